@@ -19,6 +19,7 @@ import { scopeAt } from "./resolve-names.ts";
 import { openContext, watchErrors, type BindOptions } from "./open-context.ts";
 import { unwrittenAtEnd } from "../control/written-at-end.ts";
 import { resolveEdges } from "./resolve-edges.ts";
+import type { Write } from "./bind-output.ts";
 
 export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph {
   const { declaration, scope } = unit;
@@ -53,6 +54,7 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
     net: control,
     writes: surelyWrites,
     mayWrite,
+    fills: filledLists(declarations.nodes, writes, context),
     isPartial,
   });
   const mayEndNull = isPartial
@@ -151,6 +153,65 @@ function reportUnreadNames(
       context.report(unusedDeclaration(placeIn(context, name.span), { name: name.name, what: "derived name" }));
     }
   }
+}
+
+/** See `FlowInput.fills`. */
+function filledLists(
+  nodes: Declarations["nodes"],
+  writes: readonly (readonly Write[])[],
+  context: GraphContext,
+): readonly (readonly string[])[] {
+  // A node that replaces a list can remove its items.
+  const replaced = new Set(writes.flat().flatMap(({ channel, isSet }) => (isSet === true ? [channel.name] : [])));
+  return writes.map((list, index) => {
+    const { call, each } = nodes[index]!.declaration;
+    if (each !== undefined || !isSomeItem(call, context)) return [];
+    return list.flatMap(({ channel, field }) => {
+      const collects = channel.reducer?.kind === "append" || channel.reducer?.kind === "union";
+      return collects && field === undefined && !replaced.has(channel.name) ? [channel.name] : [];
+    });
+  });
+}
+
+/**
+ * Whether an expression is one value that is no list, or a list with items. Its syntax decides, because facts are found
+ * before expressions have types.
+ */
+function isSomeItem(expression: Ast.Expr, context: GraphContext): boolean {
+  switch (expression.kind) {
+    case "String":
+    case "Number":
+    case "Bool":
+    case "Template":
+    case "Record":
+    case "Unary":
+      return true;
+    case "Binary":
+      return expression.operator !== "??";
+    case "List":
+      return expression.items.some((item) => item.kind !== "Spread");
+    case "Derived":
+      return isSomeItem(expression.value, context);
+    case "Conditional":
+      return isSomeItem(expression.then, context) && isSomeItem(expression.otherwise, context);
+    case "Name":
+    case "Member":
+      return ITEMS.has(pathType(expression, context)?.kind ?? "null");
+    default:
+      return false;
+  }
+}
+
+const ITEMS: ReadonlySet<ValueType["kind"]> = new Set(["string", "int", "float", "bool", "literal", "record"]);
+
+/** The type of a channel, or of a field of its record. */
+function pathType(path: Ast.Expr, context: GraphContext): ValueType | undefined {
+  if (path.kind === "Name") return context.channels.get(path.name)?.type;
+  if (path.kind !== "Member" || path.optional) return undefined;
+  const record = pathType(path.object, context);
+  if (record?.kind !== "record") return undefined;
+  const field = record.fields.find(({ name }) => name === path.property.name);
+  return field?.optional === true ? undefined : field?.type;
 }
 
 /** A `for` over an empty list leaves a channel of numbers or records as it was (7.1). */

@@ -1,7 +1,16 @@
 /**
  * Data flow at each node and edge: channels that may be unwritten, and facts that follow from the conditions before it.
  */
-import { bothFacts, factsOf, matchFacts, meetFacts, NO_FACTS, type Facts, type Scalar } from "../expressions/facts.ts";
+import {
+  bothFacts,
+  factsOf,
+  hasItemsFact,
+  matchFacts,
+  meetFacts,
+  NO_FACTS,
+  type Facts,
+  type Scalar,
+} from "../expressions/facts.ts";
 import { collectNames } from "../bind/collect-names.ts";
 import { conditionsOf, sourcesOf } from "../bind/edge-parts.ts";
 import type { ChannelEntry, NodeEntry } from "../bind/graph-context.ts";
@@ -9,7 +18,7 @@ import { START } from "../bind/bound-graph.ts";
 import type { ResolvedEdge } from "../bind/resolve-edges.ts";
 import { type ControlGraph, controlGraphOf, type FactsOf } from "./control-graph.ts";
 import { type ControlNet, ELSE_ARM } from "./net.ts";
-import { findUnwritten, type Site, type Unwritten } from "./unwritten.ts";
+import { findUnwritten, type Site, type Unwritten, unwrittenChannels } from "./unwritten.ts";
 
 /** Earlier conditions of a statement that add facts to an arm. More of them are ignored, which loses facts only. */
 const MAX_EARLIER = 32;
@@ -42,6 +51,8 @@ export interface FlowInput {
   readonly writes: readonly (readonly string[])[];
   /** By node: channels that it may write. For example, a `for` over an empty list writes no number. */
   readonly mayWrite: readonly (readonly string[])[];
+  /** By node: channels to whose list it adds an item whenever it succeeds. No node removes items of these channels. */
+  readonly fills: readonly (readonly string[])[];
   /** Edges are missing because of errors. The analysis then returns no facts. */
   readonly isPartial: boolean;
 }
@@ -63,7 +74,9 @@ export function analyseFlow(input: FlowInput): Flow {
   };
   const writers = writersOf(input.writes);
   const mayWrite = writersOf(input.mayWrite);
+  const itemsAt = filledLists(graph, input.fills);
   const reads: { site: Site; channels: Set<number> }[] = [];
+  const nodeItems: Facts[] = [];
   const nodeReads = input.nodes.map(({ declaration, index }) => {
     const names = new Set<string>();
     collectNames(declaration.call, names);
@@ -71,17 +84,22 @@ export function analyseFlow(input: FlowInput): Flow {
       collectNames(declaration.each.list, names);
       if (declaration.each.condition !== undefined) collectNames(declaration.each.condition, names);
     }
-    return addRead({ vertex: index, when: "before" }, names);
+    const site: Site = { vertex: index, when: "before" };
+    nodeItems[index] = itemsAt([site], names);
+    return addRead(site, names);
   });
   const edgeReads = new Map<ResolvedEdge, number[]>();
+  const edgeItems = new Map<ResolvedEdge, Facts>();
   for (const edge of input.edges) {
     const names = new Set<string>();
     for (const condition of conditionsOf(edge)) collectNames(condition, names);
     if (names.size === 0) continue;
     const when = edge.onError ? "failed" : "after";
+    const sites = sourcesOf(edge).map(({ name }): Site => ({ vertex: vertexOf(name), when }));
+    edgeItems.set(edge, itemsAt(sites, names));
     edgeReads.set(
       edge,
-      sourcesOf(edge).map(({ name }) => addRead({ vertex: vertexOf(name), when }, names)),
+      sites.map((site) => addRead(site, names)),
     );
   }
   const unwritten = findUnwritten(
@@ -96,10 +114,17 @@ export function analyseFlow(input: FlowInput): Flow {
 
   return {
     anywhere: NOTHING,
-    atNode: (node) => ({ unwritten: unwritten[nodeReads[node] ?? -1] ?? new Map(), ...arrivalFacts(graph, node) }),
+    atNode: (node) => {
+      const { facts, error } = arrivalFacts(graph, node);
+      return {
+        unwritten: unwritten[nodeReads[node] ?? -1] ?? new Map(),
+        facts: bothFacts(facts, nodeItems[node] ?? NO_FACTS),
+        error,
+      };
+    },
     atEdge: (edge) => ({
       unwritten: meetUnwritten((edgeReads.get(edge) ?? []).map((read) => unwritten[read] ?? new Map())),
-      facts: NO_FACTS,
+      facts: edgeItems.get(edge) ?? NO_FACTS,
       error: edge.onError ? "always" : "sometimes",
     }),
   };
@@ -116,6 +141,39 @@ export function analyseFlow(input: FlowInput): Flow {
     }
     return reads.push({ site, channels }) - 1;
   }
+}
+
+/**
+ * The lists among `names` that have items at all of these sites: every path from `start` passes a node that adds one.
+ * It is the analysis of unwritten channels, applied to "has no item".
+ */
+function filledLists(
+  graph: ControlGraph,
+  fills: FlowInput["fills"],
+): (sites: readonly Site[], names: ReadonlySet<string>) => Facts {
+  const writers = new Map<string, number[]>();
+  for (const [node, names] of fills.entries()) {
+    for (const name of names) {
+      const known = writers.get(name);
+      if (known === undefined) writers.set(name, [node]);
+      else known.push(node);
+    }
+  }
+  if (writers.size === 0) return () => NO_FACTS;
+  const lists = [...writers.keys()];
+  // A fact that the channel is not null does not fill its list, so these names are no paths.
+  const mayBeEmpty = unwrittenChannels(
+    graph,
+    lists.map((name) => ({ name: `items of ${name}`, writers: writers.get(name) ?? [] })),
+  );
+  return (sites, names) => {
+    let facts = NO_FACTS;
+    for (const [index, name] of lists.entries()) {
+      if (!names.has(name) || sites.some((site) => mayBeEmpty(site, index))) continue;
+      facts = bothFacts(facts, hasItemsFact(name));
+    }
+    return facts;
+  };
 }
 
 /**

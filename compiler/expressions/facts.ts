@@ -3,7 +3,7 @@
  * then `x` is not null and `kind` is `"a"`. Expressions are pure, so a fact about a path (`x`, `x.author`, `xs[0]`)
  * holds wherever the same state is read.
  */
-import type { Expr } from "../../grammar/ast.ts";
+import type { CallExpr, Expr } from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { isNever, literal, NULL, unionOf } from "../types/construct.ts";
 import { isAssignable } from "../types/assignable.ts";
@@ -15,8 +15,17 @@ export type Fact =
   | { readonly kind: "is" | "isNot"; readonly values: readonly Scalar[] }
   /** A fact about a field of a record: excludes the alternatives of a union whose field contradicts it. */
   | { readonly kind: "field"; readonly field: string; readonly fact: Fact }
+  /** A list has at least this number of items. `by`: a call of this library function shows it. */
+  | { readonly kind: "items"; readonly atLeast: number; readonly by?: ListFunction }
+  /** A number is at least this number. */
+  | { readonly kind: "atLeast"; readonly value: number }
+  /** About the path `xs[@i]`: `i` is smaller than `len(xs)`. */
+  | { readonly kind: "belowLength" }
   /** One of several lists of facts holds: where branches join. */
   | { readonly kind: "either"; readonly options: readonly (readonly Fact[])[] };
+
+/** Library functions whose calls are facts about a list. An import can have the same name, which the reader of a fact checks. */
+export type ListFunction = "len" | "first" | "last";
 
 /** Facts by path. All facts about a path hold. */
 export type Facts = ReadonlyMap<string, readonly Fact[]>;
@@ -54,6 +63,14 @@ export function factsOf(condition: Expr, holds: boolean, depth = 0): Facts {
           return equalityFacts(condition.left, condition.right, (condition.operator === "==") === holds);
         case "in":
           return membershipFacts(condition.left, condition.right, holds);
+        case "<":
+          return orderFacts(condition.left, condition.right, holds ? "<" : ">=");
+        case "<=":
+          return orderFacts(condition.left, condition.right, holds ? "<=" : ">");
+        case ">":
+          return orderFacts(condition.left, condition.right, holds ? ">" : "<=");
+        case ">=":
+          return orderFacts(condition.left, condition.right, holds ? ">=" : "<");
         default:
           return NO_FACTS;
       }
@@ -97,7 +114,12 @@ export function pathOf(expression: Expr): string | undefined {
       steps = `[${variable === undefined ? JSON.stringify(key) : `@${variable}`}]${steps}`;
       at = at.object;
     } else if (at.kind === "NonNull") at = at.object;
-    else if (at.kind === "Derived" && !at.isHidden) {
+    else if (at.kind === "Call") {
+      const list = listOfCall(at, "first", "last");
+      if (list === undefined) return undefined;
+      steps = `[#${at.callee.name}]${steps}`;
+      at = list;
+    } else if (at.kind === "Derived" && !at.isHidden) {
       // A name for a computed value is a path of its own.
       const path = pathOf(at.value) ?? at.name;
       return path + steps;
@@ -153,6 +175,16 @@ export function notNullFact(path: string): Facts {
   return new Map([[path, [NOT_NULL]]]);
 }
 
+/** The fact that the list at a path has items. */
+export function hasItemsFact(path: string): Facts {
+  return new Map([[path, [{ kind: "items", atLeast: 1 }]]]);
+}
+
+/** The fact that a variable is an index of a `for`, so it is not negative. */
+export function indexFact(name: string): Facts {
+  return new Map([[name, [{ kind: "atLeast", value: 0 }]]]);
+}
+
 /** The facts that an arm of a `match` implies about its subject. */
 export function matchFacts(subject: Expr, values: readonly Scalar[], holds: boolean): Facts {
   return pathFacts(subject, { kind: holds ? "is" : "isNot", values });
@@ -166,9 +198,52 @@ export function nonNullPaths(facts: Facts): string[] {
 }
 
 function excludesNull(fact: Fact): boolean {
-  if (fact.kind === "field") return false;
-  if (fact.kind === "either") return fact.options.every((option) => option.some(excludesNull));
-  return fact.kind === "is" ? !fact.values.includes(null) : fact.values.includes(null);
+  switch (fact.kind) {
+    case "is":
+      return !fact.values.includes(null);
+    case "isNot":
+      return fact.values.includes(null);
+    case "either":
+      return fact.options.every((option) => option.some(excludesNull));
+    default:
+      return false;
+  }
+}
+
+/**
+ * The number of items that the list at a path has at least.
+ *
+ * @param isLibrary whether a name is that of the library function, and not of an import
+ */
+export function fewestItems(facts: Facts, path: string, isLibrary: (name: ListFunction) => boolean): number {
+  return greatest(facts.get(path) ?? [], (fact) =>
+    fact.kind === "items" && (fact.by === undefined || isLibrary(fact.by)) ? fact.atLeast : undefined,
+  );
+}
+
+/** Whether a list has an item at an index, where both are paths. */
+export function hasItemAt(
+  facts: Facts,
+  list: string,
+  index: string,
+  isLibrary: (name: ListFunction) => boolean,
+): boolean {
+  const isBelow = greatest(facts.get(`${list}[@${index}]`) ?? [], (fact) =>
+    fact.kind === "belowLength" ? 1 : undefined,
+  );
+  if (isBelow !== 1 || !isLibrary("len")) return false;
+  return greatest(facts.get(index) ?? [], (fact) => (fact.kind === "atLeast" ? fact.value : undefined), -Infinity) >= 0;
+}
+
+/** The largest number that one of the facts states. Where branches join, each of them states it. */
+function greatest(facts: readonly Fact[], read: (fact: Fact) => number | undefined, none = 0): number {
+  return facts.reduce((most, fact) => {
+    const value =
+      fact.kind === "either"
+        ? Math.min(...fact.options.map((option) => greatest(option, read, none)))
+        : (read(fact) ?? none);
+    return Math.max(most, value);
+  }, none);
 }
 
 /**
@@ -199,6 +274,7 @@ function mergeExclusions(facts: readonly Fact[]): readonly Fact[] {
 }
 
 function narrowOnce(type: ValueType, fact: Fact, types: TypeTable): ValueType {
+  if (fact.kind === "items" || fact.kind === "atLeast" || fact.kind === "belowLength") return type;
   if (fact.kind === "either") return unionOf(fact.options.map((option) => narrow(type, option, types)));
   if (
     fact.kind === "is" &&
@@ -229,7 +305,7 @@ function narrowOnce(type: ValueType, fact: Fact, types: TypeTable): ValueType {
 
 function narrowMember(
   member: ValueType,
-  fact: Exclude<Fact, { kind: "either" }>,
+  fact: Extract<Fact, { kind: "is" | "isNot" | "field" }>,
   types: TypeTable,
 ): readonly ValueType[] {
   const plain = resolveType(member, types);
@@ -260,9 +336,59 @@ function typeOfScalar(value: Scalar): ValueType {
 function equalityFacts(left: Expr, right: Expr, holds: boolean): Facts {
   const leftValue = scalarOf(left);
   const rightValue = scalarOf(right);
+  const list = lengthOf(left) ?? lengthOf(right);
+  const length = leftValue ?? rightValue;
+  if (list !== undefined && typeof length === "number") {
+    if (holds) return itemsFacts(list, Math.ceil(length), "len");
+    return length === 0 ? itemsFacts(list, 1, "len") : NO_FACTS;
+  }
   if (rightValue !== undefined) return pathFacts(left, { kind: holds ? "is" : "isNot", values: [rightValue] });
   if (leftValue !== undefined) return pathFacts(right, { kind: holds ? "is" : "isNot", values: [leftValue] });
   return NO_FACTS;
+}
+
+type Order = "<" | "<=" | ">" | ">=";
+const TURNED = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
+
+/** The facts of a comparison of numbers: about the length of a list, and about an index. */
+function orderFacts(left: Expr, right: Expr, order: Order): Facts {
+  return bothFacts(lowerBound(left, right, order), lowerBound(right, left, TURNED[order]));
+}
+
+/** The facts about `greater` that follow from `greater > lesser`, or from another order of the two. */
+function lowerBound(greater: Expr, lesser: Expr, order: Order): Facts {
+  if (order === "<" || order === "<=") return NO_FACTS;
+  const list = lengthOf(greater);
+  const number = scalarOf(lesser);
+  if (typeof number === "number") {
+    if (list !== undefined) return itemsFacts(list, order === ">" ? Math.floor(number) + 1 : Math.ceil(number), "len");
+    const path = pathOf(greater);
+    // `i > -1` of a float can hold below 0, but a list has no such index.
+    const value = order === ">" && number === -1 ? 0 : number;
+    return path === undefined ? NO_FACTS : new Map([[path, [{ kind: "atLeast", value }]]]);
+  }
+  const index = pathOf(lesser);
+  const path = list === undefined ? undefined : pathOf(list);
+  if (order !== ">" || index === undefined || path === undefined) return NO_FACTS;
+  return new Map([[`${path}[@${index}]`, [{ kind: "belowLength" }]]]);
+}
+
+function itemsFacts(list: Expr, atLeast: number, by: ListFunction): Facts {
+  const path = pathOf(list);
+  return path === undefined || atLeast < 1 ? NO_FACTS : new Map([[path, [{ kind: "items", atLeast, by }]]]);
+}
+
+/** The list of `len(list)`. */
+function lengthOf(expression: Expr): Expr | undefined {
+  const plain = withoutMarks(expression);
+  return plain.kind === "Call" ? listOfCall(plain, "len") : undefined;
+}
+
+/** The argument of a call of one of these functions of a list. */
+function listOfCall({ callee, args }: CallExpr, ...names: readonly ListFunction[]): Expr | undefined {
+  const [argument, second] = args;
+  const isOne = argument !== undefined && second === undefined && argument.name === undefined;
+  return isOne && names.some((name) => name === callee.name) ? argument.value : undefined;
 }
 
 function membershipFacts(left: Expr, right: Expr, holds: boolean): Facts {
@@ -287,6 +413,11 @@ function pathFacts(expression: Expr, fact: Fact): Facts {
   const leadsThrough = excludesNull(fact);
   for (;;) {
     at = withoutMarks(at);
+    if (at.kind === "Call" && leadsThrough) {
+      const list = listOfCall(at, "first", "last");
+      if (list === undefined) break;
+      return bothFacts(result, itemsFacts(list, 1, at.callee.name === "first" ? "first" : "last"));
+    }
     if (at.kind !== "Member" && at.kind !== "Index") break;
     const outer = pathOf(at.object);
     if (outer === undefined) break;
@@ -332,6 +463,7 @@ function eitherFacts(a: Facts, b: Facts): Facts {
 }
 
 function single(facts: readonly Fact[]): Extract<Fact, { kind: "is" | "isNot" }> | undefined {
-  const only = facts.length === 1 ? facts[0] : undefined;
+  const about = facts.filter(({ kind }) => kind !== "items" && kind !== "atLeast" && kind !== "belowLength");
+  const only = about.length === 1 ? about[0] : undefined;
   return only?.kind === "is" || only?.kind === "isNot" ? only : undefined;
 }

@@ -18,6 +18,7 @@ import {
 import { typeToText } from "../types/type-text.ts";
 import { alternatives, mayBeNull, resolveType, withoutNull } from "../types/type-table.ts";
 import { describe, expectNotNull, expectType, JSON_HELP, placeOf, reportType } from "./expect-type.ts";
+import { fewestItems, hasItemAt, type ListFunction, pathOf } from "./facts.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 
 /** `of.name` and `of?.name`. */
@@ -49,7 +50,8 @@ export function typeIndex(syntax: Ast.IndexExpr, object: Typed, index: Typed, sc
     if (plain.kind === "list") {
       if (!expectType(index, INT, { what: "a list is indexed by an int" }, scope))
         return { expression, type: BROKEN_TYPE, syntax };
-      found.push(plain.item, NULL);
+      found.push(plain.item);
+      if (!hasItem(syntax, index, scope)) found.push(NULL);
     } else if (plain.kind === "map") {
       if (!expectType(index, STRING, { what: "a map is indexed by a string" }, scope))
         return { expression, type: BROKEN_TYPE, syntax };
@@ -66,6 +68,29 @@ export function typeIndex(syntax: Ast.IndexExpr, object: Typed, index: Typed, sc
     }
   }
   return { expression, type: unionOf(found), syntax };
+}
+
+/** Whether a list is known to have an item at an index. */
+function hasItem(syntax: Ast.IndexExpr, { expression }: Typed, scope: ExpressionScope): boolean {
+  const list = pathOf(syntax.object);
+  if (list === undefined || scope.facts.size === 0) return false;
+  const isLibrary = libraryTest(syntax.object, scope);
+  if (expression.op === "const" && typeof expression.value === "number") {
+    return expression.value >= 0 && expression.value < fewestItems(scope.facts, list, isLibrary);
+  }
+  const index = pathOf(syntax.index);
+  return index !== undefined && hasItemAt(scope.facts, list, index, isLibrary);
+}
+
+/** Whether a list is known to have items, so that `first(list)` and `last(list)` are items. */
+export function hasItems(list: Ast.Expr, scope: ExpressionScope): boolean {
+  const path = scope.facts.size === 0 ? undefined : pathOf(list);
+  return path !== undefined && fewestItems(scope.facts, path, libraryTest(list, scope)) > 0;
+}
+
+/** A test whether a name is that of the library function here, and not of an import. */
+function libraryTest({ span }: Ast.Expr, { names }: ExpressionScope): (name: ListFunction) => boolean {
+  return (name) => names.callee(name, span) === undefined;
 }
 
 /** The type of a part of an opaque value. An item of a list may be missing; `tsc` knows whether a field may. */

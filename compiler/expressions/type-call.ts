@@ -15,7 +15,8 @@ import { checkFunctionCall } from "./check-function-call.ts";
 import { placeOf } from "./expect-type.ts";
 import { librarySignatures } from "./library-signatures.ts";
 import type { ExpressionScope, Typed, TypePart } from "./scope.ts";
-import { broken, reportUnwritten } from "./typed.ts";
+import { hasItems } from "./type-access.ts";
+import { broken, listItem, reportUnwritten } from "./typed.ts";
 
 /**
  * Types a call inside an expression: of a library function, or of an imported function, which must be pure and
@@ -57,9 +58,20 @@ export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope, typePart:
     scope.report(wrongArity(placeOf(syntax.span, scope), { usage: signature.usage, found: args.length, expected }));
     return broken(syntax);
   }
-  const type = signature.result(args, scope, signature.usage);
+  const type = itemType(syntax, args, scope) ?? signature.result(args, scope, signature.usage);
   const expression: Expression = { op: "library", name: callee.name, args: args.map((typed) => typed.expression) };
   return { expression, type, syntax };
+}
+
+/** The type of `first(list)` and `last(list)` of a list that is known to have items: without the `null` of an empty list. */
+function itemType(
+  { callee, args: [list] }: Ast.CallExpr,
+  [typed]: readonly Typed[],
+  scope: ExpressionScope,
+): ValueType | undefined {
+  if (callee.name !== "first" && callee.name !== "last") return undefined;
+  if (list === undefined || typed === undefined || !hasItems(list.value, scope)) return undefined;
+  return listItem(typed.type, scope);
 }
 
 /**

@@ -15,7 +15,7 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import { BOOL, BROKEN_TYPE, FLOAT, INT, isNever, listOf, literal, NULL, STRING, unionOf } from "../types/construct.ts";
 import { acceptsNull, alternatives, knownNotNull } from "../types/type-table.ts";
 import { typeToText } from "../types/type-text.ts";
-import { bothFacts, hideFacts, narrow, NO_FACTS, notNullFact, pathOf } from "./facts.ts";
+import { bothFacts, hideFacts, indexFact, narrow, NO_FACTS, notNullFact, pathOf } from "./facts.ts";
 import { describe, expectNotNull, expectType, leaveContainerToTypeScript, placeOf, reportType } from "./expect-type.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 import { broken, conditionHelp, listItem, mapHelp, numberKind, reportUnwritten, within } from "./typed.ts";
@@ -80,7 +80,7 @@ function typeByKind(syntax: Ast.Expr, scope: ExpressionScope): Typed {
     case "Derived":
       return narrowed(typeDerived(syntax, scope), scope);
     case "Call":
-      return typeCall(syntax, scope, typeExpression);
+      return narrowed(typeCall(syntax, scope, typeExpression), scope);
     case "Unary":
       return typeUnary(syntax, scope);
     case "Binary":
@@ -253,6 +253,7 @@ export function typeFor(clause: Ast.ForClause, what: string, scope: ExpressionSc
     if (isSame && item !== undefined && !acceptsNull(item, scope.types)) {
       facts = bothFacts(facts, notNullFact(`${path}[@${index.name}]`));
     }
+    facts = bothFacts(facts, indexFact(index.name));
   }
   const inner: ExpressionScope = { ...scope, locals, facts };
   if (clause.condition === undefined) return { list, item: item ?? BROKEN_TYPE, inner };
