@@ -23,11 +23,17 @@ import { entrySpan, type YamlEntry } from "./yaml-tree.ts";
 
 const ARGUMENT_HELP = "arguments are expressions; plain text goes under `with`, or needs its own quotes: '\"text\"'";
 
-/** `[ticket, notes]` or `{ prompt: "`…`" }`: expressions. */
+/** An argument by position, or a map of arguments by name. */
+const listedArguments: Form<Argument[]> = byKind("an expression, or a map of expressions by name", {
+  scalar: mapForm(expressionForm(ARGUMENT_HELP), (value): Argument[] => [
+    { kind: "Argument", span: value.span, value },
+  ]),
+  map: namedArguments(expressionForm(ARGUMENT_HELP), "a map of expressions"),
+});
+
+/** `[ticket, notes]`, `{ prompt: "`…`" }`, or both: `[question, { details: ticket }]`. */
 const argumentsForm: Form<Argument[]> = byKind("a list or a map of expressions", {
-  list: mapForm(listOf(expressionForm(ARGUMENT_HELP), "a list of expressions"), (values) =>
-    values.map((value): Argument => ({ kind: "Argument", span: value.span, value })),
-  ),
+  list: mapForm(listOf(listedArguments, "a list of expressions"), (values) => values.flat()),
   map: namedArguments(expressionForm(ARGUMENT_HELP), "a map of expressions"),
 });
 
@@ -62,7 +68,7 @@ export const CALL_FIELDS = {
     nameForm("the name of a function, a built-in node or a graph"),
     "The function, built-in node or graph to call.",
   ),
-  args: optional(argumentsForm, "Arguments as expressions: a list, or a map by name."),
+  args: optional(argumentsForm, "Arguments as expressions: a list, a map by name, or a list that ends in such a map."),
   with: optional(namedArguments(dataForm, "a map of values by name"), "Arguments by name as plain data."),
   expr: optional(expressionForm(), "A pure expression, in place of a call."),
 } as const satisfies Fields;

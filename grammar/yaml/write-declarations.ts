@@ -74,16 +74,14 @@ function callEntries(call: Expr, { source }: Writing): Entry[] {
   let split = byName.length;
   while (split > 0 && dataValue(byName[split - 1]?.value as Expr) !== undefined) split -= 1;
   const expressions = byName.slice(0, split);
-  if (positional.length > 0 && expressions.length > 0) return fallback;
-  if (positional.length > 0)
-    entries.push(["args", yamlList(positional.map(({ value }) => expressionValue(value, source)))]);
-  if (expressions.length > 0) {
-    const values = expressions.map(({ name, value }) => [name?.name ?? "", expressionValue(value, source)] as const);
-    entries.push(["args", yamlMap(values)]);
-  }
+  const values = expressions.map(({ name, value }) => [name?.name ?? "", expressionValue(value, source)] as const);
+  const listed = positional.map(({ value }) => expressionValue(value, source));
+  if (positional.length > 0) {
+    entries.push(["args", yamlList(expressions.length > 0 ? [...listed, yamlMap(values)] : listed)]);
+  } else if (expressions.length > 0) entries.push(["args", yamlMap(values)]);
   if (split < byName.length) {
-    const values = byName.slice(split).map(({ name, value }) => [name?.name ?? "", dataValue(value) ?? null] as const);
-    entries.push(["with", yamlMap(values)]);
+    const data = byName.slice(split).map(({ name, value }) => [name?.name ?? "", dataValue(value) ?? null] as const);
+    entries.push(["with", yamlMap(data)]);
   }
   return entries;
 }

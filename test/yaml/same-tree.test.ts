@@ -54,6 +54,11 @@ const GRAPHS: readonly (readonly [what: string, yaml: string, text: string])[] =
     'node a = shell(command: "npm test", env: { A: "b" })',
   ],
   ["a call with both", "nodes: { a: { call: f, args: [x], with: { y: z } } }", 'node a = f(x, y: "z")'],
+  [
+    "a call with expressions by position and by name, and data",
+    "nodes: { a: { call: ask, args: ['`Send ${x}?`', { details: x }], with: { choices: [a, b] } } }",
+    'node a = ask(`Send ${x}?`, details: x, choices: ["a", "b"])',
+  ],
   ["a call without arguments", "nodes: { a: { call: f } }", "node a = f()"],
   ["an expression", "nodes: { a: { expr: rounds + 1, into: rounds } }", "node a = rounds + 1 into rounds"],
   ["an expression that calls", "nodes: { a: { expr: 'f(x)' } }", "node a = f(x)"],
