@@ -164,7 +164,7 @@ async function byBranches(): Promise<void> {
   row("by branches", "an item, µs", "a node, µs");
   const items = createEngine(
     tableOf(`graph items { input n: int  output s: int = 0 reduce sum
-      node each = add(i) for i in range(n) into s  start -> each }`),
+      node every = add(i) for i in range(n) into s  start -> every }`),
     { functions },
   );
   for (const count of [10, 100, 1000, 10_000]) {

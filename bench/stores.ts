@@ -185,7 +185,7 @@ async function chains(): Promise<void> {
 /** A `for` node over 1,000 items: their results are pending writes. */
 async function items(): Promise<void> {
   const table = tableOf(`graph items { input xs: int[]  output out: int[] = []
-    node each = add(x) for x in xs into out  start -> each }`);
+    node every = add(x) for x in xs into out  start -> every }`);
   const xs = Array.from({ length: 1000 }, (_, index) => index);
   const times = new Map<string, number[]>();
   for (let round = 0; round < 10; round++) {

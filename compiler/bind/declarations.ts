@@ -4,6 +4,7 @@ import { illegalPolicyValue, maxParallelBelowOne } from "../../diagnostics/catal
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
+import { renameFix } from "./rename-fix.ts";
 import { END_NAME, START, type BoundAssertion, type BoundGraph } from "./bound-graph.ts";
 import { DeclaredNames } from "./declared-names.ts";
 import type { NodeEntry, GraphContext } from "./graph-context.ts";
@@ -27,12 +28,16 @@ export interface Declarations {
 const NODE_NAMES: ReadonlyMap<string, string> = new Map([
   [START, "where a run begins"],
   [END_NAME, "where a branch ends"],
+  ["finally", "where the nodes begin that run at the end"],
+  ["rollback", "where completed work is undone"],
   ["error", "the failure that led to a node"],
+  ["outcome", "how the run has ended"],
+  ["each", "the word of an assertion: `assert a before each b`"],
   ["all", "the word of a barrier: `all(a, b) -> c`"],
   ["any", "the word of a barrier's member: `all(any(a, b), c) -> d`"],
 ]);
 const CHANNEL_NAMES: ReadonlyMap<string, string> = new Map([
-  ...[...NODE_NAMES].filter(([name]) => name !== "all" && name !== "any"),
+  ...[...NODE_NAMES].filter(([name]) => !["all", "any", "each"].includes(name)),
   ["set", "the word of a write that replaces a value: `into set x`"],
 ]);
 
@@ -49,7 +54,7 @@ export function collectDeclarations(
   const limits: Ast.LimitDecl[] = [];
   const assertions: Ast.AssertDecl[] = [];
   const drops: Ast.DropDecl[] = [];
-  const names = new DeclaredNames(file, secrets, report);
+  const names = new DeclaredNames(file, secrets, report, (name, what) => renameFix(graph, name, what));
   for (const statement of graph.statements) {
     switch (statement.kind) {
       case "Channel":

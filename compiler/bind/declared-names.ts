@@ -1,5 +1,5 @@
 import { confusableNames, duplicateName, reservedName } from "../../diagnostics/catalog/names.ts";
-import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { Diagnostic, Fix } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 
@@ -19,7 +19,16 @@ export class DeclaredNames {
   readonly #file: SourceFile;
   readonly #report: (diagnostic: Diagnostic) => void;
 
-  constructor(file: SourceFile, secrets: ReadonlyMap<string, Span>, report: (diagnostic: Diagnostic) => void) {
+  readonly #renameFix: ((name: string, what: string) => Fix | undefined) | undefined;
+
+  /** @param renameFix a fix that gives a declared name and its uses another name */
+  constructor(
+    file: SourceFile,
+    secrets: ReadonlyMap<string, Span>,
+    report: (diagnostic: Diagnostic) => void,
+    renameFix?: (name: string, what: string) => Fix | undefined,
+  ) {
+    this.#renameFix = renameFix;
     this.#file = file;
     this.#secrets = secrets;
     this.#report = report;
@@ -40,8 +49,10 @@ export class DeclaredNames {
       this.#seen.set(name, { span, what });
       return true;
     }
-    if (meaning !== undefined) this.#report(reservedName({ file, span }, { name, meaning }));
-    else if (first !== undefined) {
+    if (meaning !== undefined) {
+      const fix = this.#renameFix?.(name, what);
+      this.#report(reservedName({ file, span }, { name, meaning, fix }));
+    } else if (first !== undefined) {
       const facts = { name, what: first.what, first: { file, span: first.span } };
       this.#report(duplicateName({ file, span }, facts));
     }

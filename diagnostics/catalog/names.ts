@@ -270,10 +270,14 @@ export function missingExport(
 }
 
 /** NG107: a declaration uses a built-in name. */
-export function reservedName(place: Place, facts: { name: string; meaning: string }): Diagnostic {
+export function reservedName(
+  place: Place,
+  facts: { name: string; meaning: string; fix?: Fix | undefined },
+): Diagnostic {
   return diagnostic("NG107", place, `\`${facts.name}\` is a reserved name`, {
     label: facts.meaning,
     help: "choose another name",
+    fixes: facts.fix === undefined ? [] : [facts.fix],
   });
 }
 

@@ -89,17 +89,17 @@ describe("the bound graph", () => {
       `output items: Item[] reduce append`,
       `output kind: "a" | "b"`,
       `output total: float reduce sum`,
-      `node each = llm(\`\${text}\`) for text in texts into items`,
+      `node every = llm(\`\${text}\`) for text in texts into items`,
       `node both = llm("x") into { kind, sum: total }`,
       `node loose = llm("x")`,
-      `start -> each, both, loose`,
+      `start -> every, both, loose`,
     )}`;
     const main = bound(text);
     const result = (name: string): string => {
       const { result } = nodeOf(main, name);
       return result === undefined ? "" : typeToText(result);
     };
-    expect(result("each")).toBe("Item");
+    expect(result("every")).toBe("Item");
     expect(result("both")).toBe(`{ kind: "a" | "b", sum: float }`);
     expect(result("loose")).toBe("json");
     expect(main.types.map(({ name }) => name)).toEqual(["Item"]);

@@ -240,6 +240,27 @@ const CASES: readonly Case[] = [
   },
   {
     code: "NG107",
+    about: "a node called each",
+    text: graph(`node each = print("hi")`, `start -> each`),
+    at: "each",
+    nearMiss: graph(`node every = print("hi")`, `start -> every`),
+  },
+  {
+    code: "NG107",
+    about: "a channel called outcome",
+    text: graph(`state outcome: int = 0`, ...HELLO),
+    at: "outcome",
+    nearMiss: graph(`state outcomes: int = 0`, ...HELLO, `node up = outcomes + 1 into outcomes`, `hello -> up`),
+  },
+  {
+    code: "NG107",
+    about: "a node called finally",
+    text: graph(`node finally = print("hi")`, `start -> finally`),
+    at: "finally",
+    nearMiss: graph(`node final = print("hi")`, `start -> final`),
+  },
+  {
+    code: "NG107",
     about: "a type with the name of a built-in one",
     text: `type int = string\n${graph(...HELLO)}`,
     at: "int",

@@ -197,16 +197,16 @@ const CASES: readonly Case[] = [
     text: graph(
       `input xs: string[]`,
       `output out: string`,
-      "node each = upper(x) for x in xs into out",
-      `start -> each`,
+      "node every = upper(x) for x in xs into out",
+      `start -> every`,
     ),
     at: `out`,
     says: "one list: `string[]`",
     nearMiss: graph(
       `input xs: string[]`,
       `output out: string[]`,
-      "node each = upper(x) for x in xs into out",
-      `start -> each`,
+      "node every = upper(x) for x in xs into out",
+      `start -> every`,
     ),
   },
   {

@@ -119,14 +119,14 @@ describe("6.2 ngc resume --answer", () => {
 graph outer {
   input  topics: string[] = ["a", "b"]
   output texts: string[]
-  node each = inner(topic: topic) for topic in topics into { text: texts }
-  start -> each
+  node every = inner(topic: topic) for topic in topics into { text: texts }
+  start -> every
 }
 `,
     });
     const { stdout } = project.ngc(["run", "calls.ngraph", "--thread", "it's"]);
     expect(stdout).toMatch(
-      /answer with: ngc resume 'it'\\''s' --answer 'each\[0\]#\w+@0\/ok@0\.\w+=VALUE' --answer 'each\[1\]#\w+@0/,
+      /answer with: ngc resume 'it'\\''s' --answer 'every\[0\]#\w+@0\/ok@0\.\w+=VALUE' --answer 'every\[1\]#\w+@0/,
     );
   });
 });

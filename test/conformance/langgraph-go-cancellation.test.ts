@@ -142,7 +142,7 @@ describe.each(stores)("a run that is cancelled, %s", (_name, open) => {
     const abort = new AbortController();
     const started: number[] = [];
     let aborted = 0;
-    const [engine] = engineFor(`graph g { node each = work(i) for i in range(10)  start -> each }`, {
+    const [engine] = engineFor(`graph g { node every = work(i) for i in range(10)  start -> every }`, {
       work: (item: number, context: NodeContext) => {
         started.push(item);
         context.signal.addEventListener("abort", () => aborted++);

@@ -205,7 +205,7 @@ describe("branches that fail", () => {
     "LG-74: one of twenty fails while others wait for their turn, %i at once",
     async (maxParallel) => {
       let finished = 0;
-      const engine = compiledEngine(`graph g { node each = work(i) for i in range(20)  start -> each }`, {
+      const engine = compiledEngine(`graph g { node every = work(i) for i in range(20)  start -> every }`, {
         work: async (item: number) => {
           if (item === 7) throw new Error("seven");
           await wait(2);
@@ -214,13 +214,13 @@ describe("branches that fail", () => {
       });
       const { status, error } = await engine.run({}, { maxParallel });
       expect([status, finished]).toEqual(["failed", 19]);
-      expect(error).toMatchObject({ nodeId: "each", items: [7], message: "node `each` failed at item 7: seven" });
+      expect(error).toMatchObject({ nodeId: "every", items: [7], message: "node `every` failed at item 7: seven" });
     },
   );
 
   test("LG-74: waiting items do not begin if a failure ends the others", async () => {
     const started: number[] = [];
-    const engine = compiledEngine(`graph g { node each = work(i) for i in range(20)  start -> each }`, {
+    const engine = compiledEngine(`graph g { node every = work(i) for i in range(20)  start -> every }`, {
       work: async (item: number) => {
         started.push(item);
         if (item === 2) throw new Error("two");
@@ -228,7 +228,7 @@ describe("branches that fail", () => {
       },
     });
     const { status, error } = await engine.run({}, { maxParallel: 5, onFailure: "abort" });
-    expect([status, error?.message]).toEqual(["failed", "node `each` failed at item 2: two"]);
+    expect([status, error?.message]).toEqual(["failed", "node `every` failed at item 2: two"]);
     expect(started).toEqual([0, 1, 2, 3, 4]);
   });
 });
@@ -237,8 +237,8 @@ describe("how many at once", () => {
   const FAN = (count: number, rest = ""): string =>
     fan(Array.from({ length: count }, (_, index) => `n${index}`)).replace("{", `{ ${rest}`);
   const EACH = (count: number, policy = ""): string =>
-    `graph g { output counter: int[] reduce append  node each = work("e", i, 0) for i in range(${count}) into counter ${policy}
-       start -> each }`;
+    `graph g { output counter: int[] reduce append  node every = work("e", i, 0) for i in range(${count}) into counter ${policy}
+       start -> every }`;
   test.each([
     ["LG-67: three, three allowed", FAN(3), 3, 3],
     ["LG-68: five, two allowed", FAN(5), 2, 2],

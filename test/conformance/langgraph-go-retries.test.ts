@@ -109,8 +109,8 @@ describe("tries", () => {
 describe("keys", () => {
   const KEY = /^sha256:[0-9a-f]{64}$/;
   const GRAPH = `graph g { input n: int = 0  state rounds: int = 0
-    node a = note("a")  node b = note("b")  node each = note(i) for i in ["x", "y", "x"]  node again = rounds + 1 into rounds
-    start -> a, b, each  a -> again  again -> a when rounds < 2  again -> end otherwise  any(b, each) -> end }`;
+    node a = note("a")  node b = note("b")  node every = note(i) for i in ["x", "y", "x"]  node again = rounds + 1 into rounds
+    start -> a, b, every  a -> again  again -> a when rounds < 2  again -> end otherwise  any(b, every) -> end }`;
 
   function noting(fails: () => boolean = () => false) {
     const keys: [task: string, key: string][] = [];
@@ -174,8 +174,8 @@ describe("keys", () => {
   test("LG-84: keys of items of called graphs are as long as any other", async () => {
     const keys: string[] = [];
     const engine = compiledEngine(
-      `graph outer { node each = middle(n: i) for i in range(3)  start -> each }
-       graph middle { input n: int  node each = inner(n: i) for i in range(n)  node own = note()  start -> each, own }
+      `graph outer { node every = middle(n: i) for i in range(3)  start -> every }
+       graph middle { input n: int  node every = inner(n: i) for i in range(n)  node own = note()  start -> every, own }
        graph inner { input n: int  node a = note()  node b = note()  start -> a -> b }`,
       { note: (context: NodeContext) => void keys.push(context.idempotencyKey) },
     );

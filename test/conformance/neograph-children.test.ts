@@ -54,7 +54,7 @@ describe("parallel nodes", () => {
     let peak = 0;
     const engine = engineOf(
       `graph g { input items: int[]  output log: int[] = [] reduce append
-        node each = work(item) for item in items into log { max parallel ${limit} }  start -> each }`,
+        node every = work(item) for item in items into log { max parallel ${limit} }  start -> every }`,
       {
         work: async (item: number) => {
           peak = Math.max(peak, ++active);
@@ -260,8 +260,8 @@ describe("called graphs", () => {
     const engine = engineOf(
       `graph child { input n: int  output m: int = 0  node a = twice(n) into m  node b = m + 1 into m  start -> a -> b }
        graph g { input items: int[]  output log: json[] = [] reduce append  output one: int = 0  output two: int = 0
-         node each = child(n: item) for item in items into log  node c1 = child(n: 100) into { m: one }  node c2 = child(n: 200) into { m: two }
-         start -> each, c1, c2  any(each, c1, c2) -> end }`,
+         node every = child(n: item) for item in items into log  node c1 = child(n: 100) into { m: one }  node c2 = child(n: 200) into { m: two }
+         start -> every, c1, c2  any(every, c1, c2) -> end }`,
       { twice: (n: number) => after(5 - n, n * 2) },
       { store: new MemoryStore() },
     );

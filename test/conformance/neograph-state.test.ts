@@ -132,7 +132,7 @@ describe("the value of a channel after its writes", () => {
   test("C47, C78: a thousand tasks of one node, which end in random order", async () => {
     const engine = engineOf(
       `graph g { input items: int[]  output x: int = 0 reduce sum  output all: int[] = [] reduce append
-        node each = work(item) for item in items into all  node add = len(all) into x  start -> each -> add }`,
+        node every = work(item) for item in items into all  node add = len(all) into x  start -> every -> add }`,
       {
         work: async (n: number) => {
           for (let turn = n % 7; turn > 0; turn--) await undefined;

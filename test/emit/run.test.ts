@@ -87,13 +87,13 @@ describe("expressions of every kind", () => {
         state  text: string = ""
         state  numbers: int[] = []
         node pick   = sort(unique([row.name for row in rows if (row.score ?? 0) >= limit / 2 || "x" in row.tags])) into names
-        node each   = longer(row.name) for row in rows into all { max parallel 2 }
+        node every  = longer(row.name) for row in rows into all { max parallel 2 }
         node inner  = inner(items: range(1, limit + 3)) into { doubled: numbers, label }
         node gather = { __proto__: first(numbers), "a b": -limit, constructor: matches(label, "^\\\\d+ of"), best: max(numbers), last: rows[-1]?.name } into facts
         node broken = failing(text) into text
         node saved  = \`\${error?.node ?? "none"}\` into text
-        start -> pick, each
-        all(pick, each) -> inner
+        start -> pick, every
+        all(pick, every) -> inner
         inner -> gather
         gather -> broken when !(text == "again") && len(rows) > 0
         gather -> end otherwise

@@ -111,7 +111,7 @@ test("every kind of type, default and reducer", async () => {
         state  nothing: {} = {}
         state  scores: float[] = []
         node grow   = tree(ticket, level, maybe) into tree
-        node each   = load(item, level) for item in [1, 2] into tickets
+        node every  = load(item, level) for item in [1, 2] into tickets
         node merge  = { b: "x" } into facts
         node count  = { x: 1 } into seen
         node add    = 5 into total
@@ -119,7 +119,7 @@ test("every kind of type, default and reducer", async () => {
         node top    = 2.5 into best
         node keep   = any ?? nothing into any
         node scored = [rank(t) for t in tickets] into scores
-        start -> grow -> each -> merge -> count -> add -> union -> top -> keep -> scored
+        start -> grow -> every -> merge -> count -> add -> union -> top -> keep -> scored
         scored -> end when urgent(ticket)
         scored -> end otherwise
       }`.replace("/** A tree. */", "/// A tree. */ nobody ends this comment"),

@@ -40,7 +40,7 @@ graph flow {
   node c = one() into count
   node join = work("join") into log
   node approve = approve() into answer
-  node each = item(i) for i in [1, 2, 3] into log
+  node every = item(i) for i in [1, 2, 3] into log
   node call = child(n: n) into { total, trail }
   node spread = spread() { goes sent }
   node sent = sent() into log
@@ -52,7 +52,7 @@ graph flow {
   node nap = sleep(90s)
   node parcel = receive("parcel") into log
   start -> first -> a, b, c
-  all(a, b, c) -> join -> approve -> each -> call -> spread
+  all(a, b, c) -> join -> approve -> every -> call -> spread
   all(call, spread) -> side
   all(sent, side) -> late
   late -> held -> near -> last -> nap -> parcel

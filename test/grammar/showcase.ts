@@ -16,7 +16,7 @@ graph support {
   node classify = llm(prompt: \`Classify
     this ticket: \${ticket + \`"\${"}"}"\`}\`) into intent
   node docs = searchDocs(ticket) into { notes, "a b": c } { tries 4 backoff 200ms..5s  timeout 10s cache for 1h }
-  node each = summarize(d) for d in docs into notes { max parallel 8 waits a, b goes c, end pause before idempotent }
+  node every = summarize(d) for d in docs into notes { max parallel 8 waits a, b goes c, end pause before idempotent }
   node count = rounds + -1 * 2 % 3 ?? (a ? b : [x.n for x in xs if !x?.ok]) into rounds
 
   assert approve before end

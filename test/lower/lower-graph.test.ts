@@ -147,12 +147,12 @@ test("policies, outputs, effects, limits, assertions", () => {
       state  name: string = ""
       limit steps none
       max parallel 3
-      node each = load(doc) for doc in docs into notes { max parallel 2  tries 3 backoff 10ms  timeout 2s  idempotent }
+      node every = load(doc) for doc in docs into notes { max parallel 2  tries 3 backoff 10ms  timeout 2s  idempotent }
       node pick = http(url: "https://example.org", headers: { key: KEY }) into { status: id, body: name } { pause before  pause after  timeout 1s }
-      node jump = save(id) { goes each, end }
-      assert each before pick
-      assert never each with jump
-      start -> each -> pick -> jump
+      node jump = save(id) { goes every, end }
+      assert every before pick
+      assert never every with jump
+      start -> every -> pick -> jump
     }`);
   const [each, pick, jump] = table.nodes;
   expect(each).toMatchObject({

@@ -115,9 +115,9 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
     true,
     `input docs: string[]
     output notes: string[] reduce append
-    node each = act(doc) for doc in docs into notes
+    node every = act(doc) for doc in docs into notes
     node sum = act(notes)
-    start -> each -> sum -> end`,
+    start -> every -> sum -> end`,
   ],
   [
     "deferred choice",

@@ -190,8 +190,8 @@ describe("called graphs by themselves", () => {
         engineOf(
           `graph child { input n: int  output m: int = 0  node a = a(n) into m  node b = a(m) into m  start -> a -> b }
            graph parent { output all: int[] = []  output last: int = 0
-             node each = child(n: i) for i in [1, 2] into { m: all }   node one = child(n: 5) into { m: last }
-             start -> each -> one }`,
+             node every = child(n: i) for i in [1, 2] into { m: all }   node one = child(n: 5) into { m: last }
+             start -> every -> one }`,
           { a: (n: number, context: NodeContext) => (ran.push(context.idempotencyKey), n * 10) },
           { store, leaseMs: 1000 },
         );
@@ -214,18 +214,18 @@ describe("called graphs by themselves", () => {
     const engine = engineOf(
       `graph inner { input n: int  output m: int = 0  node a = n + 1 into m  start -> a }
        graph child { input n: int  output m: int = 0  node deep = inner(n: n) into { m }  start -> deep }
-       graph parent { output all: int[] = []  node each = child(n: i) for i in [1, 2] into { m: all }  start -> each }`,
+       graph parent { output all: int[] = []  node every = child(n: i) for i in [1, 2] into { m: all }  start -> every }`,
       {},
       { store: new MemoryStore(), onEvent: (event) => events.push(event) },
     );
     await engine.run({}, { thread: "t" });
-    const history = await engine.history("t", { namespace: "each[1]/deep" });
+    const history = await engine.history("t", { namespace: "every[1]/deep" });
     expect(history.map(({ phase, values }) => [phase, values["m"]])).toEqual([
       ["completed", 3],
       ["input", 0],
     ]);
     const places = new Set(events.map(({ namespace }) => namespace.join("/")));
-    expect(places).toEqual(new Set(["", "each[0]", "each[1]", "each[0]/deep", "each[1]/deep"]));
+    expect(places).toEqual(new Set(["", "every[0]", "every[1]", "every[0]/deep", "every[1]/deep"]));
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
   });
 

@@ -86,9 +86,9 @@ describe("5.2 - 5.5 crashes", () => {
     state docs: string[] = ["p", "q"]
     node a = a(n) into { x, list }
     node b = item("b") into list   node c = item("c") into list
-    node each = item(doc) for doc in docs into list
+    node every = item(doc) for doc in docs into list
     node d = a(x) into { x, list }
-    start -> a -> b, c, each   all(b, c, each) -> d   d -> end
+    start -> a -> b, c, every   all(b, c, every) -> d   d -> end
   }`;
 
   /** Runs to the end through any number of crashes. Returns the bodies that ran, by key. */
@@ -238,8 +238,8 @@ describe("5.2 - 5.5 crashes", () => {
     const engine = engineOf(
       `graph g {
         output n: int = 0
-        node a = a()   node each = a() for i in [1, 2]   node count = n + 1 into n
-        start -> a, each   a -> count   each -> end   count -> a when n < 2   count -> end otherwise
+        node a = a()   node every = a() for i in [1, 2]   node count = n + 1 into n
+        start -> a, every   a -> count   every -> end   count -> a when n < 2   count -> end otherwise
       }`,
       { a: (context: NodeContext) => void keys.push(context.idempotencyKey) },
       { store: new MemoryStore() },

@@ -84,7 +84,7 @@ describe("drain", () => {
         return item;
       },
     };
-    const text = `graph g { output out: int[] = []  node each = work(x) for x in [1, 2, 3] into out { max parallel 1 }  start -> each }`;
+    const text = `graph g { output out: int[] = []  node every = work(x) for x in [1, 2, 3] into out { max parallel 1 }  start -> every }`;
     const engine = engineOf(text, functions, { store });
     const run = engine.run({}, { thread: "t" });
     await started.promise;

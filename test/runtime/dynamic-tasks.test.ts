@@ -11,9 +11,9 @@ describe("`for` nodes", () => {
     let broken = true;
     const engine = engineOf(
       `graph g { input items: string[]  output out: string[] reduce append  output lens: int[]  output done: bool = false
-        node each = work(item) for item in items into out { max parallel 2 }  node size = len(item) for item in items into lens
+        node every = work(item) for item in items into out { max parallel 2 }  node size = len(item) for item in items into lens
         node end_of = true into done
-        start -> each, size  all(each, size) -> end_of }`,
+        start -> every, size  all(every, size) -> end_of }`,
       {
         work: async (item: string) => {
           runs.set(item, (runs.get(item) ?? 0) + 1);
@@ -28,7 +28,7 @@ describe("`for` nodes", () => {
       output: { out: [], lens: [], done: true },
     });
     const failed = await engine.run({ items: ["a", "bad", "c"] }, { thread: "t" });
-    expect(failed).toMatchObject({ status: "failed", error: { nodeId: "each", items: [1] } });
+    expect(failed).toMatchObject({ status: "failed", error: { nodeId: "every", items: [1] } });
     broken = false;
     expect(await engine.resume("t")).toMatchObject({ output: { out: ["A", "BAD", "C"], lens: [1, 3, 1], done: true } });
     expect([...runs]).toEqual([
@@ -47,7 +47,7 @@ describe("`for` nodes", () => {
       let running = 0;
       let highest = 0;
       const engine = engineOf(
-        `graph g { output out: int[] = []  node each = work(i) for i in range(8) into out ${policy}  start -> each }`,
+        `graph g { output out: int[] = []  node every = work(i) for i in range(8) into out ${policy}  start -> every }`,
         {
           work: async (i: number) => {
             highest = Math.max(highest, ++running);
@@ -66,7 +66,7 @@ describe("`for` nodes", () => {
     const clock = new VirtualClock();
     const attempts: number[] = [];
     const engine = engineOf(
-      `graph g { output out: string[] = []  node each = work(i) for i in ["a", "b"] into out { tries 3  timeout 1s }  start -> each }`,
+      `graph g { output out: string[] = []  node every = work(i) for i in ["a", "b"] into out { tries 3  timeout 1s }  start -> every }`,
       {
         work: async (i: string, context: NodeContext) => {
           attempts.push(context.attempt);
@@ -83,8 +83,8 @@ describe("`for` nodes", () => {
   test("an error edge takes a failed `for` node once, and says which items failed", async () => {
     const engine = engineOf(
       `graph g { output out: int[] = []  output bad: json = null
-        node each = work(i) for i in range(5) into out   node rescue = error into bad
-        start -> each   each -> end   each -> rescue on error   rescue -> end }`,
+        node every = work(i) for i in range(5) into out   node rescue = error into bad
+        start -> every   every -> end   every -> rescue on error   rescue -> end }`,
       {
         work: (i: number) => {
           if (i % 2 === 1) throw new Error(`odd ${i}`);
@@ -93,13 +93,13 @@ describe("`for` nodes", () => {
       },
     );
     const result = await engine.run({});
-    expect(result.output).toMatchObject({ out: [], bad: { node: "each", items: [1, 3], message: "odd 1" } });
-    expect(result.steps).toEqual([["each"], ["rescue"]]);
+    expect(result.output).toMatchObject({ out: [], bad: { node: "every", items: [1, 3], message: "odd 1" } });
+    expect(result.steps).toEqual([["every"], ["rescue"]]);
   });
 
   test("what its `for` goes over must be a list", async () => {
     const engine = engineOf(
-      `graph g { input docs: json  node each = work(i) for i in docs  start -> each }`.replace(
+      `graph g { input docs: json  node every = work(i) for i in docs  start -> every }`.replace(
         "docs: json",
         "docs: int[]",
       ),
@@ -113,7 +113,7 @@ describe("`for` nodes", () => {
   test("items write fields, each one list; lists are joined where the reducer joins", async () => {
     const engine = engineOf(
       `graph g { output names: string[] = []  output words: string[] = ["first"] reduce append
-        node each = work(i) for i in ["a", "b"] into { name: names, words }  start -> each }`,
+        node every = work(i) for i in ["a", "b"] into { name: names, words }  start -> every }`,
       { work: (i: string) => ({ name: i, words: [i, `${i}!`] }) },
     );
     expect((await engine.run({})).output).toEqual({ names: ["a", "b"], words: ["first", "a", "a!", "b", "b!"] });
@@ -121,7 +121,7 @@ describe("`for` nodes", () => {
 
   test("an item that does not fit fails with its index", async () => {
     const engine = engineOf(
-      `graph g { output out: int[] = []  node each = work(i) for i in range(3) into out  start -> each }`,
+      `graph g { output out: int[] = []  node every = work(i) for i in range(3) into out  start -> every }`,
       { work: (i: number) => (i === 2 ? "two" : i) },
     );
     expect((await engine.run({})).error).toMatchObject({ code: "NG_BAD_RESULT", items: [2] });
@@ -129,27 +129,27 @@ describe("`for` nodes", () => {
 
   test("7.1: one item that jumps is enough, and its node's edges are not taken", async () => {
     const engine = engineOf(
-      `graph g { output log: string[] reduce append  node each = each(i) for i in [1, 2, 3] { goes x }
-        node x = "x" into log  node own = "own" into log  start -> each -> own -> end  x -> end }`,
+      `graph g { output log: string[] reduce append  node every = each(i) for i in [1, 2, 3] { goes x }
+        node x = "x" into log  node own = "own" into log  start -> every -> own -> end  x -> end }`,
       { each: (item: number, context: NodeContext) => (item === 2 ? context.goto("x") : undefined) },
     );
-    expect(await engine.run({})).toMatchObject({ output: { log: ["x"] }, steps: [["each"], ["x"]] });
+    expect(await engine.run({})).toMatchObject({ output: { log: ["x"] }, steps: [["every"], ["x"]] });
   });
 
   test("jumps of items are those of the node: all targets, once each", async () => {
     const engine = engineOf(
       `graph g { output log: string[] = [] reduce append
-        node each = work(i) for i in range(3) { goes x, y }   node own = "own" into log   node x = "x" into log   node y = "y" into log
-        start -> each -> own   any(own, x, y) -> end }`,
+        node every = work(i) for i in range(3) { goes x, y }   node own = "own" into log   node x = "x" into log   node y = "y" into log
+        start -> every -> own   any(own, x, y) -> end }`,
       { work: (i: number, context: NodeContext) => (i === 1 ? undefined : context.goto(i === 0 ? "x" : "y")) },
     );
-    expect((await engine.run({})).steps).toEqual([["each"], ["x", "y"]]);
+    expect((await engine.run({})).steps).toEqual([["every"], ["x", "y"]]);
   });
 
   test("items may wait for answers, one by one", async () => {
     const runs: number[] = [];
     const engine = engineOf(
-      `graph g { output out: string[] = []  node each = work(i) for i in range(3) into out  start -> each }`,
+      `graph g { output out: string[] = []  node every = work(i) for i in range(3) into out  start -> every }`,
       {
         work: (i: number, context: NodeContext) => {
           runs.push(i);
@@ -160,8 +160,8 @@ describe("`for` nodes", () => {
     );
     const first = await engine.run({}, { thread: "t" });
     expect(first.pauses.map(({ payload, taskId }) => [payload, taskId])).toEqual([
-      [1, "each[1]"],
-      [2, "each[2]"],
+      [1, "every[1]"],
+      [2, "every[2]"],
     ]);
     const second = await engine.resume("t", { answers: { [first.pauses[1]!.id]: "two" } });
     expect(second.pauses).toEqual([first.pauses[0]]);
@@ -171,7 +171,7 @@ describe("`for` nodes", () => {
 
   test("many items cost no stack", async () => {
     const engine = engineOf(
-      `graph g { input n: int[]  output out: int[] = []  node each = work(i) for i in n into out { max parallel 1 }  start -> each }`,
+      `graph g { input n: int[]  output out: int[] = []  node every = work(i) for i in n into out { max parallel 1 }  start -> every }`,
       { work: (i: number) => i },
     );
     const n = Array.from({ length: 50_000 }, (_, i) => i);
@@ -181,16 +181,16 @@ describe("`for` nodes", () => {
   test("neither do many that fail, wait, or write where only one may", async () => {
     const count = 150_000;
     const n = Array.from({ length: count }, (_, i) => i);
-    const text = (end: string): string => `graph g { input n: int[]  output x: int = 0  node each = work(i) for i in n
-      start -> each  ${end} }`;
-    const failed = await engineOf(text("each -> end"), {
+    const text = (end: string): string => `graph g { input n: int[]  output x: int = 0  node every = work(i) for i in n
+      start -> every  ${end} }`;
+    const failed = await engineOf(text("every -> end"), {
       work: () => {
         throw new Error("no");
       },
     }).run({ n });
     expect(failed.error).toMatchObject({ items: expect.objectContaining({ length: count }) as unknown });
     const waiting = engineOf(
-      text("each -> end"),
+      text("every -> end"),
       { work: (_i: number, context: NodeContext) => context.interrupt() },
       { store: new MemoryStore() },
     );
@@ -207,11 +207,11 @@ describe("`for` nodes", () => {
 
 describe("sends", () => {
   const WORK = `graph g { output log: string[] = [] reduce append
-    node plan = plan() { goes work, each }
+    node plan = plan() { goes work, every }
     node work = work() into log { tries 3  goes work, tail }
-    node each = item(i) for i in ["x"] into log
+    node every = item(i) for i in ["x"] into log
     node tail = "tail" into log
-    start -> plan   any(plan, work, each, tail) -> end }`;
+    start -> plan   any(plan, work, every, tail) -> end }`;
   const run = (functions: Record<string, (...args: never[]) => unknown>, options = {}) =>
     engineOf(
       WORK,
@@ -220,7 +220,7 @@ describe("sends", () => {
     );
 
   test("an item sent to a `for` node stands for its list", async () => {
-    const engine = run({ plan: (context: NodeContext) => ["p", "q"].map((i) => context.send("each", i))[0] });
+    const engine = run({ plan: (context: NodeContext) => ["p", "q"].map((i) => context.send("every", i))[0] });
     expect((await engine.run({})).output).toEqual({ log: ["p", "q"] });
   });
 

@@ -8,7 +8,7 @@ import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { engineOf } from "../support/graph.ts";
 
 const OVER_ITEMS = `graph g { state xs: string[] = ["bad", "b", "c"]  output out: string[] = [] reduce append
-  node each = work(x) for x in xs into out  start -> each }`;
+  node every = work(x) for x in xs into out  start -> every }`;
 
 function worker() {
   const ran: string[] = [];
@@ -46,7 +46,7 @@ describe("5.4, 7.1 results of items belong to the items, not to their indexes", 
   test("the list function is mended", async () => {
     const { functions } = worker();
     const text = `graph g { state xs: string[] = ["bad", "b", "c"]  output out: string[] = [] reduce append
-      node each = work(x) for x in pick(xs) into out  start -> each }`;
+      node every = work(x) for x in pick(xs) into out  start -> every }`;
     const store = new MemoryStore();
     await engineOf(text, { ...functions, pick: (xs: string[]) => xs }, { store }).run({}, { thread: "t" });
     const mended = engineOf(text, { ...functions, pick: (xs: string[]) => xs.filter((x) => x !== "bad") }, { store });
@@ -72,7 +72,7 @@ describe("5.4, 7.1 results of items belong to the items, not to their indexes", 
     const text = `graph child { input x: string  output y: string  node look = work(x) into y  node sure = ask(\`\${x}?\`)
         start -> look -> sure }
       graph g { state xs: string[] = ["bad", "b"]  state one: string = "bad"  output out: string[] = [] reduce append  output last: string
-        node each = child(x: x) for x in xs into { y: out }  node call = child(x: one) into { y: last }  start -> each, call }`;
+        node every = child(x: x) for x in xs into { y: out }  node call = child(x: one) into { y: last }  start -> every, call }`;
     const engine = engineOf(text, { work }, { store: new MemoryStore() });
     const failed = await engine.run({}, { thread: "t" });
     expect(failed.status).toBe("failed");
@@ -89,7 +89,7 @@ describe("5.4, 7.1 results of items belong to the items, not to their indexes", 
 
 describe("6.2 an answer belongs to the item that was asked about", () => {
   const text = `graph pay { state bills: string[] = ["pay 10"]  output paid: string[] = [] reduce append
-    node each = approve(bill) for bill in bills into paid  start -> each }`;
+    node every = approve(bill) for bill in bills into paid  start -> every }`;
   const approve = (bill: string, context: NodeContext): string =>
     `${bill}: ${context.interrupt<string>(`approve ${bill}?`)}`;
 
@@ -291,12 +291,12 @@ describe("5.5, 5.9 an edit `as` a node of an unfinished step keeps the results o
       return n === 2 ? context.interrupt<number>("two?") : n;
     };
     const engine = engineOf(
-      `graph g { output out: int[] = [] reduce append  node each = item(n) for n in [1, 2] into out  node p = 9 into out  start -> each, p }`,
+      `graph g { output out: int[] = [] reduce append  node every = item(n) for n in [1, 2] into out  node p = 9 into out  start -> every, p }`,
       { item },
       { store: new MemoryStore() },
     );
     await engine.run({}, { thread: "t" });
-    await engine.update("t", { out: [7, 8] }, { as: "each" });
+    await engine.update("t", { out: [7, 8] }, { as: "every" });
     expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { out: [7, 8, 9] } });
     expect(ran).toEqual([1, 2]);
   });
@@ -311,7 +311,7 @@ describe("edits of a graph in the middle of a step", () => {
       return { x: n, y: 10 * n };
     };
     const text = (fields: string): string => `graph g { output xs: int[] = []  output ys: int[] = []
-      node each = pair(n) for n in [1, 2] into { ${fields} }  start -> each }`;
+      node every = pair(n) for n in [1, 2] into { ${fields} }  start -> every }`;
     const before = engineOf(text("x: xs, y: ys"), { pair }, { store });
     expect((await before.run({}, { thread: "t" })).status).toBe("failed");
     broken = false;

@@ -142,8 +142,8 @@ test("6.3 a resume does not open a gate inside a called graph that was never rep
 test("7.1 an item that has used up its attempts does not run again while its siblings wait", async () => {
   const ran: number[] = [];
   const engine = engineOf(
-    `graph g { output n: int[] = []  node each = each(x) for x in [0, 1, 2] into n { tries 2 }  node sorry = 1
-       start -> each -> end   each -> sorry on error }`,
+    `graph g { output n: int[] = []  node every = each(x) for x in [0, 1, 2] into n { tries 2 }  node sorry = 1
+       start -> every -> end   every -> sorry on error }`,
     {
       each: (x: number, { attempt, interrupt }: NodeContext) => {
         if (attempt === 1) ran.push(x);
@@ -157,6 +157,6 @@ test("7.1 an item that has used up its attempts does not run again while its sib
   expect(pauses).toHaveLength(2);
   await engine.resume("t", { answers: { [pauses[0]!.id]: 1 } });
   const end = await engine.resume("t", { answers: { [pauses[1]!.id]: 2 } });
-  expect(end).toMatchObject({ status: "completed", steps: [["each"], ["sorry"]] });
+  expect(end).toMatchObject({ status: "completed", steps: [["every"], ["sorry"]] });
   expect(ran).toEqual([0, 1, 2, 1, 2]);
 });

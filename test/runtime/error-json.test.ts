@@ -11,14 +11,14 @@ describe("errors serialise", () => {
       throw new Error("no route to host");
     };
     const text = `graph g { output out: string[] = [] reduce append  state xs: string[] = ["a"]
-      node each = fail(x) for x in xs into out { tries 2 backoff 1ms }  start -> each }`;
+      node every = fail(x) for x in xs into out { tries 2 backoff 1ms }  start -> every }`;
     const { error } = await engineOf(text, { fail }, { store: new MemoryStore() }).run({}, { thread: "t" });
     expect(plain(error)).toEqual({
       name: "NodeError",
       code: "NG_NODE_FAILED",
-      message: "node `each` failed at item 0 after 2 attempts: no route to host",
+      message: "node `every` failed at item 0 after 2 attempts: no route to host",
       cause: "no route to host",
-      nodeId: "each",
+      nodeId: "every",
       attempts: 2,
       items: [0],
       threadId: "t",

@@ -103,8 +103,8 @@ describe("8.1 events", () => {
   test("tell each item of a `for` and each send once", async () => {
     const events: RunEvent[] = [];
     const engine = engineOf(
-      `graph g { node plan = plan() { goes work }  node each = work() for i in [1, 2]  node work = work()
-        start -> plan -> each   any(each, work) -> end }`,
+      `graph g { node plan = plan() { goes work }  node every = work() for i in [1, 2]  node work = work()
+        start -> plan -> every   any(every, work) -> end }`,
       {
         plan: (context: NodeContext) => void [1, 2, 3].forEach((item) => context.send("work", item)),
         work: () => null,
@@ -115,8 +115,8 @@ describe("8.1 events", () => {
     const starts = events.flatMap((event) => (event.type === "node" && event.phase === "start" ? [event] : []));
     expect(starts.map(({ node, item }) => [node, item])).toEqual([
       ["plan", undefined],
-      ["each", 0],
-      ["each", 1],
+      ["every", 0],
+      ["every", 1],
       ["work", undefined],
       ["work", undefined],
       ["work", undefined],

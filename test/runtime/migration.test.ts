@@ -96,11 +96,11 @@ describe("migrate", () => {
     };
     const text = (node: string): string => `graph g { output out: string[] = [] reduce append
       node ${node} = work(x) for x in ["a", "b"] into out { pause before }  start -> ${node} }`;
-    const old = engineOf(text("each"), { work }, { store });
+    const old = engineOf(text("former"), { work }, { store });
     await old.run({}, { thread: "t" });
     expect((await old.resume("t")).status).toBe("failed");
     const now = engineOf(text("every"), { work }, { store });
-    await now.migrate("t", { rename: { each: "every" } });
+    await now.migrate("t", { rename: { former: "every" } });
     broken = false;
     expect(await now.resume("t")).toMatchObject({ status: "completed", output: { out: ["a", "b"] } });
     expect(ran).toEqual(["a", "b", "b"]);

@@ -100,8 +100,8 @@ test("5.7: stored results that have no place any more are listed, and nothing ru
 test("4.3, 7.1: an error edge of a `for` node is taken once all its items have ended", async () => {
   const engine = engineOf(
     `graph g { output bad: int[] = []  output log: string[] = [] reduce append
-      node each = each(i) for i in [0, 1, 2] into log  node mend = error.items into bad
-      start -> each  each -> end  each -> mend on error  mend -> end }`,
+      node every = each(i) for i in [0, 1, 2] into log  node mend = error.items into bad
+      start -> every  every -> end  every -> mend on error  mend -> end }`,
     {
       each: (item: number, context: NodeContext) => {
         if (item === 1) context.interrupt(null);
@@ -110,7 +110,7 @@ test("4.3, 7.1: an error edge of a `for` node is taken once all its items have e
     },
     { store: new MemoryStore() },
   );
-  expect(await engine.run({}, { thread: "t" })).toMatchObject({ status: "paused", pauses: [{ node: "each" }] });
+  expect(await engine.run({}, { thread: "t" })).toMatchObject({ status: "paused", pauses: [{ node: "every" }] });
   expect(await engine.resume("t", { answer: true })).toMatchObject({ status: "completed", output: { bad: [0, 1, 2] } });
 });
 

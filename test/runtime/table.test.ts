@@ -5,8 +5,8 @@ import { engineOf, tableOf } from "../support/graph.ts";
 
 const TEXT = `graph inner { input n: int  output m: int = 0  node a = n + 1 into m  start -> a }
   graph g { input n: int  output m: int = 0  output list: int[] = []
-    node call = inner(n: n) into { m }   node each = i * 2 for i in range(n) into list   node j = 1 { waits call, each }
-    start -> call, each   call -> j   each -> j   j -> end }`;
+    node call = inner(n: n) into { m }   node every = i * 2 for i in range(n) into list   node j = 1 { waits call, every }
+    start -> call, every   call -> j   every -> j   j -> end }`;
 
 describe("1.2 createEngine", () => {
   test("freezes the whole table, and runs it several times concurrently", async () => {

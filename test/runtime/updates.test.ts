@@ -65,13 +65,13 @@ describe("update as end", () => {
 describe("update in a called graph", () => {
   const TEXT = `graph inner { input n: int  output out: string | null  state note: string = "none"
       node wait = ask("go on?") into out  node done = \`${"${n} ${note}"}\` into out  start -> wait -> done }
-    graph g { output out: (string | null)[] = []  node each = inner(n: x) for x in [1, 2] into { out }  start -> each }`;
+    graph g { output out: (string | null)[] = []  node every = inner(n: x) for x in [1, 2] into { out }  start -> every }`;
 
   test("changes its state; pauses stay, and their answers continue it", async () => {
     const engine = engineOf(TEXT, { ask }, { store: new MemoryStore() });
     const { pauses } = await engine.run({}, { thread: "t" });
-    await engine.update("t", { note: "by hand" }, { in: "each[1]" });
-    expect((await engine.history("t", { namespace: "each[1]" }))[0]).toMatchObject({
+    await engine.update("t", { note: "by hand" }, { in: "every[1]" });
+    expect((await engine.history("t", { namespace: "every[1]" }))[0]).toMatchObject({
       phase: "updated",
       status: "paused",
     });
@@ -90,9 +90,9 @@ describe("update in a called graph", () => {
   test("refuses what has ended, inputs, and a node to write as", async () => {
     const engine = engineOf(TEXT, { ask }, { store: new MemoryStore() });
     await engine.run({}, { thread: "t" });
-    await expect(engine.update("t", { note: "x" }, { in: "each[2]" })).rejects.toThrow(/`each\[0\]`, `each\[1\]`/);
-    await expect(engine.update("t", { n: 3 }, { in: "each[0]" })).rejects.toThrow(/edit the caller's state/);
-    await expect(engine.update("t", { note: 3 }, { in: "each[0]" })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
-    await expect(engine.update("t", {}, { in: "each[0]", as: "done" })).rejects.toThrow(/takes no `as`/);
+    await expect(engine.update("t", { note: "x" }, { in: "every[2]" })).rejects.toThrow(/`every\[0\]`, `every\[1\]`/);
+    await expect(engine.update("t", { n: 3 }, { in: "every[0]" })).rejects.toThrow(/edit the caller's state/);
+    await expect(engine.update("t", { note: 3 }, { in: "every[0]" })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
+    await expect(engine.update("t", {}, { in: "every[0]", as: "done" })).rejects.toThrow(/takes no `as`/);
   });
 });

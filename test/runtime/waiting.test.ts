@@ -307,12 +307,12 @@ describe("signals", () => {
 
   test("W4: waiters of one name in a step are served in task order", async () => {
     const { engine } = workshop(`graph g { output a: json  output b: json  output all: json[] reduce append
-      node second = receive("x") into b  node first = receive("x") into a  node each = receive(n) for n in ["x", "y"] into all
-      start -> second, first, each }`);
+      node second = receive("x") into b  node first = receive("x") into a  node every = receive(n) for n in ["x", "y"] into all
+      start -> second, first, every }`);
     await engine.run({}, { thread: "t" });
     await engine.signal("t", "x", 1);
     const one = await engine.due();
-    expect(one.results[0]!.pauses.map(({ taskId }) => taskId)).toEqual(["first", "each[0]", "each[1]"]);
+    expect(one.results[0]!.pauses.map(({ taskId }) => taskId)).toEqual(["first", "every[0]", "every[1]"]);
     await engine.signal("t", "y", "Y");
     await engine.signal("t", "x", 2);
     await engine.signal("t", "x", 3);

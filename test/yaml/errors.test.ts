@@ -174,7 +174,10 @@ describe("NG014: wrong YAML type", () => {
     ["graph: g\nnodes:\n  a: { call: f, pause: «never» }", "expected `before` or `after`, found the string `never`"],
     ["graph: g\nnodes:\n  a: { call: f, idempotent: «1» }", "expected true, found the number 1"],
     ["graph: g\nnodes:\n  a: { call: f, args: «x» }", "expected a list or a map of expressions, found the string `x`"],
-    ["graph: g\nnodes:\n  a: { call: f, args: [«[x]»] }", "expected an expression, found a list"],
+    [
+      "graph: g\nnodes:\n  a: { call: f, args: [«[x]»] }",
+      "expected an expression, or a map of expressions by name, found a list",
+    ],
     [
       "graph: g\nnodes:\n  a: { call: f, for: «docs» }",
       "expected `ITEM in LIST`, found the string `docs`",
