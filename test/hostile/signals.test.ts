@@ -14,8 +14,9 @@ const SLOW_NODE = 'console.error("READY");\nexport const f = () => new Promise((
 const USES_F = 'import { f } from "./nodes.ts"\ngraph g {\n  output o: json\n  node n = f() into o\n  start -> n\n}\n';
 const PLAN = `plan p {\n  max parallel 3\n${Array.from({ length: 60 }, (_, i) => `  task t${i} = shell("true")${i < 8 ? "" : ` after t${(i * 5) % 8}`} { estimate ${((i * 7) % 13) + 1}m }\n`).join("")}}\n`;
 
-/** Marks the processes of this file, so that those that remain are found. */
-const SLEEP = `1000.${process.pid}`;
+/** Stands for a duration that only one test uses, so that its processes that remain are found. */
+const SLEEP = "SLEEP_OF_TEST";
+let sleeps = 0;
 /** A port for the server that never answers. */
 const PORT = 20_000 + (process.pid % 10_000);
 /** Fills the pipe on descriptor 9, so that every further write waits. */
@@ -170,18 +171,22 @@ describe.runIf(process.platform === "linux")("a signal", () => {
     for (const directory of directories) rmSync(directory, { recursive: true, force: true });
   });
 
-  describe.each([...PHASES, ...sample(phasesOf(PORT))])("while $name", ({ files, line, ready }) => {
-    test.each(SIGNALS)("%s ends the command", async (signal) => {
+  describe.concurrent.each([...PHASES, ...sample(phasesOf(PORT))])("while $name", ({ files, line, ready }) => {
+    // The commands wait most of the time, so several run at the same time.
+    test.concurrent.each(SIGNALS)("%s ends the command", async (signal) => {
       const directory = realpathSync(mkdtempSync(join(tmpdir(), "ngraph-signals-")));
       directories.push(directory);
-      for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+      const sleep = `1000.${process.pid}${++sleeps}`;
+      for (const [name, text] of Object.entries(files)) {
+        writeFileSync(join(directory, name), text.replace(SLEEP, sleep));
+      }
       const unlock = lock(join(directory, "locked.db"));
       try {
         const { code, killed } = await interrupt(directory, line, ready, signal);
         expect(killed === null || killed === signal, `killed by ${killed}`).toBe(true);
         // An orderly end has 130; the default action of a signal has no exit code.
         if (killed === null) expect(code).toBe(130);
-        expect(commandLines().filter((each) => each.includes(directory) || each.includes(SLEEP))).toEqual([]);
+        expect(commandLines().filter((each) => each.includes(directory) || each.includes(sleep))).toEqual([]);
       } finally {
         unlock();
       }
