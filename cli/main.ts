@@ -134,8 +134,8 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-/** Prints an error; returns the exit code. */
-function report(error: unknown, json: boolean): ExitCode {
+/** Prints an error of a command; returns the exit code. */
+export function report(error: unknown, json: boolean): ExitCode {
   // Help and version were requested; commander has printed them.
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
   stopLiveBlocks();

@@ -39,6 +39,7 @@ export interface Output {
 }
 
 export function createOutput(options: CommonOptions): Output {
+  hasDocument = false;
   const json = options.json === true;
   const quiet = options.quiet === true;
   // Output of user code must not mix with the document.
@@ -86,9 +87,10 @@ function shownBy(styles: Styles, text: string): string {
   return styles === plainStyles ? printableText(text) : printablePainted(text);
 }
 
+/** Whether the current command has written its document. */
 let hasDocument = false;
 
-/** Writes the document of `--json`. Only the first call writes; later problems are printed on stderr only. */
+/** Writes the document of `--json`. Only the first call of a command writes; later problems are printed on stderr only. */
 export function writeDocument(value: unknown): void {
   if (hasDocument) return;
   hasDocument = true;

@@ -3,17 +3,24 @@ import { below, chance, pick, type Random } from "../fault/random.ts";
 
 export interface Leftover {
   readonly files: Readonly<Record<string, string>>;
-  readonly secrets: Readonly<Record<string, string>>;
+  readonly secrets: { readonly KEY: string; readonly TOKEN: string };
+  /** The secrets, and forms of them that commands print. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Arguments of `ngc`, one list for each command. */
   readonly commands: readonly (readonly string[])[];
 }
 
-/** A project from a seed. `server` answers with the headers and the body that it received, and the status 500. */
-export function leftoverOf(random: Random, server: string): Leftover {
+/**
+ * A project from a seed.
+ *
+ * @param server answers with the headers and the body that it received, and the status 500
+ * @param isSpawned whether `ngc` runs in a process of its own, so that functions may throw outside of a call
+ */
+export function leftoverOf(random: Random, server: string, isSpawned: boolean): Leftover {
   const secrets = { KEY: secretValue(random), TOKEN: secretValue(random) };
   const isPlan = chance(random, 0.35);
   const nodes = Array.from({ length: between(random, 1, 4) }, (_, index) =>
-    nodeOf(random, `n${index}`, server, isPlan),
+    nodeOf(random, `n${index}`, server, isPlan, isSpawned),
   );
   const text = isPlan ? planOf(random, nodes) : graphOf(random, nodes);
   const run = ["run", "p.ngraph", "--graph", "main", "--thread", "t"];
@@ -30,6 +37,12 @@ export function leftoverOf(random: Random, server: string): Leftover {
   return {
     files: { "p.ngraph": text, "f.mjs": FUNCTIONS },
     secrets,
+    environment: {
+      ...secrets,
+      KEY64: Buffer.from(secrets.KEY).toString("base64"),
+      JSON_OF_KEY: JSON.stringify({ a: secrets.KEY }),
+      URL_OF_KEY: encodeURIComponent(secrets.KEY),
+    },
     commands: [
       [...run, ...pick(random, [[], ["--json"], ["--events"]])],
       ...Array.from({ length: 2 }, () => pick(random, later)),
@@ -63,8 +76,8 @@ function shown(random: Random): string {
     'printf %s "$KEY" | base64',
     'printf %s "user:$KEY" | base64 -w0',
     'printf %s "$KEY" | tail -n 2',
-    `node -e 'process.stdout.write(JSON.stringify({ a: process.env.KEY }))'`,
-    `node -e 'process.stdout.write(encodeURIComponent(process.env.KEY))'`,
+    'printf %s "$JSON_OF_KEY"',
+    'printf %s "$URL_OF_KEY"',
     'echo "a $KEY b $TOKEN c"',
   ]);
   const padding = `head -c ${pick(random, [0, 10, 1985, 1990, 4080, 19990])} /dev/zero | tr '\\0' x`;
@@ -86,7 +99,7 @@ interface Node {
   readonly more: string;
 }
 
-function nodeOf(random: Random, name: string, server: string, isTask: boolean): Node {
+function nodeOf(random: Random, name: string, server: string, isTask: boolean, isSpawned: boolean): Node {
   const code = pick(random, ["exit 0", "exit 3", "kill -9 $$"]);
   const command = (): string => quoted(`${shown(random)}; ${code}`);
   const call = pick(random, [
@@ -98,7 +111,7 @@ function nodeOf(random: Random, name: string, server: string, isTask: boolean): 
     () => `throws("${pick(random, FORMS)}")`,
     () => `asks("${pick(random, FORMS)}")`,
     () => `emits("${pick(random, FORMS)}")`,
-    () => `later("${pick(random, FORMS)}")`,
+    () => `${isSpawned ? "later" : "throws"}("${pick(random, FORMS)}")`,
   ])();
   const check = isTask && chance(random, 0.4) ? `done when shell(${command()}, ${ENV})  tries 1` : "";
   // A field of the result is stored, and not the output beside it.

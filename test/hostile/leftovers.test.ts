@@ -1,56 +1,86 @@
-import { spawn } from "node:child_process";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createProject, type Project } from "../cli/project.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PROGRAM, type Ran } from "../cli/project.ts";
 import { randomOf } from "../fault/random.ts";
-import { scale } from "../support/depth.ts";
+import { isFull, scale } from "../support/depth.ts";
+import { runInProcess } from "./in-process.ts";
 import { leftoverOf } from "./leftover-graphs.ts";
 
-/** Repeats what it receives, as a server with a debug page does. It is a process, because the test waits for commands. */
-const SERVER = `require("node:http").createServer((request, response) => {
+/** Repeats what it receives, as a server with a debug page does. */
+const server = createServer((request, response) => {
   response.statusCode = 500;
-  response.end("x".repeat(Number(request.url.length) * 90) + JSON.stringify(request.headers));
-}).listen(0, "127.0.0.1", function () { console.log("http://127.0.0.1:" + this.address().port); });`;
-
-const server = spawn(process.execPath, ["-e", SERVER], { stdio: ["ignore", "pipe", "inherit"] });
+  response.end("x".repeat(Number(request.url?.length) * 90) + JSON.stringify(request.headers));
+});
 let base = "";
 beforeAll(async () => {
-  base = await new Promise<string>((resolve) =>
-    server.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim())),
-  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  base = typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}` : "";
 });
-afterAll(() => void server.kill());
+afterAll(() => void server.close());
 
-const RUNS = scale(75, 50);
+/** `SEED=12` prints the commands of one seed. */
 const SEED = process.env["SEED"];
-const seeds = SEED === undefined ? Array.from({ length: RUNS }, (_, index) => index + 1) : [Number(SEED)];
 
-test("no run leaves a part of a secret behind", { timeout: 3_600_000 }, () => {
-  let redacted = 0;
-  for (const seed of seeds) {
-    const { files, secrets, commands } = leftoverOf(randomOf(seed), base);
-    const project = createProject(files);
-    const key = Buffer.from(secrets["KEY"] ?? "").toString("base64");
-    const env = { ...secrets, KEY64: key };
-    const needles = [...needlesOf("KEY", secrets["KEY"] ?? ""), ...needlesOf("TOKEN", secrets["TOKEN"] ?? "")];
+describe.each([
+  { runs: scale(500, 12), isSpawned: false, where: "in this process" },
+  { runs: scale(20, 1), isSpawned: true, where: "in a process of its own" },
+])("a run $where", ({ runs, isSpawned }) => {
+  const seeds = SEED === undefined ? Array.from({ length: runs }, (_, index) => index + 1) : [Number(SEED)];
+
+  test("leaves no part of a secret behind", { timeout: 3_600_000 }, async () => {
+    let redacted = 0;
+    for (const seed of seeds) if (await isRedacted(seed, isSpawned)) redacted++;
+    // Otherwise the graphs show no secrets, and the test nothing.
+    if (SEED === undefined && isFull) expect(redacted).toBeGreaterThan(runs / 3);
+  });
+});
+
+/** Whether a run has left redacted secrets in its files. Fails if it has left a part of one anywhere. */
+async function isRedacted(seed: number, isSpawned: boolean): Promise<boolean> {
+  const { files, secrets, environment, commands } = leftoverOf(randomOf(seed), base, isSpawned);
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "ngraph-leftovers-")));
+  try {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+    const needles = [...needlesOf("KEY", secrets.KEY), ...needlesOf("TOKEN", secrets.TOKEN)];
     for (const command of commands) {
-      const { status, stdout, stderr } = project.ngc(command, { env });
+      const run = isSpawned ? runSpawned : runInProcess;
+      const { status, stdout, stderr } = await run(command, directory, environment);
       if (SEED !== undefined) console.log(`$ ngc ${command.join(" ")}\n${stdout}${stderr}`);
       const what = `seed ${seed}: ngc ${command.join(" ")}`;
       expect([0, 1, 3, 4, 64], `${what}\n${stderr}`).toContain(status);
       expect(foundIn(stdout, needles), `${what}: standard output\n${files["p.ngraph"]}`).toEqual([]);
       expect(foundIn(stderr, needles), `${what}: standard error\n${files["p.ngraph"]}`).toEqual([]);
     }
-    for (const [path, bytes] of leftIn(project)) {
+    let hasRedacted = false;
+    for (const [path, text] of leftIn(directory)) {
       if (path in files) continue;
-      expect(foundIn(bytes, needles), `seed ${seed}: ${path}\n${files["p.ngraph"]}`).toEqual([]);
-      if (bytes.includes("[secret ")) redacted++;
+      expect(foundIn(text, needles), `seed ${seed}: ${path}\n${files["p.ngraph"]}`).toEqual([]);
+      hasRedacted ||= text.includes("[secret ");
     }
+    return hasRedacted;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
   }
-  // Otherwise the graphs show no secrets, and the test nothing.
-  if (SEED === undefined) expect(redacted).toBeGreaterThan(RUNS / 3);
-});
+}
+
+/** Asynchronous, because a command may send requests to the server of this process. */
+function runSpawned(args: readonly string[], cwd: string, environment: Readonly<Record<string, string>>): Promise<Ran> {
+  const env = { ...process.env, NO_COLOR: "1", NODE_OPTIONS: "", ...environment };
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [PROGRAM, ...args],
+      { cwd, env, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 },
+      (_, stdout, stderr) => resolve({ status: child.exitCode, stdout, stderr }),
+    );
+    child.stdin?.end();
+  });
+}
 
 /** Parts of a secret of 8 characters, in the forms in which programs repeat it. */
 function needlesOf(name: string, secret: string): readonly (readonly [string, string])[] {
@@ -77,8 +107,8 @@ function foundIn(text: string, needles: readonly (readonly [string, string])[]):
   return needles.filter(([part]) => text.includes(part)).map(([part, form]) => `${form}: ${part}`);
 }
 
-function leftIn(project: Project): readonly (readonly [path: string, text: string])[] {
-  return readdirSync(project.directory, { recursive: true, encoding: "utf8" })
-    .filter((path) => statSync(join(project.directory, path)).isFile())
-    .map((path) => [path, readFileSync(join(project.directory, path), "utf8")]);
+function leftIn(directory: string): readonly (readonly [path: string, text: string])[] {
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .filter((path) => statSync(join(directory, path)).isFile())
+    .map((path) => [path, readFileSync(join(directory, path), "utf8")]);
 }
