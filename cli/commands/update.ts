@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import type { Store } from "../../runtime/interface/store.ts";
+import { refuseEffects } from "../../runtime/program/program.ts";
+import { allowedEffects } from "../run/allowed-effects.ts";
 import { bindFunctions } from "../sources/bind-functions.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
@@ -51,7 +53,9 @@ export const updateCommand = defineCommand<UpdateOptions>({
         const { file, graph } = isNew ? newSource(thread, options) : await storedSource(store, thread, options);
         const table = await loadGraph(file, graph, output);
         if (table === undefined) return EXIT.invalid;
-        // Reducers may be the user's own.
+        // Reducers may be the user's own. No node runs.
+        const effects = table.effects.filter((effect) => effect === "code");
+        refuseEffects({ name: table.name, effects }, allowedEffects(undefined, file), "graph");
         const { bindings } = await bindFunctions(table, undefined);
         const engine = await threadEngine(table, store, bindings);
         const { checkpointId } = await engine.update(thread, values, {

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
-import type { Effect } from "../../runtime/table/table.ts";
+import { EFFECT_NAMES, parseEffect } from "./allowed-effects.ts";
+import type { Effect } from "../../runtime/table/effects.ts";
 import { STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
-import { parseChoice, parseCount, parseStepLimit, type StepLimitFlags } from "./parse-values.ts";
+import { parseCount, parseStepLimit, type StepLimitFlags } from "./parse-values.ts";
 
 /** Options that `run` and `resume` have in common. */
 export interface ExecutionOptions {
@@ -16,8 +17,6 @@ export interface ExecutionOptions {
   readonly builtins?: string;
 }
 
-const EFFECTS = ["net", "shell", "files", "code", "model", "person"] as const satisfies readonly Effect[];
-
 export function addExecutionOptions(command: Command): void {
   command
     .option(STORE_FLAG, STORE_HELP)
@@ -27,7 +26,7 @@ export function addExecutionOptions(command: Command): void {
       parseStepLimit,
     )
     .option("--max-parallel <n>", "maximum tasks at the same time", parseCount("--max-parallel", 1))
-    .option("--allow <effects>", `allow only these effects: ${EFFECTS.join(",")} or none`, parseEffects)
+    .option("--allow <effects>", `allow only these effects: ${EFFECT_NAMES} or none`, parseEffects)
     .option("--builtins <file>", "a module whose exports supply built-in nodes, such as `llm`")
     .option(
       "--drain <seconds>",
@@ -45,7 +44,7 @@ export function addExecutionOptions(command: Command): void {
 
 function parseEffects(text: string): readonly Effect[] {
   if (text === "none") return [];
-  return text.split(",").map((part) => parseChoice("--allow", EFFECTS, part.trim()));
+  return text.split(",").map((part) => parseEffect("--allow", part.trim()));
 }
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {

@@ -4,6 +4,7 @@ import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { EngineOptions, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
 import { createRedactor } from "../../runtime/event/redact.ts";
 import { refuseEffects } from "../../runtime/program/program.ts";
+import type { Effect } from "../../runtime/table/effects.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { quietly, type Output } from "../output/output.ts";
@@ -17,6 +18,7 @@ import { bindFunctions } from "../sources/bind-functions.ts";
 import { refuseManyPaths } from "../sources/called-tables.ts";
 import { secretNames } from "../sources/secret-names.ts";
 import type { OpenStore } from "../threads/open-store.ts";
+import { allowedEffects } from "./allowed-effects.ts";
 import type { ExecutionOptions } from "./execution-options.ts";
 import { llmFromEnvironment } from "./llm-from-environment.ts";
 import { stepLimits } from "./parse-values.ts";
@@ -70,7 +72,8 @@ export async function openRunSession(
   output: Output,
   builtins: (redact: (text: string) => string) => Readonly<Record<string, BuiltinNode>> = () => ({}),
 ): Promise<RunSession> {
-  refuseUserCode(table, options);
+  const allow = allowedEffects(options.allow, file);
+  refuseUserCode(table, allow, options.builtins);
   refuseManyPaths(table);
   const redact = createRedactor(new Map(secretNames(table).map((name) => [name, process.env[name] ?? ""])));
   redactUserErrors(redact);
@@ -94,7 +97,7 @@ export async function openRunSession(
       builtins: { ...builtinNodes, ...llm, print, ...builtins(redact), ...code.builtins },
       store: store.store,
       secrets: (name) => process.env[name],
-      ...(options.allow === undefined ? {} : { allow: options.allow }),
+      ...(allow === undefined ? {} : { allow }),
     },
     runOptions: {
       metadata: { file: resolve(file), graph: table.name },
@@ -138,16 +141,23 @@ export async function openRunSession(
 }
 
 /**
- * Checks `--allow` before any code of the user is bundled or imported: top-level code of a module runs when it is imported.
+ * Checks the allowed effects before any code of the user is bundled or imported: top-level code of a module runs when it is imported.
  *
  * @throws RunError, CommandError NG_EFFECT_DENIED
  */
-function refuseUserCode(table: Table | PlanTable, { allow, builtins }: ExecutionOptions): void {
+function refuseUserCode(
+  table: Table | PlanTable,
+  allow: readonly Effect[] | undefined,
+  builtins: string | undefined,
+): void {
   refuseEffects(table, allow, table.kind);
   if (builtins !== undefined && allow !== undefined && !allow.includes("code"))
-    throw new CommandError(`--builtins runs code, which --allow does not include [NG_EFFECT_DENIED]`, {
-      exitCode: EXIT.failed,
-      code: "NG_EFFECT_DENIED",
-      help: "add `code` to --allow, or omit --builtins",
-    });
+    throw new CommandError(
+      `--builtins runs code, which is not allowed (allowed: ${allow.join(", ") || "nothing"}) [NG_EFFECT_DENIED]`,
+      {
+        exitCode: EXIT.failed,
+        code: "NG_EFFECT_DENIED",
+        help: "add `code` to --allow and to `allow` in ngraph.json, or omit --builtins",
+      },
+    );
 }

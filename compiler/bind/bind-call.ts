@@ -26,6 +26,7 @@ import { BOOL, nullable, recordOf } from "../types/construct.ts";
 import { isPoisoned, namesOf, KIND_NAMES, type Declared, markMeantAsUsed } from "./file-scope.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
+import { requestEffects } from "./request-hosts.ts";
 import { toTypedExpression } from "./typed-expression.ts";
 
 export interface CallResult {
@@ -136,7 +137,8 @@ function bindBuiltin(
   const callee = { name: signature.name, parameters: signature.parameters, isGraph: false };
   const args = withQuoting(bindArguments(syntax, callee, scope, context));
   const call: BoundTaskCall = { kind: "builtin", signature, args };
-  return { call, result: signature.result, effects: signature.effects, callee: signature.name };
+  const effects = signature.name === "http" ? requestEffects(args) : signature.effects;
+  return { call, result: signature.result, effects, callee: signature.name };
 }
 
 /** Adds `quoted: true` to a command with quoted values. `cmd.exe` reads other quotes, so `shell` refuses it on Windows. */

@@ -59,6 +59,11 @@ export interface NodeContext {
    */
   emit(data: Json, options?: { readonly kind?: string | undefined }): void;
   /**
+   * The hosts that the option `allow` of the engine names (`api.example.com`, `*.example.com`); absent if it allows any host.
+   * A node that sends requests refuses all others.
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /**
    * Replaces the values of the run's secrets in a text, as the engine does in errors and events. For a text that the body
    * shortens, because a part of a secret is harder to find.
    */

@@ -38,7 +38,10 @@ export interface EngineOptions extends Bindings {
   readonly builtins?: Readonly<Record<string, BuiltinNode>>;
   /** Without a store nothing is saved, and graphs that pause are refused. */
   readonly store?: Store;
-  /** If given, all other effects are refused: `createEngine` throws NG_EFFECT_DENIED. */
+  /**
+   * If given, all other effects are refused: `createEngine` throws NG_EFFECT_DENIED. `net` allows requests to any host,
+   * `net:api.example.com` and `net:*.example.com` to some; `http` then refuses all other hosts, of redirects too.
+   */
   readonly allow?: readonly Effect[];
   /** Values of declared secrets, by name. */
   readonly secrets?: Readonly<Record<string, string | undefined>> | ((name: string) => string | undefined);

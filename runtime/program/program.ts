@@ -9,7 +9,8 @@ import type { Attempt } from "../step/attempt.ts";
 import type { Task } from "../step/task.ts";
 import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
 import type { PlanTable } from "../table/plan-table.ts";
-import type { Effect, NodeSpec, Table } from "../table/table.ts";
+import { isAllowed, type Effect } from "../table/effects.ts";
+import type { NodeSpec, Table } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
 import { LONGEST_HOLD } from "../interface/clock.ts";
 import { ChannelCode } from "./channel-code.ts";
@@ -142,7 +143,7 @@ export function refuseEffects(
   what: Program["what"],
 ): void {
   if (allow === undefined) return;
-  const denied = table.effects.filter((effect) => !allow.includes(effect));
+  const denied = table.effects.filter((effect) => !isAllowed(effect, allow));
   if (denied.length === 0) return;
   throw new RunError(
     "NG_EFFECT_DENIED",

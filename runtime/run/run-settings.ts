@@ -7,6 +7,7 @@ import type { NodeCache } from "./node-cache.ts";
 import { checkCount, checkEngineOptions, checkExecuteOptions } from "./check-options.ts";
 import type { Program } from "../program/program.ts";
 import { createRedactor } from "../event/redact.ts";
+import { hostsOf } from "../table/effects.ts";
 import type { RunContext } from "../interface/context.ts";
 import { readBreakpoints, type Breakpoints } from "./breakpoints.ts";
 import { Drain } from "./drain.ts";
@@ -29,6 +30,7 @@ export interface EngineCore {
   readonly memory: LongTermMemory;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
+  readonly allowedHosts: readonly string[] | undefined;
   readonly drain: Drain;
   /** Signals of the runs without a store, by thread. */
   readonly mailboxes: Map<ThreadId, Mailbox>;
@@ -47,6 +49,7 @@ export function createCore(program: Program, options: EngineOptions, cache: (clo
     memory: new StoreMemory({ store: options.store, now: () => clock.now(), options: options.memory ?? {} }),
     clock,
     redact,
+    allowedHosts: hostsOf(options.allow),
     drain: new Drain(),
     mailboxes: new Map(),
   };
@@ -168,6 +171,9 @@ class RunSettings implements Shared {
   }
   get cache(): NodeCache {
     return this.core.cache;
+  }
+  get allowedHosts(): readonly string[] | undefined {
+    return this.core.allowedHosts;
   }
   get redact(): (text: string) => string {
     return this.core.redact;

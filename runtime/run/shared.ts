@@ -54,6 +54,8 @@ export interface Shared {
   readonly ttl: number | undefined;
   readonly slots: Slots | undefined;
   readonly stepLimits: StepLimits;
+  /** The hosts to which the engine restricts requests; `undefined` for any. */
+  readonly allowedHosts: readonly string[] | undefined;
   /** Removes the values of secrets from a text that leaves the run. */
   readonly redact: (text: string) => string;
 }

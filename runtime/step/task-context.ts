@@ -71,6 +71,9 @@ export class TaskContext implements NodeContext, Waits {
     const attempt = this.#attempt;
     return (data, options) => attempt.emit(data, options?.kind);
   }
+  get allowedHosts(): NodeContext["allowedHosts"] {
+    return this.#attempt.run.shared.allowedHosts;
+  }
   get redact(): NodeContext["redact"] {
     return this.#attempt.run.shared.redact;
   }

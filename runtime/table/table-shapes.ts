@@ -4,6 +4,7 @@
  */
 import type { Expression, SpreadPart } from "../expression/expression.ts";
 import { MAX_EXPRESSION_DEPTH } from "../expression/limits.ts";
+import { EFFECT_PATTERN, type Effect } from "./effects.ts";
 import { PLAN_FORMAT, PLAN_VERSION, type PlanTable, type TaskSpec } from "./plan-table.ts";
 import {
   any,
@@ -39,7 +40,6 @@ import {
   type CallSpec,
   type ChannelSpec,
   type Digest,
-  type Effect,
   type ErrorRouteSpec,
   type NamedArgument,
   type NodeSpec,
@@ -274,7 +274,7 @@ const COMMON = {
   types: list(record<{ readonly name: string; readonly type: ValueType }>({ name: TEXT, type: TYPE })),
   graphs: list(calledTable<Table>("graph")),
   secrets: list(TEXT),
-  effects: list(oneOf<Effect>("net", "shell", "files", "code", "model", "person")),
+  effects: list(text<Effect>(EFFECT_PATTERN)),
   digest: text<Digest>(/^sha256:[0-9a-f]{64}$/),
   debug: optional(
     record<TableDebug>({

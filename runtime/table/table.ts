@@ -6,10 +6,13 @@
  * same meaning have the same digest. So nothing here depends on layout, comments or spelling; positions and
  * documentation are in `debug`, which the digest omits.
  */
+import type { Effect } from "./effects.ts";
 import type { Expression } from "../expression/expression.ts";
 import type { Json } from "../value/json.ts";
 import type { PlanTable } from "./plan-table.ts";
 import type { ValueType } from "./value-type.ts";
+
+export type { Effect } from "./effects.ts";
 
 export const TABLE_FORMAT = "ngraph.table";
 export const TABLE_VERSION = 1;
@@ -25,9 +28,6 @@ export type BarrierIndex = number;
 export type ExpressionIndex = number;
 export type FunctionIndex = number;
 export type GraphIndex = number;
-
-/** What a graph does besides computing. Known at compile time; the engine can refuse effects. */
-export type Effect = "net" | "shell" | "files" | "code" | "model" | "person";
 
 export interface Table {
   readonly format: typeof TABLE_FORMAT;

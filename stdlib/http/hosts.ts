@@ -1,4 +1,5 @@
 import type { Json } from "../../runtime/value/json.ts";
+import { effectOfHost, isAllowed } from "../../runtime/table/effects.ts";
 import { NodeFailure } from "../node-failure.ts";
 
 /**
@@ -12,17 +13,12 @@ export function readHosts(hosts: Json): (url: URL) => boolean {
 }
 
 function readPattern(text: string): (host: string) => boolean {
-  const isWildcard = text.startsWith("*.");
-  const name = isWildcard ? text.slice(2) : text;
-  const given =
-    /^[^/?#@*\s\\]+$/.test(name) && URL.canParse(`https://${name}`) ? new URL(`https://${name}`) : undefined;
-  if (given === undefined) {
+  const effect = effectOfHost(text);
+  if (effect === undefined) {
     throw new NodeFailure(
       `\`hosts\` lists names such as "api.example.com", "*.example.com" or "localhost:8080", not ${JSON.stringify(text)}`,
       { retryable: false },
     );
   }
-  // The default port of `http` is not the one of `https`, with which the name was parsed.
-  const host = given.host.replace(/:80$/, "");
-  return isWildcard ? (candidate) => candidate.endsWith(`.${host}`) : (candidate) => candidate === host;
+  return (host) => isAllowed(`net:${host}`, [effect]);
 }

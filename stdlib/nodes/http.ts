@@ -21,7 +21,8 @@ export const MAX_REDIRECTS = 5;
  *
  * At most `redirects` redirects are followed; with 0, the redirect is the response. A redirect to another origin gets none
  * of the `headers`, and a body only if `hosts` names its host. `hosts` lists the only hosts that are requested,
- * redirects included. With `private: false`, only public addresses are.
+ * redirects included. With `private: false`, only public addresses are. The hosts that the engine's `allow` names restrict all
+ * requests in the same way.
  */
 export const http: BuiltinNode = async (
   { url, method = "GET", headers = {}, body = null, check = true, redirects = MAX_REDIRECTS, hosts = null, ...options },
@@ -43,6 +44,7 @@ export const http: BuiltinNode = async (
     response = await follow({ url: target, method: verb, ...requestBody(headers, body) }, signal, {
       redirects: Number(redirects),
       isNamed: hosts === null ? undefined : readHosts(hosts),
+      isAllowed: context.allowedHosts === undefined ? undefined : readHosts(context.allowedHosts),
       allowsPrivate: options["private"] !== false,
       redact: context.redact,
     });
@@ -88,6 +90,8 @@ interface Limits {
   readonly redirects: number;
   /** Whether `hosts` names the host of a URL; absent without the option. */
   readonly isNamed: ((url: URL) => boolean) | undefined;
+  /** Whether the engine allows the host of a URL; absent if it allows any. */
+  readonly isAllowed: ((url: URL) => boolean) | undefined;
   readonly allowsPrivate: boolean;
   readonly redact: (text: string) => string;
 }
@@ -100,6 +104,14 @@ async function follow(first: Request, signal: AbortSignal, limits: Limits): Prom
     const from = count === 0 ? "" : `${nameOf(first.method, first.url)} was redirected: `;
     if (limits.isNamed?.(url) === false) {
       throw new NodeFailure(`${from}\`hosts\` does not name ${url.host}`, { retryable: false });
+    }
+    if (limits.isAllowed?.(url) === false) {
+      throw new NodeFailure(
+        `${from}requests to ${url.host} are not allowed: \`allow\` does not name \`net:${url.host}\``,
+        {
+          retryable: false,
+        },
+      );
     }
     const init = { method, headers, signal, ...(body === undefined ? {} : { body }) };
     const response = await (limits.allowsPrivate

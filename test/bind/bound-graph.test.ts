@@ -122,6 +122,37 @@ graph main {
     expect(main.graphs.map(({ name }) => name)).toEqual(["inner"]);
   });
 
+  it.each([
+    ['"https://api.example.com/items"', ["net:api.example.com"]],
+    ['"HTTP://API.Example.com:80"', ["net:api.example.com"]],
+    ['"https://localhost:8080/?a=b"', ["net:localhost:8080"]],
+    ['"https://[::1]:81/"', ["net:[::1]:81"]],
+    ["`https://api.example.com/${x}/${x}`", ["net:api.example.com"]],
+    ["`${API}/${x}`", ["net:api.example.com"]],
+    ['API + "/" + x', ["net:api.example.com"]],
+    ["`https://api.example.com${x}`", ["net"]],
+    ["`https://${x}/`", ["net"]],
+    ["x", ["net"]],
+    ["API + x", ["net"]],
+    ['"https://u@api.example.com/"', ["net"]],
+    ['" https://api.example.com/"', ["net"]],
+    ['"https:\\\\api.example.com/"', ["net"]],
+    ['"/relative"', ["net"]],
+    ['x, hosts: ["a.example.com", "*.Example.org"]', ["net:*.example.org", "net:a.example.com"]],
+    ['"https://a.example.com/", hosts: ["b.example.com"]', ["net:b.example.com"]],
+    ['"https://a.example.com/", hosts: [x]', ["net:a.example.com"]],
+    ['"https://a.example.com/", hosts: ["a/b"]', ["net"]],
+    ['"https://a.example.com/", hosts: []', []],
+  ])("knows the hosts of `http(%s)`", (args, effects) => {
+    const main = bound(`const API = "https://api.example.com"
+graph main {
+  input x: string
+  node get = http(${args})
+  start -> get
+}`);
+    expect(main.nodes[0]?.effects).toEqual(effects);
+  });
+
   it("lists functions by first use, reducers that are nothing else last; all secrets of the file", () => {
     const text = `import { search, rank, combine } from "./nodes.ts"
 secret USED

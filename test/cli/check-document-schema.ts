@@ -1,4 +1,6 @@
 /** The document of `ngc check --json` as a JSON Schema: exactly what scripts may rely on, and nothing else beside it. */
+import { EFFECT_PATTERN } from "../../runtime/table/effects.ts";
+
 const position = object({ line: { type: "integer", minimum: 1 }, column: { type: "integer", minimum: 1 } });
 const range = object({ start: position, end: position });
 const text = { type: "string" };
@@ -12,7 +14,7 @@ const graph = object({
   digest: { anyOf: [{ type: "string", pattern: "^sha256:[0-9a-f]{64}$" }, { type: "null" }] },
   nodes: count,
   edges: count,
-  effects: list({ enum: ["net", "shell", "files", "code", "model", "person"] }),
+  effects: list({ type: "string", pattern: EFFECT_PATTERN.source }),
   proofs: list(object({ code, message: text, range })),
   verdict: {
     anyOf: [

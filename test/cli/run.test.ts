@@ -214,6 +214,45 @@ export const double = (n: number): number => (twice(n) * factor * plain()) / 2;
     });
   });
 
+  describe("hosts", () => {
+    const spellings = {
+      "g.ngraph":
+        'import { f } from "./f.mjs"\ngraph g {\n  node get = http(`http://127.0.0.1:1/${f()}`)\n  start -> get\n}\n',
+      "g.ngraph.yaml":
+        'imports: { ./f.mjs: [f] }\n---\ngraph: g\nnodes:\n  get: { call: http, args: ["`http://127.0.0.1:1/${f()}`"] }\nedges:\n  - start -> get\n',
+      "f.mjs": 'console.log("IMPORTED");\nexport const f = () => "a";\n',
+    };
+
+    test.each(["g.ngraph", "g.ngraph.yaml"])("--allow names them: %s", (file) => {
+      const { ngc } = createProject(spellings);
+      expect(JSON.parse(ngc(["check", file, "--json"]).stdout).graphs[0].effects).toEqual(["code", "net:127.0.0.1:1"]);
+      const run = ["run", file, "--store", "memory", "--allow"];
+      const refused = ngc([...run, "code,net:127.0.0.2:1"]);
+      expect(refused).toMatchObject({ status: 1, stdout: "" });
+      expect(refused.stderr).toContain("has the effects net:127.0.0.1:1, which are not allowed");
+      const failed = ngc([...run, "code,net:127.0.0.1:1"]);
+      expect(failed.stdout).toContain("IMPORTED");
+      expect(failed.stderr).toContain("GET http://127.0.0.1:1/a failed");
+    });
+
+    test("ngraph.json restricts what is below it, together with --allow", () => {
+      const project = createProject(
+        Object.fromEntries(Object.entries(spellings).map(([name, text]) => [`graphs/${name}`, text])),
+      );
+      const run = ["run", "graphs/g.ngraph", "--store", "memory"];
+      project.write("ngraph.json", '{ "allow": ["net:127.0.0.1:1"] }');
+      const refused = project.ngc([...run, "--allow", "code,net"]);
+      expect(refused).toMatchObject({ status: 1, stdout: "" });
+      expect(refused.stderr).toContain("has the effects code, which are not allowed (allowed: net:127.0.0.1:1)");
+      project.write("ngraph.json", '{ "allow": ["net:127.0.0.1:1", "code"] }');
+      expect(project.ngc(run).stdout).toContain("IMPORTED");
+      project.write("ngraph.json", '{ "allow": ["net:a/b"] }');
+      const wrong = project.ngc(run);
+      expect(wrong).toMatchObject({ status: 64, stdout: "" });
+      expect(wrong.stderr).toContain("ngraph.json: `allow`: `net:a/b` does not name a host");
+    });
+  });
+
   test("print writes to stdout, and to stderr beside a document", () => {
     const project = createProject({
       "p.ngraph": `graph p {\n  output done: bool\n  node say = print("spoken")\n  node set = true into done\n  start -> say -> set\n}\n`,

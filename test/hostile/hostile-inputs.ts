@@ -309,6 +309,46 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
     },
     args: ["run", "a.ngraph", "--store", "memory", "--allow", allow],
   })),
+  ...["net:", "net:*", "net:a/b", "net:u@h", "net:*.*", "net:\u202eh", "net:http://h", "net:h:99999", "net:[::1"].map(
+    (allow) => ({
+      name: `--allow ${JSON.stringify(allow)}`,
+      files: OK,
+      args: ["run", "a.ngraph", "--store", "memory", "--allow", allow],
+    }),
+  ),
+  ...entries(
+    {
+      "none allowed": '{"allow": []}',
+      "a text": '{"allow": "net"}',
+      "no JSON": "{",
+      "a list": "[]",
+      null: "null",
+      "a prototype": '{"__proto__": {"allow": []}}',
+      "an unknown field": '{"\\u001ballow": []}',
+      "an unknown effect": '{"allow": ["\\u001beverything"]}',
+      "a record as an effect": '{"allow": [{}]}',
+      nesting: "[".repeat(100_000),
+    },
+    (name, text) => [
+      {
+        name: `ngraph.json: ${name}`,
+        files: {
+          "ngraph.json": text,
+          "nodes.ts": 'console.log("TOP LEVEL RAN");\nexport const f = () => 1;\n',
+          "a.ngraph": 'import { f } from "./nodes.ts"\ngraph g {\n  node n = f()\n  start -> n\n}\n',
+        },
+        args: ["run", "a.ngraph", "--store", "memory"],
+      },
+    ],
+  ),
+  ...["mkfifo ngraph.json", "mkdir ngraph.json", "ln -s ngraph.json ngraph.json", "ln -s /dev/zero ngraph.json"].map(
+    (setup) => ({
+      name: `run below: ${setup}`,
+      setup,
+      files: OK,
+      args: ["run", "a.ngraph", "--store", "memory"],
+    }),
+  ),
   {
     name: "--allow before --builtins runs",
     files: { "b.ts": 'console.log("TOP LEVEL RAN");\nexport const llm = () => 1;\n', ...OK },

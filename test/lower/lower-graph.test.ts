@@ -172,7 +172,7 @@ test("policies, outputs, effects, limits, assertions", () => {
   });
   expect(jump?.goes).toEqual([0, -1]);
   expect(table.limits).toEqual({ steps: null, parallel: 3 });
-  expect(table.effects).toEqual(["code", "net"]);
+  expect(table.effects).toEqual(["code", "net:example.org"]);
   expect(table.secrets).toEqual(["KEY"]);
   expect(table.assertions).toEqual([
     { kind: "before", first: 0, then: 1 },

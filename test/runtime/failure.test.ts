@@ -4,10 +4,12 @@ import {
   NodeError,
   StoreError,
   ThreadError,
+  type BuiltinNode,
   type Engine,
   type EngineOptions,
   type NodeContext,
 } from "../../runtime/index.ts";
+import type { Effect } from "../../runtime/table/effects.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { deferred } from "../support/deferred.ts";
 import { engineOf } from "../support/graph.ts";
@@ -599,6 +601,36 @@ describe("what a graph may do and what it lacks", () => {
     const options: EngineOptions = { allow: ["net"] };
     expect(() => engineOf(text, functions, options)).toThrow(expect.objectContaining({ code: "NG_EFFECT_DENIED" }));
     expect(() => engineOf(text, functions, { allow: ["code"] })).not.toThrow();
+  });
+
+  test.each<readonly [readonly Effect[], boolean]>([
+    [["net"], true],
+    [["net:api.example.com"], true],
+    [["net:*.example.com"], true],
+    [["net:*.com", "code"], true],
+    [["net:example.com"], false],
+    [["net:*.api.example.com"], false],
+    [["net:api.example.com:8080"], false],
+    [["code"], false],
+    [[], false],
+  ])("requests to a literal host are allowed by %j: %s", (allow, isAllowed) => {
+    const request = `graph g { input x: string  node a = http(\`https://api.example.com/\${x}\`)  start -> a }`;
+    const make = (): unknown => engineOf(request, {}, { allow, builtins: { http: () => 1 } });
+    if (isAllowed) expect(make).not.toThrow();
+    else expect(make).toThrow("has the effects net:api.example.com, which are not allowed");
+  });
+
+  test("requests to any host are allowed by `net` only, and nodes know the allowed hosts", async () => {
+    const seen: unknown[] = [];
+    const http: BuiltinNode = (_, { allowedHosts }) => void seen.push(allowedHosts);
+    const builtins = { http };
+    const open = `graph g { input x: string  node a = http(x)  start -> a }`;
+    expect(() => engineOf(open, {}, { allow: ["net:*.com"], builtins })).toThrow("has the effects net, which");
+    await engineOf(open, {}, { allow: ["net", "net:a.com"], builtins }).run({ x: "" });
+    await engineOf(open, {}, { builtins }).run({ x: "" });
+    const closed = `graph g { node a = http("https://a.com")  start -> a }`;
+    await engineOf(closed, {}, { allow: ["net:a.com", "net:*.b.com"], builtins }).run({});
+    expect(seen).toEqual([undefined, undefined, ["a.com", "*.b.com"]]);
   });
 
   test("everything that is missing is listed at once", () => {

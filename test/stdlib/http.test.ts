@@ -128,6 +128,18 @@ describe("redirects", () => {
   });
 });
 
+test("the hosts that the engine allows restrict requests and redirects", async () => {
+  const context = { ...fakeContext(), allowedHosts: [new URL(first).host, "*.example.com"] };
+  redirect("/a");
+  expect(await http({ url: first }, context)).toMatchObject({ status: 200 });
+  redirect(`${second}/a?token=secret`);
+  await expect(http({ url: first }, context)).rejects.toMatchObject({
+    message: `GET ${first}/ was redirected: requests to ${new URL(second).host} are not allowed: \`allow\` does not name \`net:${new URL(second).host}\``,
+    retryable: false,
+  });
+  await expect(http({ url: second }, context)).rejects.toThrow("are not allowed");
+});
+
 describe("`hosts`", () => {
   const isAllowed = async (url: string, hosts: Json): Promise<boolean> => {
     const fetching = vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response("ok"));

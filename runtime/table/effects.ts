@@ -1,0 +1,45 @@
+/** What a graph does besides computing. Known at compile time; the engine can refuse effects. */
+export type GeneralEffect = "net" | "shell" | "files" | "code" | "model" | "person";
+
+/**
+ * An effect. `net` is requests to any host. `net:api.example.com` is requests to one host (`net:localhost:8080` with a port that is not
+ * the default one), and `net:*.example.com` to every name below it.
+ */
+export type Effect = GeneralEffect | `net:${string}`;
+
+export const GENERAL_EFFECTS: readonly GeneralEffect[] = ["net", "shell", "files", "code", "model", "person"];
+
+/** The texts that are effects. Hosts are written as in a parsed URL: in lower case, without a default port. */
+export const EFFECT_PATTERN = /^(?:net|shell|files|code|model|person|net:(?:\*\.)?[^\s/?#@*\\A-Z]+)$/;
+
+/** Whether a list of allowed effects includes an effect. Every host belongs to `net`. */
+export function isAllowed(effect: Effect, allow: readonly Effect[]): boolean {
+  if (allow.includes(effect)) return true;
+  if (!effect.startsWith("net:")) return false;
+  return allow.includes("net") || allow.some((each) => each.startsWith("net:*.") && effect.endsWith(each.slice(5)));
+}
+
+/** The effects that both lists allow. Host patterns are nested or disjoint, so the effects of each list are enough. */
+export function intersectEffects(a: readonly Effect[], b: readonly Effect[]): readonly Effect[] {
+  return [...new Set([...a.filter((each) => isAllowed(each, b)), ...b.filter((each) => isAllowed(each, a))])];
+}
+
+/** The hosts to which allowed effects restrict requests; `undefined` if they allow any host. */
+export function hostsOf(allow: readonly Effect[] | undefined): readonly string[] | undefined {
+  if (allow === undefined || allow.includes("net")) return undefined;
+  return allow.flatMap((each) => (each.startsWith("net:") ? [each.slice(4)] : []));
+}
+
+/**
+ * The effect of requests to a host, or to each name below `*.HOST`; `undefined` if the text is not a host.
+ *
+ * @param text a host as in `hosts` of `http`: a name or an address, with a port where it is not the default one
+ */
+export function effectOfHost(text: string): Effect | undefined {
+  const wildcard = text.startsWith("*.") ? "*." : "";
+  const name = text.slice(wildcard.length);
+  if (!/^[^/?#@*\s\\]+$/.test(name) || !URL.canParse(`https://${name}`)) return undefined;
+  // The default port of `http` is not the one of `https`, with which the name was parsed.
+  const effect = `net:${wildcard}${new URL(`https://${name}`).host.replace(/:80$/, "")}`;
+  return EFFECT_PATTERN.test(effect) ? (effect as Effect) : undefined;
+}
