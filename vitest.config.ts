@@ -27,8 +27,36 @@ const DEEP = [
 const PEERS = "test/peers/*.test.ts";
 const peers = fileURLToPath(new URL("test/peers/node_modules", import.meta.url));
 
+/**
+ * Tests that only run at full depth: planted mistakes, damaged and overloaded databases, the installed package, inputs of a
+ * million characters. They take seconds of processor time and rarely fail alone.
+ */
+const FULL_ONLY = [
+  "test/cli/doctor.test.ts",
+  "test/cli/examples.test.ts",
+  "test/cli/rivals.test.ts",
+  "test/emit/type-check.test.ts",
+  "test/fault/planted-bugs.test.ts",
+  "test/fault/planted-waits.test.ts",
+  "test/grammar/flat-inputs.test.ts",
+  "test/package/entry-points.test.ts",
+  "test/package/users-project.test.ts",
+  "test/peers/langgraph-programs.test.ts",
+  "test/proofs/oracle-planted.test.ts",
+  "test/proofs/planted-bugs.test.ts",
+  "test/stores/many-processes.test.ts",
+  "test/stores/planted-faults.test.ts",
+  "test/stores/postgres-cuts.test.ts",
+  "test/stores/postgres-damage.test.ts",
+  "test/stores/postgres-full-disk.test.ts",
+  "test/stores/postgres-outage.test.ts",
+  "test/stores/sqlite-damage.test.ts",
+];
+
 /** At full depth only the tests run that do more there; `npm test` has all others. */
-const SKIPPED = isFull ? testsWithoutDepth(fileURLToPath(new URL(".", import.meta.url))) : [];
+const SKIPPED = isFull
+  ? testsWithoutDepth(fileURLToPath(new URL(".", import.meta.url))).filter((file) => !FULL_ONLY.includes(file))
+  : FULL_ONLY;
 const EXCLUDE = ["**/node_modules/**", ...SKIPPED];
 
 export default defineConfig({

@@ -131,13 +131,11 @@ describe("large graphs", () => {
     expect(explain(bindText(text).diagnostics)).toBe("");
   });
 
-  it("chains of 5,000 types and graphs", () => {
-    const types = Array.from({ length: 5000 }, (_, i) => `type A${i} = A${i + 1}[] | map<A${i + 1}>`);
-    const graphs = Array.from(
-      { length: 5000 },
-      (_, i) => `graph g${i} { input x: A0 node a = g${i + 1}(x: x) start -> a }`,
-    );
-    const last = `type A5000 = int\ngraph g5000 { input x: A0 node a = print(x) start -> a }`;
+  it("long chains of types and graphs", () => {
+    const length = scale(5000, 1000);
+    const types = Array.from({ length }, (_, i) => `type A${i} = A${i + 1}[] | map<A${i + 1}>`);
+    const graphs = Array.from({ length }, (_, i) => `graph g${i} { input x: A0 node a = g${i + 1}(x: x) start -> a }`);
+    const last = `type A${length} = int\ngraph g${length} { input x: A0 node a = print(x) start -> a }`;
     expect(explain(bindText([...types, ...graphs, last].join("\n")).diagnostics)).toBe("");
   });
 });

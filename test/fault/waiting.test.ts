@@ -1,10 +1,8 @@
 /** Rules W1 to W5 under random users and processes that die, against a reference interpreter. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createEngine } from "../../runtime/engine/create-engine.ts";
 import { scale } from "../support/depth.ts";
-import { plant } from "./plant.ts";
 import type { Subject } from "./simulate.ts";
-import { WAITING_BUGS } from "./waiting-bugs.ts";
 import { simulateWaiting } from "./waiting-simulation.ts";
 import { memoryStore } from "./world.ts";
 
@@ -43,12 +41,3 @@ const FEATURES = [
   "status: paused",
   "two wake at once",
 ];
-
-describe("a planted mistake is found", () => {
-  test.each(WAITING_BUGS)("$name", { timeout: 600_000 }, async (bug) => {
-    const planted = await plant(bug);
-    let problems: readonly string[] = [];
-    for (let seed = 0; seed < 1000 && problems.length === 0; seed++) problems = await simulateWaiting(planted, seed);
-    expect(problems).not.toEqual([]);
-  });
-});

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { NodeContext } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { scale } from "../support/depth.ts";
 import { engineOf } from "../support/graph.ts";
 import { settle, VirtualClock } from "../support/virtual-clock.ts";
 
@@ -179,7 +180,7 @@ describe("`for` nodes", () => {
   });
 
   test("neither do many that fail, wait, or write where only one may", async () => {
-    const count = 150_000;
+    const count = scale(150_000, 15_000);
     const n = Array.from({ length: count }, (_, i) => i);
     const text = (end: string): string => `graph g { input n: int[]  output x: int = 0  node every = work(i) for i in n
       start -> every  ${end} }`;
@@ -194,7 +195,7 @@ describe("`for` nodes", () => {
       { work: (_i: number, context: NodeContext) => context.interrupt() },
       { store: new MemoryStore() },
     );
-    expect((await waiting.run({ n: n.slice(0, 20_000) })).pauses).toHaveLength(20_000);
+    expect((await waiting.run({ n: n.slice(0, count / 10) })).pauses).toHaveLength(count / 10);
     const clashing = engineOf(
       `graph g { input n: int[]  output x: int = 0  node plan = plan(n) { goes w }  node w = 1 into x  start -> plan -> end  w -> end }`,
       { plan: (items: number[], context: NodeContext) => items.forEach((item) => context.send("w", item)) },
