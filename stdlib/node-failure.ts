@@ -5,6 +5,8 @@ export class NodeFailure extends Error {
   readonly retryable: boolean;
   /** Data for error handlers: an exit code, an HTTP status. */
   readonly details: Readonly<Record<string, string | number>>;
+  /** The HTTP status or the exit code: `error.status` in graphs. */
+  readonly status: string | number | undefined;
 
   constructor(
     message: string,
@@ -14,5 +16,6 @@ export class NodeFailure extends Error {
     this.name = "NodeFailure";
     this.retryable = options.retryable ?? true;
     this.details = options.details ?? {};
+    this.status = this.details["status"] ?? this.details["code"];
   }
 }

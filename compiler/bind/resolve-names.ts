@@ -9,20 +9,29 @@ import { librarySignatures } from "../expressions/library-signatures.ts";
 import { NO_FACTS } from "../expressions/facts.ts";
 import { RAW } from "../expressions/type-command.ts";
 import type { CalleeBinding, ExpressionScope, NameBinding, Names } from "../expressions/scope.ts";
-import { INT, listOf, nullable, recordOf, STRING } from "../types/construct.ts";
+import { INT, listOf, NULL, nullable, recordOf, STRING, unionOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives } from "../types/type-table.ts";
 import { isPoisoned, namesOf, KIND_NAMES, markMeantAsUsed } from "./file-scope.ts";
 import type { SiteFlow } from "../control/flow.ts";
 import { isSilenced, placeIn, useFunction, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 
-/** The type of `error`: the failure that an `on error` edge was taken for. */
-const ERROR_TYPE: ValueType = recordOf([
-  { name: "node", type: STRING },
+/** The type of `error`: the last failure that an `on error` edge took. */
+const FAILURE_FIELDS = [
   { name: "code", type: STRING },
+  { name: "name", type: STRING },
+  { name: "status", type: unionOf([STRING, INT, NULL]) },
   { name: "message", type: STRING },
   { name: "attempts", type: INT },
-  { name: "items", type: listOf(INT) },
+];
+const ERROR_TYPE: ValueType = recordOf([
+  ...FAILURE_FIELDS,
+  { name: "node", type: STRING },
+  {
+    name: "items",
+    type: listOf(recordOf([{ name: "index", type: INT }, { name: "key", type: STRING }, ...FAILURE_FIELDS])),
+    optional: true,
+  },
 ]);
 
 export interface Place {

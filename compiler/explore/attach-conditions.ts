@@ -121,12 +121,15 @@ function readSubject(terms: TermTable, expression: Expression, type: ValueType):
   return { expression, domain, defined: definedPart(terms, expression) };
 }
 
-/** A condition of an error edge with the known parts of `error` replaced: the node, and the message of `fail("…")`. */
+/** A condition of an error edge with the known parts of `error` replaced: the node, no items, and the fields after `fail("…")`. */
 function withKnownError(expression: Expression, { name, call, each }: BoundNode): Expression {
   const known = new Map<string, Json>([["node", name]]);
+  if (each === undefined) known.set("items", null);
   if (call.kind === "builtin" && call.signature.name === "fail" && each === undefined) {
     const message = call.args.find((argument) => argument.name === "message")?.value.expression;
     known.set("code", "NG_NODE_FAILED");
+    known.set("name", "NodeFailure");
+    known.set("status", null);
     known.set("attempts", 1);
     if (message?.op === "const" && typeof message.value === "string") known.set("message", message.value);
   }

@@ -15,6 +15,7 @@ import { isThenable } from "../value/promise.ts";
 import { emitEvent } from "../event/run-events.ts";
 import { takenBy } from "./inbox.ts";
 import type { Run } from "../run/run.ts";
+import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
 import { firstDue } from "./waits.ts";
 import { dueWrite } from "./restore-run.ts";
 import { channelShapes } from "./channel-shapes.ts";
@@ -245,17 +246,16 @@ export class CheckpointWriter {
   }
 
   #takeChanges(): ChannelChange[] {
-    const { channels, channelIndex } = this.#run.program;
     // A channel that was reset and then written has one change: the write.
     const changes =
       this.#resets.length === 0
         ? []
-        : this.#resets.filter(({ channel }) => !this.#dirty.has(channelIndex.get(channel) ?? -1));
+        : this.#resets.filter(({ channel }) => !this.#dirty.has(this.#indexOf(channel)));
     const acceptsSplices = this.#durable.store.acceptsSplices === true;
     for (const [channel, { begin, before }] of this.#dirty) {
       const version = (this.versions.get(channel) ?? 0) + 1;
       this.versions.set(channel, version);
-      const { name } = channels[channel]!;
+      const name = this.#nameOf(channel);
       const value = this.#run.state[channel]!;
       if (begin !== -1) {
         const items = Object.freeze((value as readonly Json[]).slice(begin));
@@ -270,13 +270,21 @@ export class CheckpointWriter {
     return changes;
   }
 
+  #nameOf(channel: number): string {
+    return this.#run.program.channels[channel]?.name ?? ERROR_NAME;
+  }
+
+  #indexOf(name: string): number {
+    const { program } = this.#run;
+    return name === ERROR_NAME ? errorChannel(program) : (program.channelIndex.get(name) ?? -1);
+  }
+
   #snapshot(state: readonly Json[], counts: ReadonlyMap<number, number>, written: ReadonlySet<number>) {
-    const { channels } = this.#run.program;
     const values: Record<string, Json> = {};
     const versions: Record<string, number> = {};
-    for (const channel of written) setField(values, channels[channel]!.name, state[channel]!);
+    for (const channel of written) setField(values, this.#nameOf(channel), state[channel]!);
     for (const [channel, version] of counts)
-      setField(versions as Record<string, Json>, channels[channel]!.name, version);
+      setField(versions as Record<string, Json>, this.#nameOf(channel), version);
     return { values, versions };
   }
 }

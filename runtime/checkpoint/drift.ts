@@ -5,6 +5,7 @@ import type { Program } from "../program/program.ts";
 import type { Store } from "../interface/store.ts";
 import { channelShapes, recordedShapes, reducerOf, type ChannelShapes } from "./channel-shapes.ts";
 import { formerNames, presentChannels, underPresentNames, type PresentCheckpoint } from "./former-names.ts";
+import { ERROR_NAME } from "../table/error-channel.ts";
 import { isResult } from "./restore-run.ts";
 import type { BarrierSpec, Table } from "../table/table.ts";
 import type { StoredOutcome } from "../run/shared.ts";
@@ -139,6 +140,7 @@ export function driftProblems(
     }
   }
   for (const [name, value] of Object.entries(head.values)) {
+    if (name === ERROR_NAME) continue;
     const index = channelIndex.get(name);
     if (index === undefined) {
       problems.push(`channel \`${name}\` no longer exists`);

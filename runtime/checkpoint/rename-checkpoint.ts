@@ -2,6 +2,7 @@ import type { Checkpoint, PauseItem, PendingWrite } from "../interface/checkpoin
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import type { StoredOutcome } from "../run/shared.ts";
+import { ERROR_NAME } from "../table/error-channel.ts";
 
 /** New names of nodes and channels; a name without an entry stays. */
 export interface Renaming {
@@ -34,7 +35,7 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
     ...(unrouted && { unrouted: unrouted.map((name) => (name === "start" ? name : node(name))) }),
     ...(dues && { dues: renameKeys(dues, task, (due) => due) }),
     ...(channels && { channels: renameChannels(channels, renaming) }),
-    values: renameChannels(head.values, renaming),
+    values: renameChannels(withError(head.values, node), renaming),
     versions: renameChannels(head.versions, renaming),
   };
 }
@@ -84,6 +85,11 @@ function renamePause(pause: PauseItem, task: (id: string) => string, node: (name
     };
   }
   return { ...pause, id, node: node(pause.node), ...(taskId === undefined ? {} : { taskId: task(taskId) }) };
+}
+
+function withError(values: Checkpoint["values"], node: (name: string) => string): Checkpoint["values"] {
+  if (!Object.hasOwn(values, ERROR_NAME)) return values;
+  return { ...values, [ERROR_NAME]: renameError(values[ERROR_NAME]!, node) };
 }
 
 function renameError(error: Json, node: (name: string) => string): Json {

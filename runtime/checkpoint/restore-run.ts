@@ -7,6 +7,7 @@ import {
 import { StoreError } from "../interface/errors.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import { checkCheckpoint, type RequestedCheckpoint } from "./check-checkpoint.ts";
+import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
 import { takenBy } from "./inbox.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
@@ -74,13 +75,20 @@ export function restoreRun(
   const node = (name: string): number => nodeIndex.get(name)!;
   const { writer } = run;
   for (const [name, value] of Object.entries(head.values)) {
+    if (name === ERROR_NAME) {
+      const index = errorChannel(run.program);
+      // Mutation point: restored-error
+      run.scope.error = run.state[index] = value;
+      writer?.written.add(index);
+      continue;
+    }
     const index = channelIndex.get(name)!;
     const admitted = value === null ? null : channels[index]!.admit(value);
     run.state[index] = admitted instanceof Mismatch ? value : admitted;
     writer?.written.add(index);
   }
   for (const [name, count] of Object.entries(head.versions)) {
-    const index = channelIndex.get(name);
+    const index = name === ERROR_NAME ? errorChannel(run.program) : channelIndex.get(name);
     if (index !== undefined) writer?.versions.set(index, count);
   }
   for (const [former, version] of moved) {

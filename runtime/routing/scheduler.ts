@@ -7,6 +7,7 @@ import type { ExpressionFunction } from "../expression/call-function.ts";
 import type { Scope } from "../expression/compile-expression.ts";
 import { ExpressionError } from "../expression/expression-error.ts";
 import type { Json } from "../value/json.ts";
+import { ERROR_NAME } from "../table/error-channel.ts";
 import { checkTable } from "../table/check-table.ts";
 import { BarrierState, signalsOf, type BarrierSignals } from "./barrier-state.ts";
 import { failedWithoutRoute, noRoute } from "./no-route.ts";
@@ -18,7 +19,7 @@ import { END, type Table } from "../table/table.ts";
 /** Accepted forms of signals: the result of the last plan, a checkpoint's `barrierState`, or a map of sets. */
 export type GivenSignals = Readonly<Record<string, Iterable<string>>> | ReadonlyMap<string, Iterable<string>>;
 
-/** State by channel name, as a record or a map. Absent channels have their start value. */
+/** State by channel name, as a record or a map, and `error`. Absent channels have their start value, `error` is `null`. */
 export type SchedulerState = Readonly<Record<string, Json>> | ReadonlyMap<string, Json>;
 
 /** Routing requests of a node, in addition to its edges or instead of them. */
@@ -153,12 +154,17 @@ class Names {
   scope(state: SchedulerState): { state: Json[]; error: Json } & Scope {
     // A view of the start values, not a copy: the cost of a plan must not grow with the channels it does not read.
     const values = Object.create(this.#initial) as Json[];
+    let error: Json = null;
     for (const [name, value] of entriesOf(state, "the state", "{ score: 0.8 }")) {
       const channel = this.#channels.get(name);
+      if (name === ERROR_NAME) {
+        error = value as Json;
+        continue;
+      }
       if (channel === undefined) throw unknownName("channel", name, this.#channels.keys());
       values[channel] = value as Json;
     }
-    return { state: values, error: null };
+    return { state: values, error };
   }
 
   node(name: unknown): number {
@@ -191,7 +197,13 @@ class Names {
   ): SchedulerPlan {
     const scope = this.scope(state);
     const barriers = signals === undefined || signals === null ? undefined : this.barriers(signals);
-    const requests = ran.map((item, index) => this.routing(item, results?.[index], index, scope));
+    let failure: Json = null;
+    const requests = ran.map((item, index) => {
+      const [routing, error] = this.routing(item, results?.[index], index, scope);
+      failure ??= error;
+      return routing;
+    });
+    scope.error = failure ?? scope.error;
     const plan = planStep(this.code, requests, scope, barriers);
     const first = plan.unrouted[0];
     if (first !== undefined) throw this.noRoute(requests[first.routing]!.node, state, first.cause);
@@ -230,7 +242,7 @@ class Names {
     return noRoute(this.table, node, (expression) => this.code.expressions[expression]!(scope), { cause });
   }
 
-  private routing(item: unknown, result: unknown, index: number, scope: { error: Json } & Scope): Routing {
+  private routing(item: unknown, result: unknown, index: number, scope: { error: Json } & Scope): readonly [Routing, error: Json] {
     const own = typeof item === "string" ? { node: item } : requestOf(item, `entry ${index} of what ran`);
     if (own["node"] === undefined)
       throw bad(`entry ${index} of the nodes that ran has no node name: write "draft" or { node: "draft" }`);
@@ -240,20 +252,20 @@ class Names {
       Record<string, unknown>
     >;
     let errorTargets: readonly number[] | undefined;
-    if (request["error"] !== undefined && request["error"] !== null) {
-      scope.error = request["error"] as Json;
-      errorTargets = followErrorRoutes(this.code.errors[node]!, scope);
-      scope.error = null;
+    const error = (request["error"] as Json | undefined) ?? null;
+    if (error !== null) {
+      errorTargets = followErrorRoutes(this.code.errors[node]!, { ...scope, error });
       if (errorTargets === undefined) throw failedWithoutRoute(name);
     }
     const goto = gotoOf(request["goto"], name).map((target) => (target === "end" ? END : this.node(target)));
-    return {
+    const routing: Routing = {
       node,
       goto: goto.length === 0 ? undefined : goto,
       exclusive: flagOf(request["exclusive"], "exclusive", name) && goto.length > 0,
       stopped: flagOf(request["stop"], "stop", name),
       errorTargets,
     };
+    return [routing, error];
   }
 
   private barriers(signals: GivenSignals): BarrierState {

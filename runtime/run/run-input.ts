@@ -6,6 +6,7 @@ import type { Json, JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/validate.ts";
 import { isMemory } from "../checkpoint/channel-shapes.ts";
 import { drift, otherGraph } from "../checkpoint/drift.ts";
+import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
 import type { Run } from "./run.ts";
 
@@ -76,7 +77,7 @@ export function followRun(run: Run, stored: Checkpoint | undefined, isElsewhere 
   }
   if (!isElsewhere) writer.headId = writer.storedId = head.id;
   for (const [name, count] of Object.entries(head.versions)) {
-    const index = channelIndex.get(name);
+    const index = name === ERROR_NAME ? errorChannel(run.program) : channelIndex.get(name);
     if (index !== undefined) writer.versions.set(index, count);
   }
   for (const [name, value] of Object.entries(head.values)) {
@@ -98,6 +99,7 @@ export function followRun(run: Run, stored: Checkpoint | undefined, isElsewhere 
     if (index !== undefined && writer.written.has(index)) continue;
     const version = (Object.hasOwn(head.versions, name) ? head.versions[name]! : 0) + 1;
     if (index !== undefined) writer.versions.set(index, version);
+    else if (name === ERROR_NAME) writer.versions.set(errorChannel(run.program), version);
     if (!isElsewhere) writer.reset(name, version);
   }
   if (!isElsewhere) for (const [former, version] of moved) writer.reset(former, version + 1);

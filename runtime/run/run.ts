@@ -9,6 +9,7 @@ import { sha256 } from "../table/sha256.ts";
 import { END } from "../table/table.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { CheckpointWriter } from "../checkpoint/checkpoint-writer.ts";
+import { errorChannel } from "../table/error-channel.ts";
 import { runSuffix } from "../checkpoint/ids.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Program } from "../program/program.ts";
@@ -90,7 +91,7 @@ export class Run {
   step = 0;
   ready: readonly number[] = NOTHING;
   sends: readonly PendingTask[] = NOTHING;
-  /** The value of `error` in targets of error edges, by node, until the node runs. */
+  /** By node, until it runs: the failure whose error edge leads to it. It is `error` in this node. */
   errors: Map<number, Json> | undefined;
   /** Passed `pause before` gates of the next step. */
   passed: ReadonlySet<string> | undefined;
@@ -140,6 +141,19 @@ export class Run {
 
   get runId(): string {
     return this.#runId === undefined ? this.shared.runId : `${this.#runId}${this.round === 1 ? "" : `.${this.round}`}`;
+  }
+
+  /** The last failure that an error edge took, the value of `error`; `null` before. */
+  get error(): Json {
+    return this.scope.error;
+  }
+
+  /** Changes the value of `error`, which is stored as a channel is. */
+  setError(error: Json): void {
+    const channel = errorChannel(this.program);
+    // Mutation point: stored-error
+    this.writer?.touch(channel, null, false);
+    this.scope.error = this.state[channel] = error;
   }
 
   get keyId(): string {

@@ -107,6 +107,9 @@ export interface StoredFailure {
   readonly code: string;
   readonly message: string;
   readonly reason: string;
+  /** Absent in results of older versions, as `status` is. */
+  readonly name?: string;
+  readonly status?: string | number | null;
   readonly attempts: number;
   readonly items: readonly number[];
 }

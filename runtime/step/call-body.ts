@@ -48,7 +48,7 @@ export function callBody(attempt: Attempt): unknown {
 
 function scopeOf(run: Run, task: Task): Scope {
   if (task.node.spec.each === undefined && task.error === null) return run.scope;
-  return { state: run.state, secrets: run.scope.secrets, error: task.error, locals: itemLocals(task) };
+  return { state: run.state, secrets: run.scope.secrets, error: task.error ?? run.error, locals: itemLocals(task) };
 }
 
 /** Policy `cache`: a call with equal arguments returns the cached result. */

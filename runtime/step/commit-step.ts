@@ -76,6 +76,10 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
   }
   // Mutation point: settled-updates
   settleUpdates(run, tasks, applied);
+  // E1: of several failures, the first in task order is `error`.
+  // Mutation point: first-error
+  const first = errorTargets?.findIndex((targets) => targets !== undefined) ?? -1;
+  if (first !== -1) run.setError(errorValue(tasks[first]!, outcomes[first]!.failure!));
   advance(run, tasks, outcomes, errorTargets);
   return settleStep(run, tasks, outcomes);
 }
@@ -83,25 +87,28 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
 /** The targets of a failed task's `on error` edges, on the state after the step's updates. */
 function errorTargetsOf(run: Run, task: Task, failure: Failure | undefined): readonly Target[] | undefined {
   if (failure === undefined) return undefined;
-  run.scope.error = errorValue(task, failure);
+  const { state, secrets } = run.scope;
   try {
-    return followErrorRoutes(run.program.routing.errors[task.node.index]!, run.scope);
+    return followErrorRoutes(run.program.routing.errors[task.node.index]!, {
+      state,
+      secrets,
+      error: errorValue(task, failure),
+    });
   } catch {
     // A condition without a value counts as false.
     return undefined;
-  } finally {
-    run.scope.error = null;
   }
 }
 
-/** The value of `error` in the targets. */
-function errorValue(task: Task, { error, reason, attempts, items }: Failure): Json {
+function errorValue(task: Task, { error, reason, thrown, attempts, failedItems = [] }: Failure): Json {
   return Object.freeze({
-    node: task.node.spec.name,
     code: error.code,
+    name: thrown.name,
+    status: thrown.status,
     message: reason,
+    node: task.node.spec.name,
     attempts,
-    items: Object.freeze([...items]),
+    ...(task.items === undefined ? {} : { items: failedItems }),
   });
 }
 

@@ -16,6 +16,7 @@ import {
   itemLocals,
   pausedOutcome,
   takenOfAll,
+  type Failure,
   type Outcome,
   type Task,
   type Update,
@@ -46,7 +47,7 @@ function nodeTask(run: Run, index: number): Task {
   const task = { node, id: name, item: undefined, itemIndex: -1, error, items: undefined, broken: undefined };
   if (node.list === undefined) return task;
   try {
-    const scope = { state: run.state, secrets: run.scope.secrets, error };
+    const scope = { state: run.state, secrets: run.scope.secrets, error: error ?? run.error };
     const list = node.list(scope);
     if (!Array.isArray(list)) throw new TypeError("the value of its `for` is not a list");
     // Ids count the items that the condition leaves out, too: they say where in the list an item is.
@@ -232,12 +233,12 @@ function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean):
     const working = work();
     if (working !== undefined) workers.push(working);
   }
-  if (workers.length === 0) return combineItems(run, task, outcomes);
-  return Promise.all(workers).then(() => combineItems(run, task, outcomes));
+  if (workers.length === 0) return combineItems(run, task, items, outcomes);
+  return Promise.all(workers).then(() => combineItems(run, task, items, outcomes));
 }
 
 /** Combines the outcomes of all items: one update for each channel, in item order (7.1). */
-function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outcome {
+function combineItems(run: Run, task: Task, items: readonly Task[], outcomes: readonly Outcome[]): Outcome {
   const children = childrenOfAll(outcomes);
   const taken = takenOfAll(outcomes);
   const failures = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
@@ -248,20 +249,26 @@ function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outco
   // wait.
   const isDecided = !task.node.hasErrorRoutes || (!isCancelled && pauses.length === 0);
   if (first !== undefined && isDecided) {
-    const items = failures.flatMap((failure) => failure.items);
+    const indexes = failures.flatMap((failure) => failure.items);
+    const failedItems = Object.freeze(
+      outcomes.flatMap(({ failure }, at) => (failure === undefined ? [] : [failedItem(items[at]!, failure)])),
+    );
     const attempts = failures.reduce((most, failure) => Math.max(most, failure.attempts), 0);
-    const { error, reason } = first;
+    const { error, reason, thrown } = first;
     const combined =
       error instanceof NodeError
         ? new NodeError(error.code, error.nodeId, error.message, {
             attempts,
-            items,
+            items: indexes,
             threadId: error.threadId,
             ...NgraphError.causeOf(error),
           })
         : error;
     return {
-      ...failedOutcome({ error: combined, reason, attempts, items, retryable: first.retryable }, children),
+      ...failedOutcome(
+        { error: combined, reason, thrown, attempts, items: indexes, failedItems, retryable: first.retryable },
+        children,
+      ),
       taken,
     };
   }
@@ -277,6 +284,12 @@ function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outco
     stopped: gotos.length === 0 && outcomes.length > 0 && outcomes.every((outcome) => outcome.stopped),
     sends: outcomes.flatMap((outcome) => outcome.sends),
   };
+}
+
+/** A failed item in `error.items`. */
+function failedItem({ id, itemIndex }: Task, { error, reason, thrown, attempts }: Failure): Json {
+  const { name, status } = thrown;
+  return Object.freeze({ index: itemIndex, key: id, code: error.code, name, status, message: reason, attempts });
 }
 
 function updatesOfItems(run: Run, task: Task, outcomes: readonly Outcome[]): Update[] {

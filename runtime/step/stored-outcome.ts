@@ -37,6 +37,8 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
             code: failure.error.code,
             message: failure.error.message,
             reason: failure.reason,
+            name: failure.thrown.name,
+            status: failure.thrown.status,
             attempts: failure.attempts,
             items: failure.items,
           },
@@ -81,6 +83,8 @@ export function restoreOutcome(run: Run, task: Task, stored: StoredOutcome): Out
               threadId: run.shared.threadId,
             }),
             reason: failure.reason,
+            // Results of older versions lack both.
+            thrown: { name: failure.name ?? "Error", status: failure.status ?? null },
             attempts: failure.attempts,
             items: failure.items,
             retryable: false,

@@ -3,6 +3,7 @@ import { ExpressionError } from "../expression/expression-error.ts";
 import { describeError, emitNodeEvent, eventError } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";
 import { ChildStopped } from "./child-stopped.ts";
+import { readThrown } from "./thrown-error.ts";
 import { failedOutcome, type Outcome, type Task } from "./task.ts";
 
 /** The outcome of a task that failed for good. Reports the failure, and interrupts siblings under `onFailure: "abort"`. */
@@ -22,7 +23,13 @@ export function failTask(
     run.cancellation.interrupt(error);
   }
   const items = task.itemIndex === -1 ? [] : [task.itemIndex];
-  return failedOutcome({ error, reason, attempts, items, retryable: isRetryable(cause) }, children);
+  // The code of an error of the engine itself is `error.code`.
+  const thrown = { ...readThrown(cause, redact), ...(error.code === codeOf(cause) ? { status: null } : {}) };
+  return failedOutcome({ error, reason, thrown, attempts, items, retryable: isRetryable(cause) }, children);
+}
+
+function codeOf(cause: unknown): string | undefined {
+  return cause instanceof NgraphError ? cause.code : undefined;
 }
 
 function nodeError(run: Run, task: Task, cause: unknown, reason: string, attempts: number): NodeError | StoreError {

@@ -2,6 +2,7 @@ import type { PauseItem, Signal } from "../interface/checkpoint.ts";
 import type { NodeError, StoreError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import type { NodeCode } from "../program/program.ts";
+import type { ThrownError } from "./thrown-error.ts";
 
 /** A unit of work of a super-step: a node, an item of a `for` node, or an item sent to a node. */
 export interface Task {
@@ -12,7 +13,7 @@ export interface Task {
   readonly item: Json | undefined;
   /** Position in the list of a `for` node; -1 for every other task. */
   readonly itemIndex: number;
-  /** The value of `error`, if an error edge leads to this task. */
+  /** The value of `error` in this task if an error edge leads to it; `null` for the value that the run has. */
   readonly error: Json;
   /** The items of a `for` node, each a task. */
   readonly items: readonly Task[] | undefined;
@@ -47,8 +48,11 @@ export interface Failure {
   readonly error: NodeError | StoreError;
   /** The cause without the name of the node: `error.message` in the target of an error edge. */
   readonly reason: string;
+  readonly thrown: ThrownError;
   readonly attempts: number;
   readonly items: readonly number[];
+  /** Of a `for` node: its failed items, as `error.items` lists them. */
+  readonly failedItems?: readonly Json[];
   /** Another attempt could succeed (4.1). `false` for a stored failure, which is final. */
   readonly retryable: boolean;
 }

@@ -8,7 +8,7 @@ import { CHANNELS, type Model, type Written } from "./model.ts";
 import type { Outcome, Position, Step } from "./position.ts";
 import { begin, edit, ending, moveTo, routeAs, step, writeByHand } from "./reference.ts";
 import { withDigests, withoutDigests } from "./task-names.ts";
-import { gateKey } from "./watched-body.ts";
+import { gateKey, type FailureSeen } from "./watched-body.ts";
 import type { Before, Life, World } from "./world.ts";
 
 /** Maximum number of steps of a run. */
@@ -347,13 +347,9 @@ export class Ledger {
       sources.length === 0 ? [] : [[`${name(barriers[index]!.target)}#${index}`, sources.map(name).sort()] as const],
     );
     same("3.3: who has come is", sorted(Object.entries(found.barrierState)), sorted(came));
-    const errors = Object.entries(found.errors).map(([node, error]) => {
-      const { message: _, ...seen } = error as { message: string } & Record<string, unknown>;
-      return [
-        node,
-        { node: seen["node"], code: seen["code"], attempts: seen["attempts"], items: seen["items"] },
-      ] as const;
-    });
+    const errors = Object.entries(found.errors).map(([node, error]) => [node, withIndexes(error)] as const);
+    const error = Object.hasOwn(found.values, "error") ? found.values["error"]! : null;
+    same("4.3: `error` is", error === null ? null : withIndexes(error), at.error);
     same(
       "4.3: what errors read as is",
       sorted(errors),
@@ -478,6 +474,12 @@ export class Ledger {
 /** `approve@3` of `approve@3+2.1a2b3c4d5e6f`. */
 function task(pause: string): string {
   return withoutDigests(pause.slice(0, pause.lastIndexOf("."))).replace(/\+\d+$/, "");
+}
+
+/** A value of `error` as the model has it. */
+function withIndexes(error: unknown): unknown {
+  const { node, code, attempts, items = [] } = error as FailureSeen;
+  return { node, code, attempts, items: items.map(({ index }) => index) };
 }
 
 function suffix(runId: string): string {

@@ -115,6 +115,18 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [mutation(RESTORE, "restored-errors", `run.errors = undefined;`)],
   },
   {
+    name: "`error` is lost in a crash",
+    edits: [mutation(RESTORE, "restored-error", `void value;`)],
+  },
+  {
+    name: "`error` is not stored",
+    edits: [mutation("run/run.ts", "stored-error", `void channel;`)],
+  },
+  {
+    name: "of several failures, the last one is `error`",
+    edits: [mutation(COMMIT, "first-error", swap("errorTargets?.findIndex(", "errorTargets?.findLastIndex("))],
+  },
+  {
     name: "bodies run before the thread is claimed",
     edits: [
       mutation("thread/claimed-thread.ts", "claim", `const claim: Claim = { threadId, owner: "nobody", epoch: 1 };`),

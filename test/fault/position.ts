@@ -12,6 +12,8 @@ export interface Position {
   readonly came: readonly (readonly number[])[];
   /** By node: the failure of the error edge that led there (4.3). */
   readonly errors: Readonly<Record<number, Failure>>;
+  /** The last failure that an error edge took: the value of `error` in all other nodes. */
+  readonly error: Failure | null;
   /** Results and answers that an edit of the state has kept (5.9), by task. */
   readonly kept: Readonly<Record<string, Outcome>>;
   readonly given: Readonly<Record<string, readonly unknown[]>>;
@@ -30,7 +32,7 @@ export interface Task {
   readonly leaves: readonly Leaf[];
 }
 
-/** The value of `error`. */
+/** A value of `error`; of its items, the indexes. */
 export interface Failure {
   readonly node: string;
   readonly code: string;

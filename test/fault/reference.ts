@@ -15,7 +15,7 @@ export function begin(model: Model, input: number, before?: Values): Position {
   for (const [name, { role, initial }] of Object.entries(CHANNELS))
     values[name] = role === "memory" && before !== undefined ? before[name as Written] : initial;
   const ready = model.start.filter((node) => gateOf(model, node) === -1).sort(ascending);
-  const rest = { sends: [], came: model.barriers.map(() => []), errors: {}, kept: {}, given: {} };
+  const rest = { sends: [], came: model.barriers.map(() => []), errors: {}, error: null, kept: {}, given: {} };
   return { values: values as Values, step: 0, ready, ...rest };
 }
 
@@ -104,7 +104,9 @@ function route(model: Model, at: Position, nodes: readonly number[], outcomes: r
   for (const all of [next, led]) all.delete(STOP);
   errors.delete(String(STOP));
   const barriers = came.map((sources) => [...sources].sort(ascending));
-  const rest = { errors: Object.fromEntries(errors), kept: {}, given: {} };
+  // E1: of several failures, the first in task order.
+  const error = outcomes.find(({ failed }) => failed !== undefined)?.failed ?? at.error;
+  const rest = { errors: Object.fromEntries(errors), error, kept: {}, given: {} };
   return { values: at.values, step: at.step + 1, ready: [...next].sort(ascending), sends, came: barriers, ...rest };
 }
 
@@ -165,8 +167,8 @@ function run(model: Model, at: Position, { id, node: index, item }: Leaf): Outco
     if (inner === undefined || ending(inner) !== "completed") return fail("NG_NODE_FAILED", tries, []);
     return { updates: done(inner.values), sends: [], questions: [] };
   }
-  // 4.3: `error` is readable in the target of an error edge, not in a sent task.
-  const error = id.includes("~") ? null : (at.errors[index] ?? null);
+  // 4.3: in the target of an error edge, `error` is the failure that took it; elsewhere, it is the last one.
+  const error = id.includes("~") ? at.error : (at.errors[index] ?? at.error);
   const attempt = does.stumbles + 1;
   const played = play({ ...read, model, node: index, counter, item, error }, attempt, at.given[id] ?? []);
   const { result, mishap, ...asked } = played;

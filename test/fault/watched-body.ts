@@ -23,11 +23,11 @@ export function functionsOf(setting: Bodies, life: Life) {
   };
 }
 
-interface FailureSeen {
+export interface FailureSeen {
   readonly node: string;
   readonly code: string;
   readonly attempts: number;
-  readonly items: readonly number[];
+  readonly items?: readonly { readonly index: number }[];
 }
 
 function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
@@ -65,7 +65,12 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
   const seen =
     error === null
       ? null
-      : { node: inPlainNames(error.node), code: error.code, attempts: error.attempts, items: error.items };
+      : {
+          node: inPlainNames(error.node),
+          code: error.code,
+          attempts: error.attempts,
+          items: (error.items ?? []).map(({ index }) => index),
+        };
   const settle = (happen: () => void): void => {
     // Bodies with a timeout end in time.
     if (node.timeout === undefined) world.later(life, happen);

@@ -94,7 +94,12 @@ describe("`for` nodes", () => {
       },
     );
     const result = await engine.run({});
-    expect(result.output).toMatchObject({ out: [], bad: { node: "every", items: [1, 3], message: "odd 1" } });
+    expect(result.output).toMatchObject({ out: [], bad: { node: "every", message: "odd 1" } });
+    const item = { code: "NG_NODE_FAILED", name: "Error", status: null, attempts: 1 };
+    expect((result.output["bad"] as { items: unknown }).items).toEqual([
+      { index: 1, key: "every[1]", message: "odd 1", ...item },
+      { index: 3, key: "every[3]", message: "odd 3", ...item },
+    ]);
     expect(result.steps).toEqual([["every"], ["rescue"]]);
   });
 

@@ -100,7 +100,7 @@ test("5.7: stored results that have no place any more are listed, and nothing ru
 test("4.3, 7.1: an error edge of a `for` node is taken once all its items have ended", async () => {
   const engine = engineOf(
     `graph g { output bad: int[] = []  output log: string[] = [] reduce append
-      node every = each(i) for i in [0, 1, 2] into log  node mend = error.items into bad
+      node every = each(i) for i in [0, 1, 2] into log  node mend = [item.index for item in error.items ?? []] into bad
       start -> every  every -> end  every -> mend on error  mend -> end }`,
     {
       each: (item: number, context: NodeContext) => {

@@ -452,7 +452,9 @@ class Draft {
           `error.code == "NG_NODE_FAILED"`,
           `error.attempts > 1`,
           `error.node == "${risky.name}"`,
-          `len(error.items) > 0`,
+          `len(error.items ?? []) > 0`,
+          `error.status == null`,
+          `error.name == "Error"`,
         ]);
         this.edges.push(`${risky.name} -> ${help.entry} on error when ${condition}`);
         if (random.chance(0.85)) this.edges.push(`${risky.name} -> ${end.name} on error otherwise`);
