@@ -248,9 +248,7 @@ export class CheckpointWriter {
   #takeChanges(): ChannelChange[] {
     // A channel that was reset and then written has one change: the write.
     const changes =
-      this.#resets.length === 0
-        ? []
-        : this.#resets.filter(({ channel }) => !this.#dirty.has(this.#indexOf(channel)));
+      this.#resets.length === 0 ? [] : this.#resets.filter(({ channel }) => !this.#dirty.has(this.#indexOf(channel)));
     const acceptsSplices = this.#durable.store.acceptsSplices === true;
     for (const [channel, { begin, before }] of this.#dirty) {
       const version = (this.versions.get(channel) ?? 0) + 1;
@@ -283,8 +281,7 @@ export class CheckpointWriter {
     const values: Record<string, Json> = {};
     const versions: Record<string, number> = {};
     for (const channel of written) setField(values, this.#nameOf(channel), state[channel]!);
-    for (const [channel, version] of counts)
-      setField(versions as Record<string, Json>, this.#nameOf(channel), version);
+    for (const [channel, version] of counts) setField(versions as Record<string, Json>, this.#nameOf(channel), version);
     return { values, versions };
   }
 }

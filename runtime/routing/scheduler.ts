@@ -242,7 +242,12 @@ class Names {
     return noRoute(this.table, node, (expression) => this.code.expressions[expression]!(scope), { cause });
   }
 
-  private routing(item: unknown, result: unknown, index: number, scope: { error: Json } & Scope): readonly [Routing, error: Json] {
+  private routing(
+    item: unknown,
+    result: unknown,
+    index: number,
+    scope: { error: Json } & Scope,
+  ): readonly [Routing, error: Json] {
     const own = typeof item === "string" ? { node: item } : requestOf(item, `entry ${index} of what ran`);
     if (own["node"] === undefined)
       throw bad(`entry ${index} of the nodes that ran has no node name: write "draft" or { node: "draft" }`);

@@ -453,8 +453,6 @@ class Draft {
           `error.attempts > 1`,
           `error.node == "${risky.name}"`,
           `len(error.items ?? []) > 0`,
-          `error.status == null`,
-          `error.name == "Error"`,
         ]);
         this.edges.push(`${risky.name} -> ${help.entry} on error when ${condition}`);
         if (random.chance(0.85)) this.edges.push(`${risky.name} -> ${end.name} on error otherwise`);
