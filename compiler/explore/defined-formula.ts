@@ -1,8 +1,9 @@
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import { ALWAYS, both, either, type Formula, formulaOf, isCondition, negation } from "./formula.ts";
-import { complementNumbers, intersectNumbers, numberPoint, numbersCompared } from "./number-set.ts";
-import { domainOf, hasKnownType, termOf, type TermTable } from "./terms.ts";
+import { isArithmetic, magnitude, SAFE_NUMBERS } from "./arithmetic.ts";
+import { complementNumbers, type Interval, numberPoint, numbersCompared, type NumberSet } from "./number-set.ts";
+import { domainOf, hasKnownType, hasTexts, termOf, type TermTable } from "./terms.ts";
 import { ANYTHING, numbersAsValues, type ValueSet } from "./value-set.ts";
 
 /**
@@ -82,10 +83,9 @@ export function isTotal(table: TermTable, expression: Expression): boolean {
     case "index":
       return hasKnownType(table, expression) && areTotal();
     case "library":
-      return TOTAL_FUNCTIONS.has(expression.name) && areTotal();
+      return isTotalCall(table, expression) && areTotal();
     case "binary":
-      // Floats may overflow.
-      if (["+", "-", "*", "/", "%"].includes(expression.operator) && expression.int !== true) return false;
+      if (isArithmetic(expression.operator) && expression.int !== true && mayOverflow(table, expression)) return false;
       return areTotal();
     case "call":
     case "secret":
@@ -97,11 +97,38 @@ export function isTotal(table: TermTable, expression: Expression): boolean {
   }
 }
 
+function isTotalCall(table: TermTable, { name, args }: Expression & { readonly op: "library" }): boolean {
+  switch (name) {
+    case "round":
+      return args.every((part) => magnitude(numbersIn(table, part)) <= COUNTABLE);
+    case "abs":
+      return true;
+    case "min":
+    case "max":
+      return args.length > 1;
+    default:
+      return TOTAL_FUNCTIONS.has(name);
+  }
+}
+
+/** Whether a result can be beyond the range of floats, or a text that is too long. */
+function mayOverflow(table: TermTable, { operator, left, right }: Expression & { readonly op: "binary" }): boolean {
+  if (hasTexts(domainOf(table, left)) || hasTexts(domainOf(table, right))) return true;
+  const divisor = numbersIn(table, right);
+  // A small divisor has a large quotient. An int that is not 0 is at least 1.
+  const isSmall = ({ low, high }: Interval): boolean => low < 1 && high > -1 && !divisor.integer;
+  if (operator === "/" && divisor.intervals.some(isSmall)) return true;
+  return magnitude(numbersIn(table, left)) > LARGE || magnitude(divisor) > LARGE;
+}
+
+function numbersIn(table: TermTable, expression: Expression): NumberSet {
+  return domainOf(table, expression).numbers;
+}
+
+/** The product of two numbers up to this bound is a float. It exceeds all ints. */
+const LARGE = 2 ** 500;
+
 const ZERO = numberPoint(0);
-const SAFE = intersectNumbers(
-  numbersCompared(">=", Number.MIN_SAFE_INTEGER),
-  numbersCompared("<=", Number.MAX_SAFE_INTEGER),
-);
 
 function isNotZero(table: TermTable, divisor: Expression): Formula {
   if (divisor.op === "const") return divisor.value === 0 ? negation(ALWAYS) : ALWAYS;
@@ -124,7 +151,7 @@ function isSafe(table: TermTable, expression: Expression & { readonly op: "binar
   if (expression.int !== true) return ALWAYS;
   if (isBounded(domainOf(table, left)) && isBounded(domainOf(table, right))) return ALWAYS;
   if (operator === "*" || right.op !== "const" || typeof right.value !== "number") {
-    return within(table, expression, numbersAsValues(SAFE));
+    return within(table, expression, numbersAsValues(SAFE_NUMBERS));
   }
   const by = operator === "+" ? right.value : -right.value;
   const limit =

@@ -2,7 +2,8 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Known } from "./environment.ts";
 import { cubesOf, formulaOf, isCondition, termsOf } from "./formula.ts";
 import type { ControlModel } from "./model.ts";
-import { addNumbers, negateNumbers, onlyNumber } from "./number-set.ts";
+import { calculate, calculateCall, isArithmetic } from "./arithmetic.ts";
+import { addNumbers, negateNumbers, type NumberSet, onlyNumber } from "./number-set.ts";
 import { domainOf } from "./terms.ts";
 import {
   ANYTHING,
@@ -72,6 +73,12 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
           expression.operator === "+" ? right : { ...right, set: numbersAsValues(negateNumbers(right.set.numbers)) };
         return addKnown(left, moved, expression.int === true);
       }
+      if (isArithmetic(expression.operator)) {
+        const left = inner(expression.left);
+        const right = inner(expression.right);
+        if (!isNumeric(left.set) || !isNumeric(right.set)) return ownDomain();
+        return calculated(calculate(expression.operator, left.set.numbers, right.set.numbers), [left, right]);
+      }
       if (expression.operator === "??") {
         const left = inner(expression.left);
         if (!left.set.null) return left;
@@ -79,17 +86,39 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
         if (sameValues(left.set, NULL_ONLY)) return right;
         return { set: uniteValues({ ...left.set, null: false }, right.set), exact: left.exact && right.exact };
       }
-      if (isCondition(expression)) return truth(context, expression);
-      return { set: domainOf(context.model.terms, expression), exact: false };
+      return isCondition(expression) ? truth(context, expression) : ownDomain();
     case "notNull": {
       const value = inner(expression.of);
       return { set: { ...value.set, null: false }, exact: value.exact };
     }
     case "not":
       return truth(context, expression);
+    case "library": {
+      if (!NUMBER_FUNCTIONS.has(expression.name)) return ownDomain();
+      const args = expression.args.map(inner);
+      const numbers = args.every(({ set }) => isNumeric(set))
+        ? calculateCall(
+            expression.name,
+            args.map(({ set }) => set.numbers),
+          )
+        : undefined;
+      return numbers === undefined ? ownDomain() : calculated(numbers, args);
+    }
     default:
-      return { set: domainOf(context.model.terms, expression), exact: false };
+      return ownDomain();
   }
+
+  function ownDomain(): Known {
+    return { set: domainOf(context.model.terms, expression), exact: false };
+  }
+}
+
+const NUMBER_FUNCTIONS = new Set(["round", "abs", "min", "max"]);
+
+/** The result of an operation. It is exact if all operands are single values. */
+function calculated(numbers: NumberSet, operands: readonly Known[]): Known {
+  const exact = operands.every((known) => known.exact && onlyNumber(known.set.numbers) !== undefined);
+  return { set: numbersAsValues(numbers), exact };
 }
 
 const UNKNOWN: Known = { set: ANYTHING, exact: false };

@@ -36,6 +36,11 @@ export function numbersCompared(operator: "<" | "<=" | ">" | ">=", value: number
   return normalize(false, [interval]);
 }
 
+/** The union of intervals in any order. */
+export function numbersOf(integer: boolean, intervals: readonly Interval[]): NumberSet {
+  return normalize(integer, intervals.toSorted(compareLows));
+}
+
 export function intersectNumbers(a: NumberSet, b: NumberSet): NumberSet {
   if (a.intervals === ALL_NUMBERS.intervals && (b.integer || !a.integer)) return b;
   if (b.intervals === ALL_NUMBERS.intervals && (a.integer || !b.integer)) return a;

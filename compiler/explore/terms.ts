@@ -7,13 +7,14 @@ import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import { type ExpressionNames, printExpression } from "../../runtime/expression/print-expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
+import { calculate, calculateCall, SAFE_NUMBERS } from "./arithmetic.ts";
 import {
-  addNumbers,
   ALL_INTEGERS,
   ALL_NUMBERS,
   intersectNumbers,
   negateNumbers,
   numbersCompared,
+  type NumberSet,
 } from "./number-set.ts";
 import {
   ANYTHING,
@@ -161,10 +162,6 @@ function someCall(expression: Expression): boolean {
   return false;
 }
 
-const SAFE_NUMBERS = intersectNumbers(
-  numbersCompared(">=", Number.MIN_SAFE_INTEGER),
-  numbersCompared("<=", Number.MAX_SAFE_INTEGER),
-);
 /** An upper bound for the length of a string or list that fits into memory. */
 const LONGEST = 2 ** 32;
 const TEXTS = new Set(["lower", "upper", "trim", "join", "replace", "padStart", "toJson"]);
@@ -218,20 +215,17 @@ const ALL_TEXTS = valueSetOfType({ kind: "string" }, () => undefined);
 function domainOfBinary(table: TermTable, expression: Expression & { readonly op: "binary" }): ValueSet {
   const { operator, left, right, int } = expression;
   switch (operator) {
-    case "+": {
-      if (int === true) return numbersAsValues(ALL_INTEGERS);
-      const [a, b] = [domainOf(table, left), domainOf(table, right)];
-      const sums = numbersAsValues(addNumbers(a.numbers, b.numbers));
-      const isText = (set: ValueSet): boolean => set.strings.negated || set.strings.values.length > 0;
-      return isText(a) && isText(b) ? uniteValues(sums, ALL_TEXTS) : sums;
-    }
+    case "+":
     case "-":
-      if (int === true) return numbersAsValues(ALL_INTEGERS);
-      return numbersAsValues(addNumbers(domainOf(table, left).numbers, negateNumbers(domainOf(table, right).numbers)));
     case "*":
     case "/":
-    case "%":
-      return numbersAsValues(int === true ? ALL_INTEGERS : ALL_NUMBERS);
+    case "%": {
+      const [a, b] = [domainOf(table, left), domainOf(table, right)];
+      const numbers = calculate(operator, a.numbers, b.numbers);
+      if (int === true) return numbersAsValues(intersectNumbers(numbers, ALL_INTEGERS));
+      const results = numbersAsValues(numbers);
+      return operator === "+" && hasTexts(a) && hasTexts(b) ? uniteValues(results, ALL_TEXTS) : results;
+    }
     case "??": {
       const first = domainOf(table, left);
       return first.null ? uniteValues({ ...first, null: false }, domainOf(table, right)) : first;
@@ -239,6 +233,10 @@ function domainOfBinary(table: TermTable, expression: Expression & { readonly op
     default:
       return BOTH_BOOLEANS;
   }
+}
+
+export function hasTexts({ strings }: ValueSet): boolean {
+  return strings.negated || strings.values.length > 0;
 }
 
 function domainOfLibrary(table: TermTable, { name, args }: Expression & { readonly op: "library" }): ValueSet {
@@ -251,9 +249,8 @@ function domainOfLibrary(table: TermTable, { name, args }: Expression & { readon
         intersectNumbers(intersectNumbers(ALL_INTEGERS, numbersCompared(">=", 0)), numbersCompared("<=", LONGEST)),
       );
     case "round":
-      return numbersAsValues(ALL_INTEGERS);
     case "abs":
-      return numbersAsValues(intersectNumbers(ALL_NUMBERS, numbersCompared(">=", 0)));
+      return numbersAsValues(resultsOfCall(table, name, args) ?? ALL_NUMBERS);
     case "sum":
       return numbersAsValues(ALL_NUMBERS);
     case "parseInt":
@@ -262,7 +259,9 @@ function domainOfLibrary(table: TermTable, { name, args }: Expression & { readon
       return uniteValues(numbersAsValues(ALL_NUMBERS), NULL_ONLY);
     case "min":
     case "max":
-      return args.length === 1 ? uniteValues(numbersAsValues(ALL_NUMBERS), NULL_ONLY) : numbersAsValues(ALL_NUMBERS);
+      return args.length === 1
+        ? uniteValues(numbersAsValues(ALL_NUMBERS), NULL_ONLY)
+        : numbersAsValues(resultsOfCall(table, name, args) ?? ALL_NUMBERS);
     case "first":
     case "last": {
       const list = args[0] === undefined ? undefined : typeOf(table, args[0]);
@@ -272,6 +271,13 @@ function domainOfLibrary(table: TermTable, { name, args }: Expression & { readon
     default:
       return ANYTHING;
   }
+}
+
+function resultsOfCall(table: TermTable, name: string, args: readonly Expression[]): NumberSet | undefined {
+  return calculateCall(
+    name,
+    args.map((part) => domainOf(table, part).numbers),
+  );
 }
 
 /** Whether an expression is a path through declared types. Such a path always has a value. */

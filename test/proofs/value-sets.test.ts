@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { calculate, calculateCall } from "../../compiler/explore/arithmetic.ts";
 import {
   addNumbers,
   ALL_INTEGERS,
@@ -45,6 +46,66 @@ const sample = fc.integer({ min: -9, max: 9 }).map((value) => value / 2);
 function has(set: NumberSet, value: number): boolean {
   return intersectNumbers(set, numberPoint(value)).intervals.length > 0;
 }
+
+describe("interval arithmetic", () => {
+  const operators = {
+    "+": (x: number, y: number) => x + y,
+    "-": (x: number, y: number) => x - y,
+    "*": (x: number, y: number) => x * y,
+    "/": (x: number, y: number) => x / y,
+    "%": (x: number, y: number) => x % y,
+  };
+  const magnitudes = fc.constantFrom(0, 1, 3, 0.1, 1e-20, 5e-324, 2 ** 40, Number.MAX_SAFE_INTEGER, 1e300, 1.7e308);
+  const signed = fc.tuple(magnitudes, fc.boolean()).map(([size, isNegative]) => (isNegative ? -size : size));
+  const set = fc
+    .tuple(fc.constantFrom("<" as const, "<=" as const, ">" as const, ">=" as const), signed, signed, fc.boolean())
+    .map(([operator, a, b, isPart]) => {
+      const half = numbersCompared(operator, a);
+      return isPart ? intersectNumbers(half, numbersCompared(operator.startsWith("<") ? ">=" : "<=", b)) : half;
+    });
+  const member = fc.oneof(signed, fc.double({ noNaN: true, noDefaultInfinity: true }));
+
+  it("contains each result that the engine computes", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...(["+", "-", "*", "/", "%"] as const)),
+        set,
+        set,
+        member,
+        member,
+        (operator, a, b, x, y) => {
+          const result = operators[operator](x, y);
+          if (!has(a, x) || !has(b, y) || !Number.isFinite(result)) return;
+          expect(has(calculate(operator, a, b), result)).toBe(true);
+        },
+      ),
+      { seed: 1, numRuns: 20_000 },
+    );
+  });
+
+  it("contains each result of a function", () => {
+    fc.assert(
+      fc.property(set, set, member, member, (a, b, x, y) => {
+        if (!has(a, x)) return;
+        expect(has(calculateCall("abs", [a])!, Math.abs(x))).toBe(true);
+        if (Number.isSafeInteger(Math.round(x))) expect(has(calculateCall("round", [a])!, Math.round(x))).toBe(true);
+        if (!has(b, y)) return;
+        expect(has(calculateCall("min", [a, b])!, Math.min(x, y))).toBe(true);
+        expect(has(calculateCall("max", [a, b])!, Math.max(x, y))).toBe(true);
+      }),
+      { seed: 1, numRuns: 5000 },
+    );
+  });
+
+  it("knows bounds of the length of a list", () => {
+    const length = intersectNumbers(ALL_INTEGERS, numbersCompared(">=", 0));
+    const half = calculateCall("round", [calculate("/", length, numberPoint(2))])!;
+    expect(has(half, -1)).toBe(false);
+    expect(has(half, 0.5)).toBe(false);
+    expect(has(half, 2)).toBe(true);
+    expect(has(calculate("/", numberPoint(1), length), 2)).toBe(false);
+  });
+});
 
 describe("sets of numbers", () => {
   it("unite, intersect and complement as their members do", () => {
