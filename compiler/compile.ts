@@ -1,6 +1,6 @@
 /**
- * The compiler as a pipeline: load (files, modules, syntax), bind (names; the control flow, on which types depend; types),
- * check and prove, lower. Checks and lowering read the control flow that binding built (`BoundGraph.control`).
+ * The compiler as a pipeline: load (files, modules, syntax), bind names, build the control flow, bind types (they depend on the
+ * control flow), check and prove, lower. Types, checks, proofs and lowering read one control flow (`BoundGraph.control`).
  * It does I/O through the host only, runs no user code, and never throws.
  */
 import { hasErrors, sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
@@ -8,7 +8,7 @@ import { withoutFollowUps } from "../diagnostics/follow-ups.ts";
 import type { PlanTable } from "../runtime/table/plan-table.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { ValueType } from "../runtime/table/value-type.ts";
-import { bindProject, type BoundProject } from "./bind/bind-project.ts";
+import { buildProjectControl, resolveProject, typeProject, type BoundProject } from "./bind/bind-project.ts";
 import { compareWithBaseline, type Baseline } from "./baseline/compare-with-baseline.ts";
 import type { Feature } from "./bind/features.ts";
 import type { BoundGraph } from "./bind/bound-graph.ts";
@@ -99,7 +99,10 @@ export interface CompileResult {
  */
 export function compile(text: string, options: CompileOptions = {}): CompileResult {
   const { path = "input.ngraph", host = emptyHost, root, spelling, supports, baseline } = options;
-  const project = bindProject(loadProject(text, { path, host, root, spelling }), { supports });
+  const loaded = loadProject(text, { path, host, root, spelling });
+  const names = resolveProject(loaded, { supports });
+  const control = buildProjectControl(names);
+  const project = typeProject(names, control);
   const checked = checkProject(project, options.maxStates === undefined ? {} : { maxStates: options.maxStates });
   const found = withoutFollowUps([...project.diagnostics, ...checked.diagnostics]);
   const suppressions = readSuppressions(project.entry.syntax);

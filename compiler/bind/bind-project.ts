@@ -1,6 +1,7 @@
 /**
- * From loaded files to bound graphs and plans: declares the names and types of each file, then binds each graph and
- * plan after those that it calls.
+ * From loaded files to bound graphs and plans, in three stages: `resolveProject` declares the names and types of each file and
+ * resolves the names of each graph; `buildProjectControl` builds the control flow; `typeProject` types each graph and plan
+ * after those that it calls.
  */
 import { notSupported } from "../../diagnostics/catalog/names.ts";
 import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
@@ -19,7 +20,9 @@ import { declareFile } from "./declare-file.ts";
 import type { CallableUnit, FileScope, GraphUnit, PlanUnit } from "./file-scope.ts";
 import { bindPlan } from "./plan/bind-plan.ts";
 import type { BoundPlan } from "./plan/bound-plan.ts";
-import { reportJumps } from "./report-jumps.ts";
+import type { BindOptions as UnitOptions } from "./open-context.ts";
+import { resolveGraph, type ResolvedGraph } from "./resolve-graph.ts";
+import { buildControl, type GraphControl } from "../control/graph-control.ts";
 
 export interface BindOptions {
   /** Features to bind although this version does not support them in full. */
@@ -35,6 +38,8 @@ export interface BoundProject {
   readonly plans: readonly BoundPlan[];
   /** All plans that were bound, called ones before their callers. */
   readonly allPlans: readonly BoundPlan[];
+  /** By graph: the names of its file. */
+  readonly scopes: ReadonlyMap<BoundGraph, FileScope>;
   /** Each file after those that it imports; the entry file is the last. */
   readonly files: readonly LoadedFile[];
   readonly entry: LoadedFile;
@@ -50,33 +55,97 @@ export interface BoundProject {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Never throws, whatever was loaded. */
-export function bindProject(project: LoadedProject, options: BindOptions = {}): BoundProject {
-  const { entry, files } = project;
+/** The files of a project with resolved names. */
+export interface ResolvedProject {
+  readonly loaded: LoadedProject;
+  readonly features: Features;
+  /** The names of the entry file. */
+  readonly scope: FileScope;
+  readonly types: TypeTable;
+  readonly importedTypes: ReadonlyMap<string, ImportedType>;
+  /** Graphs and plans that the entry file declares or calls, called ones before their callers. */
+  readonly units: readonly (ResolvedGraph | UnboundPlan)[];
+  /** Results of typing, which calls refer to. Filled by `typeProject`. */
+  readonly bound: BoundUnits;
+  /** Findings so far; typing adds to them. */
+  readonly found: Diagnostic[];
+  readonly report: (diagnostic: Diagnostic) => void;
+}
+
+interface UnboundPlan {
+  readonly unit: PlanUnit;
+  readonly options: UnitOptions;
+}
+
+interface BoundUnits {
+  readonly graphs: Map<Ast.GraphDecl, BoundGraph>;
+  readonly plans: Map<Ast.PlanDecl, BoundPlan>;
+}
+
+/** Binds a project: its names, its control flow, its types. Never throws, whatever was loaded. */
+export function bindProject(loaded: LoadedProject, options: BindOptions = {}): BoundProject {
+  const names = resolveProject(loaded, options);
+  return typeProject(names, buildProjectControl(names));
+}
+
+/** Declares the names and types of all files, and resolves those in graphs. Never throws. */
+export function resolveProject(loaded: LoadedProject, options: BindOptions = {}): ResolvedProject {
+  const { entry } = loaded;
   const features: Features = new Set([...FEATURES, ...(options.supports ?? [])]);
-  const found: Diagnostic[] = [...project.diagnostics];
+  const found: Diagnostic[] = [...loaded.diagnostics];
   const report = (diagnostic: Diagnostic): void => {
     if (diagnostic.severity === "error" || diagnostic.file === entry.source) found.push(diagnostic);
   };
   const types = new Map<string, ValueType>();
-  const imports: ReadTypes["imports"] = new Map();
-  const scope = declareFiles(project, types, imports, report);
+  const importedTypes: ReadTypes["imports"] = new Map();
+  const scope = declareFiles(loaded, types, importedTypes, report);
   // Reports errors of constants that nothing reads.
   for (const declared of scope.names.values()) if (declared.kind === "const") declared.value(declared.identifier.span);
-  const { graphs, plans } = bindUnits(scope, types, features, report);
-  reportUnsupported(entry, features, report);
+  const bound: BoundUnits = { graphs: new Map(), plans: new Map() };
+  const units = resolveUnits(scope, bound, { types, report });
+  return { loaded, features, scope, types, importedTypes, units, bound, found, report };
+}
+
+/** The control flow of each graph of a project. */
+export function buildProjectControl({ units }: ResolvedProject): ReadonlyMap<ResolvedGraph, GraphControl> {
+  return new Map(units.flatMap((unit) => (isGraph(unit) ? [[unit, buildControl(unit)] as const] : [])));
+}
+
+/** Types each graph and plan. Never throws. */
+export function typeProject(
+  resolved: ResolvedProject,
+  control: ReadonlyMap<ResolvedGraph, GraphControl>,
+): BoundProject {
+  const { loaded, features, scope, units, bound, report } = resolved;
+  const { graphs, plans } = bound;
+  const scopes = new Map<BoundGraph, FileScope>();
+  for (const unit of units) {
+    if (!isGraph(unit)) {
+      if (features.has("plan")) plans.set(unit.unit.declaration, bindPlan(unit.unit, unit.options));
+      continue;
+    }
+    const graph = bindGraph(unit, control.get(unit) ?? buildControl(unit));
+    graphs.set(graph.declaration, graph);
+    scopes.set(graph, unit.unit.scope);
+  }
+  reportUnsupported(loaded.entry, features, report);
   return {
     graphs: scope.graphs.flatMap((unit) => graphs.get(unit.declaration) ?? []),
     allGraphs: [...graphs.values()],
     plans: scope.plans.flatMap((unit) => plans.get(unit.declaration) ?? []),
     allPlans: [...plans.values()],
-    files,
-    entry,
+    scopes,
+    files: loaded.files,
+    entry: loaded.entry,
     scope,
-    types,
-    importedTypes: imports,
-    diagnostics: sortDiagnostics(found),
+    types: resolved.types,
+    importedTypes: resolved.importedTypes,
+    diagnostics: sortDiagnostics(resolved.found),
   };
+}
+
+function isGraph(unit: ResolvedGraph | UnboundPlan): unit is ResolvedGraph {
+  return "context" in unit;
 }
 
 /** Declares the names and types of all files; returns the scope of the entry file, which is the last. */
@@ -100,36 +169,22 @@ function declareFiles(
   return scopes.get(entry) as FileScope;
 }
 
-/** Binds all graphs and plans that the entry file declares or calls. */
-function bindUnits(
+/** Resolves the names of all graphs that the entry file declares or calls. Plans are bound in one stage, with their types. */
+function resolveUnits(
   scope: FileScope,
-  types: TypeTable,
-  features: Features,
-  report: (diagnostic: Diagnostic) => void,
-): {
-  readonly graphs: ReadonlyMap<Ast.GraphDecl, BoundGraph>;
-  readonly plans: ReadonlyMap<Ast.PlanDecl, BoundPlan>;
-} {
-  const order = orderCalls([...scope.graphs, ...scope.plans], report);
-  const graphs = new Map<Ast.GraphDecl, BoundGraph>();
-  const plans = new Map<Ast.PlanDecl, BoundPlan>();
-  for (const unit of order.units) {
-    const options = {
-      types,
-      report,
+  { graphs, plans }: BoundUnits,
+  shared: Pick<UnitOptions, "types" | "report">,
+): (ResolvedGraph | UnboundPlan)[] {
+  const order = orderCalls([...scope.graphs, ...scope.plans], shared.report);
+  return order.units.map((unit) => {
+    const options: UnitOptions = {
+      ...shared,
       hasSyntaxErrors: hasErrorWithin(unit),
       boundGraph: (callee: GraphUnit) => (order.isCut(unit, callee) ? undefined : graphs.get(callee.declaration)),
       boundPlan: (callee: PlanUnit) => (order.isCut(unit, callee) ? undefined : plans.get(callee.declaration)),
     };
-    if (isPlanUnit(unit)) {
-      if (features.has("plan")) plans.set(unit.declaration, bindPlan(unit, options));
-      continue;
-    }
-    const graph = bindGraph(unit, options);
-    reportJumps(graph, unit, report);
-    graphs.set(unit.declaration, graph);
-  }
-  return { graphs, plans };
+    return isPlanUnit(unit) ? { unit, options } : resolveGraph(unit, options);
+  });
 }
 
 function isPlanUnit(unit: CallableUnit): unit is PlanUnit {

@@ -85,7 +85,6 @@ export function collectDeclarations(
         break;
     }
   }
-  names.reportConfusable();
   const { poisoned, hasUnknownNames, hasBroken } = names;
   return { channels, derived, nodes, edges, limits, assertions, drops, poisoned, hasUnknownNames, hasBroken };
 }

@@ -1,4 +1,4 @@
-import { confusableNames, duplicateName, reservedName } from "../../diagnostics/catalog/names.ts";
+import { duplicateName, reservedName } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic, Fix } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
@@ -15,7 +15,6 @@ export class DeclaredNames {
   /** Statements could not be parsed or were refused: declarations may be missing. */
   hasBroken = false;
   readonly #seen: Map<string, { readonly span: Span; readonly what: string }>;
-  readonly #secrets: ReadonlyMap<string, Span>;
   readonly #file: SourceFile;
   readonly #report: (diagnostic: Diagnostic) => void;
 
@@ -30,7 +29,6 @@ export class DeclaredNames {
   ) {
     this.#renameFix = renameFix;
     this.#file = file;
-    this.#secrets = secrets;
     this.#report = report;
     this.#seen = new Map([...secrets].map(([name, span]) => [name, { span, what: "a secret" }]));
   }
@@ -67,33 +65,4 @@ export class DeclaredNames {
     for (const name of statement.names) this.poisoned.add(name);
     if (statement.names.length === 0) this.hasUnknownNames = true;
   }
-
-  /** NG110: names that differ only in case, underscores, or characters that look alike (`l1I`, `O0`). */
-  reportConfusable(): void {
-    const file = this.#file;
-    for (const key of [foldCase, foldGlyphs]) {
-      const seen = new Map<string, string>();
-      for (const [name, { span }] of this.#seen) {
-        if (this.#secrets.has(name)) continue;
-        const folded = key(name);
-        const other = seen.get(folded);
-        if (other === undefined) {
-          seen.set(folded, name);
-          continue;
-        }
-        if (key === foldGlyphs && foldCase(name) === foldCase(other)) continue;
-        const first = { file, span: this.#seen.get(other)?.span ?? span };
-        this.#report(confusableNames({ file, span }, { name, other, first }));
-      }
-    }
-  }
-}
-
-/** Keeps underscores between digits: `row_1_11` and `row_11_1` are different names. */
-function foldCase(name: string): string {
-  return name.replace(/(?<!\d)_|_(?!\d)/g, "").toLowerCase();
-}
-
-function foldGlyphs(name: string): string {
-  return name.replace(/[I1]/g, "l").replace(/[O0]/g, "o");
 }

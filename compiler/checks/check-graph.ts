@@ -7,7 +7,7 @@ import { checkChannelsOfGraph } from "./check-channels.ts";
 import type { Repeats } from "../explore/repeats.ts";
 import { type CheckContext, createCheckContext, type Proof } from "./check-context.ts";
 import { checkUnreadWrites } from "./check-data.ts";
-import { checkDuplicateEdges, checkStart } from "./check-names.ts";
+import { checkConfusableNames, checkDuplicateEdges, checkStart } from "./check-names.ts";
 import { checkGrowingMaps } from "./check-loops.ts";
 import { checkPolicies } from "./check-policies.ts";
 import { checkReachability } from "./check-reachability.ts";
@@ -81,6 +81,7 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   const summaryOf = (called: BoundGraph): GraphSummary | undefined => checked(called, maxStates).summary;
   let runs: RunsResult | undefined;
   const hasStart = checkStart(context);
+  checkConfusableNames(graph, context.report);
   checkDuplicateEdges(context);
   const traps = checkReachability(context);
   checkBarriers(context);

@@ -1,13 +1,15 @@
 /**
- * Findings about names that need no types: no start edge (NG103), duplicate edges (NG108), unused imports and secrets
- * (NG111).
+ * Findings about names that need no types: no start edge (NG103), duplicate edges (NG108), names that look alike (NG110),
+ * unused imports and secrets (NG111).
  */
-import { duplicateEdge, noStartEdge, unusedDeclaration } from "../../diagnostics/catalog/names.ts";
+import { confusableNames, duplicateEdge, noStartEdge, unusedDeclaration } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import { sourceNames } from "../../grammar/edge-syntax.ts";
+import type * as Ast from "../../grammar/ast.ts";
 import type { BoundProject } from "../bind/bind-project.ts";
 import { START, type BoundEdge, type BoundGraph } from "../bind/bound-graph.ts";
+import type { BoundPlan } from "../bind/plan/bound-plan.ts";
 import { targetsOf } from "../bind/edge-parts.ts";
 import { FEATURES } from "../bind/features.ts";
 import type { CheckContext } from "./check-context.ts";
@@ -59,6 +61,46 @@ function sourcesOf({ source }: BoundEdge): readonly { readonly key: string; read
   const text = `all(${members.map((names) => names.join(" or ")).join(", ")})`;
   const key = members.map((names) => [...names].sort().join("|")).sort();
   return [{ key: `all ${key.join("&")}`, text }];
+}
+
+/**
+ * Reports NG110: names of one graph or plan that differ only in case, underscores, or characters that look alike (`l1I`, `O0`).
+ */
+export function checkConfusableNames(
+  { declaration, file, poisoned }: Pick<BoundGraph | BoundPlan, "file" | "poisoned"> & {
+    readonly declaration: { readonly statements: readonly (Ast.Statement | Ast.PlanStatement)[] };
+  },
+  report: (diagnostic: Diagnostic) => void,
+): void {
+  const names = new Map<string, Span>();
+  for (const statement of declaration.statements) {
+    const { kind } = statement;
+    if (kind !== "Channel" && kind !== "Derive" && kind !== "Node" && kind !== "Task") continue;
+    const { name, span } = statement.name;
+    if (!names.has(name) && !poisoned.has(name)) names.set(name, span);
+  }
+  for (const key of [foldCase, foldGlyphs]) {
+    const seen = new Map<string, { readonly name: string; readonly span: Span }>();
+    for (const [name, span] of names) {
+      const folded = key(name);
+      const other = seen.get(folded);
+      if (other === undefined) {
+        seen.set(folded, { name, span });
+        continue;
+      }
+      if (key === foldGlyphs && foldCase(name) === foldCase(other.name)) continue;
+      report(confusableNames({ file, span }, { name, other: other.name, first: { file, span: other.span } }));
+    }
+  }
+}
+
+/** Keeps underscores between digits: `row_1_11` and `row_11_1` are different names. */
+function foldCase(name: string): string {
+  return name.replace(/(?<!\d)_|_(?!\d)/g, "").toLowerCase();
+}
+
+function foldGlyphs(name: string): string {
+  return name.replace(/[I1]/g, "l").replace(/[O0]/g, "o");
 }
 
 /**

@@ -10,6 +10,7 @@ import type { BoundPlan, BoundTask } from "../bind/plan/bound-plan.ts";
 import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
 import { checkChannelsOfPlan } from "./check-channels.ts";
 import { createCheckContext } from "./check-context.ts";
+import { checkConfusableNames } from "./check-names.ts";
 import { checkPolicies } from "./check-policies.ts";
 import { checkSecrets } from "./check-secrets.ts";
 import { checkUntrusted } from "./check-untrusted.ts";
@@ -27,6 +28,7 @@ export function checkPlan(plan: BoundPlan): readonly Diagnostic[] {
     (diagnostic) => void (diagnostic.code === "NG607" ? undefined : found.push(diagnostic)),
     () => undefined,
   );
+  checkConfusableNames(plan, (diagnostic) => void found.push(diagnostic));
   checkSecrets(context);
   if (plan.hasErrors) return found;
   checkChannelsOfPlan(plan, (diagnostic) => void found.push(diagnostic));

@@ -2,6 +2,7 @@ import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.t
 import type { BoundProject } from "../bind/bind-project.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import { checkGraph, type CheckOptions, type CheckResult } from "./check-graph.ts";
+import { checkJumps } from "./check-jumps.ts";
 import { checkUnusedNames } from "./check-names.ts";
 import { checkPlan } from "./check-plan.ts";
 
@@ -24,6 +25,7 @@ export function checkProject(project: BoundProject, options: CheckOptions = {}):
     const result = checkGraph(graph, options);
     results.set(graph, result);
     result.diagnostics.forEach(report);
+    checkJumps(graph, project.scopes.get(graph), report);
   }
   for (const plan of project.allPlans) checkPlan(plan).forEach(report);
   checkUnusedNames(project, report);

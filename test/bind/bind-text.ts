@@ -25,7 +25,7 @@ export function bindText(
 }
 
 /** Findings about names and channels that the checks make, because they need no types. */
-const UNTYPED = new Set(["NG103", "NG108", "NG111", "NG406"]);
+const UNTYPED = new Set(["NG103", "NG108", "NG110", "NG111", "NG115", "NG406"]);
 
 /** The findings of binding a text, and of the checks of its names and channels. */
 export function findingsOf(text: string, files?: Readonly<Record<string, string>>): readonly Diagnostic[] {

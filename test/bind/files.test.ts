@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bindProject } from "../../compiler/bind/bind-project.ts";
 import { loadProject } from "../../compiler/load/load-project.ts";
 import { emptyHost, memoryHost, type CompilerHost } from "../../compiler/load/host.ts";
-import { bindText, explain, graph, marked, places } from "./bind-text.ts";
+import { bindText, explain, graph, marked, places, findingsOf } from "./bind-text.ts";
 
 const SUB = `type Note = { text: string, more: Note[] }
 /// Looks things up.
@@ -199,10 +199,10 @@ describe("imports of modules", () => {
 describe("NG115: jumps that `goes` does not list", () => {
   const check = (code: string, call: string, policies = ""): string =>
     explain(
-      bindText(
+      findingsOf(
         `import { f } from "./nodes.ts"\n${graph(`input a: int`, `node one = ${call} ${policies}`, `node two = print(a)`, `start -> one -> two`)}`,
         { "nodes.ts": code },
-      ).diagnostics,
+      ),
     );
   it("a jump by the context", () => {
     const code = "export async function f(a: number, context: NodeContext) { return context.goto('two'); }";

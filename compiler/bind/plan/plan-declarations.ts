@@ -50,7 +50,6 @@ export function collectPlan(
         settings.push(statement);
     }
   }
-  names.reportConfusable();
   const { poisoned, hasUnknownNames, hasBroken } = names;
   return { channels, tasks, settings: readSettings(settings, file, report), poisoned, hasUnknownNames, hasBroken };
 }

@@ -3,19 +3,23 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { LoadedModule } from "../load/load-module.ts";
 import { findFunctions } from "../modules/find-function.ts";
 import { findJumps, type Jump } from "../modules/find-jumps.ts";
-import { END_NAME, type BoundGraph } from "./bound-graph.ts";
-import type { GraphUnit } from "./file-scope.ts";
+import { END_NAME, type BoundGraph } from "../bind/bound-graph.ts";
+import type { FileScope } from "../bind/file-scope.ts";
 
 /**
  * Reports NG115: the code of a node jumps to a node of the graph that its `goes` does not list. Only jumps that the
  * text of the module states as string literals are found; the engine checks every jump at run time.
  */
-export function reportJumps(graph: BoundGraph, unit: GraphUnit, report: (diagnostic: Diagnostic) => void): void {
+export function checkJumps(
+  graph: BoundGraph,
+  scope: FileScope | undefined,
+  report: (diagnostic: Diagnostic) => void,
+): void {
   const names = new Set([END_NAME, ...graph.nodes.map((node) => node.name)]);
   const known = new Map<string, readonly Jump[]>();
   for (const { name, call, goes = [], declaration } of graph.nodes) {
     if (call.kind !== "function" || graph.poisoned.has(name)) continue;
-    const declared = unit.scope.names.get(call.function.name);
+    const declared = scope?.names.get(call.function.name);
     const module = declared?.kind === "import" ? declared.module : undefined;
     if (module === undefined) continue;
     const key = `${call.args.length} ${call.function.name}`;
