@@ -31,6 +31,7 @@ export function collectNames(expression: Expr, names: Set<string>): void {
         open.push(next.object);
         break;
       case "Derived":
+        // Mutation point: derived-reads
         open.push(next.value);
         break;
       case "Member":

@@ -48,6 +48,7 @@ export function checkSharedSteps(context: CheckContext, graph: StateGraph, finde
     // `set` conflicts with every other write of its channel.
     const isReplaced = (nodes: readonly [number, number]): boolean =>
       nodes.some((node) => setBy(context.node(node)).includes(name));
+    // Mutation point: set-conflicts
     const conflicts = channel.reducer === undefined ? pairs : pairs.filter(isReplaced);
     if (conflicts.length > 0) reportClash(context, graph, finder, channel, conflicts);
     const others = channel.reducer?.kind === "function" ? pairs.filter((pair) => !isReplaced(pair)) : [];

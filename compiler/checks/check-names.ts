@@ -67,7 +67,11 @@ function sourcesOf({ source }: BoundEdge): readonly { readonly key: string; read
  * Reports NG110: names of one graph or plan that differ only in case, underscores, or characters that look alike (`l1I`, `O0`).
  */
 export function checkConfusableNames(
-  { declaration, file, poisoned }: Pick<BoundGraph | BoundPlan, "file" | "poisoned"> & {
+  {
+    declaration,
+    file,
+    poisoned,
+  }: Pick<BoundGraph | BoundPlan, "file" | "poisoned"> & {
     readonly declaration: { readonly statements: readonly (Ast.Statement | Ast.PlanStatement)[] };
   },
   report: (diagnostic: Diagnostic) => void,

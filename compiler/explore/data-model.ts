@@ -30,6 +30,7 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
       startsEmpty: startsEmpty(channel),
       isForeign,
       // Writes with `set`, and a `merge` by ids, have any result, as those of an imported reducer have.
+      // Mutation point: replaced-channel
       reducer: replaced.has(channel.name) || mergesById(channel) ? "function" : channel.reducer?.kind,
     };
   });
@@ -38,6 +39,7 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
       const index = indexOf.get(channel);
       if (index === undefined) return [];
       const { declared } = channels[index]!;
+      // Mutation point: jump-write
       const reducer = isSet ? undefined : graph.channels[index]!.reducer?.kind;
       // Mutation point: optional-write
       const optional = node.goes !== undefined || isOptional || mayWriteNothing(node, reducer);

@@ -21,6 +21,7 @@ export function failureOf(terms: TermTable, node: BoundNode): ControlNode["fails
   // An answer that does not fit is refused, so a question fails only when its deadline has passed. A signal that does not fit
   // can arrive before the node waits for it.
   const isAnswered = node.call.kind === "builtin" && node.call.signature.name === "ask";
+  // Mutation point: waiting-failure
   return isForeignCall(node) && (!isAnswered || node.within !== undefined) ? "freely" : "perhaps";
 }
 
@@ -71,6 +72,7 @@ function mayHaveItems(graph: BoundGraph, filled: ReadonlySet<string>, list: Expr
 export function itemsFrom(graph: BoundGraph, data: DataModel, { each }: BoundNode): readonly number[] | undefined {
   if (each === undefined) return undefined;
   // The condition can leave out every item.
+  // Mutation point: item-condition
   if (each.condition !== undefined) return [];
   const { expression } = each.list;
   const channels = channelsOf(expression);
@@ -97,6 +99,7 @@ function isAlwaysGiven({ channels, nodes }: BoundGraph, index: number): boolean 
 function keepsItems({ channels, nodes }: BoundGraph, index: number): boolean {
   const { name, initial, reducer } = channels[index]!;
   if (!Array.isArray(initial) || initial.length === 0 || setChannels({ nodes }).has(name)) return false;
+  // Mutation point: kept-items
   return reducer?.kind === "append" || reducer?.kind === "union" || nodes.every(({ writes }) => !writes.includes(name));
 }
 
@@ -162,5 +165,6 @@ export function alwaysWaits(
   handlesFailure: boolean,
 ): boolean {
   if (pauseBefore || (pauseAfter && !handlesFailure)) return true;
+  // Mutation point: waiting-node
   return call.kind === "builtin" && call.signature.pauses === true && each === undefined && cache === undefined;
 }

@@ -21,12 +21,12 @@ async function explain(text: string, seed: number, { kind }: Mistake): Promise<s
   return `seed ${seed}: ${kind}: ${has(await mistakesOf(small, seed))?.text ?? ""}\n${small}`;
 }
 
-/** Describes the wrong verdicts on the graph of a seed. */
+/** Describes the wrong verdicts on the graph of a seed; the seed also determines the runs. */
 export async function wrongVerdicts(
   seed: number,
+  text: string,
   note: (judged: NonNullable<Awaited<ReturnType<typeof judge>>>) => void = () => undefined,
 ): Promise<string[]> {
-  const text = generateGraph(seed);
   const judged = await judge(text, { seed, runs: RUNS });
   if (judged === undefined) return [];
   note(judged);
@@ -49,7 +49,7 @@ export function describeEngine(start: number, full: number, quick: number): void
       it(`seeds ${first} to ${end - 1}`, { timeout: 900_000 }, async () => {
         const wrong: string[] = [];
         for (let seed = first; seed < end && wrong.length < 5; seed++) {
-          const found = await wrongVerdicts(seed, (judged) => {
+          const found = await wrongVerdicts(seed, generateGraph(seed), (judged) => {
             bound++;
             for (const property of coverage.add(judged)) counts.set(property, (counts.get(property) ?? 0) + 1);
           });

@@ -2,6 +2,7 @@
  * Random graphs as text. Most begin as a sound composition: sequences, choices, parallel blocks with the barrier that matches,
  * loops with a bound, error handlers, jumps and calls. Mutations then break some of them. A few have no structure at all.
  */
+import { addConstructs } from "./add-constructs.ts";
 import { type Choice, createConditions, type Conditions } from "./conditions.ts";
 import { createRandom, type Random } from "./random.ts";
 
@@ -24,6 +25,13 @@ type Writable = readonly string[];
 
 /** A graph as text, one statement a line. Each seed is always the same graph. */
 export function generateGraph(seed: number): string {
+  const random = createRandom(Math.imul(seed + 3, 0xc2b2ae35));
+  const text = generateBasicGraph(seed);
+  return random.chance(0.6) ? addConstructs(text, random) : text;
+}
+
+/** The graph of a seed before `addConstructs` changes it: past mistakes are recorded as seeds of these graphs. */
+export function generateBasicGraph(seed: number): string {
   const random = createRandom(Math.imul(seed + 1, 0x9e3779b1));
   return nameConditions(new Draft(random).text(), createRandom(Math.imul(seed + 7, 0x85ebca6b)));
 }

@@ -124,7 +124,7 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
         shown++;
         look(found.run, true);
       } else if (severity === "error") {
-        // A function can jump and return a value, which the adversary does not do.
+        // A function can jump and return a value; the adversary does so with few values.
         const replayed = await replayComputed(graph, trace, {
           keepRaces: code === "NG401",
           accept: (run) => failuresOf(run, code).length > 0,

@@ -14,7 +14,7 @@ export interface Observed {
   readonly violated: ReadonlySet<string>;
   readonly completed: boolean;
   readonly cut: boolean;
-  /** Somebody answered a pause. */
+  /** An answer or a signal ended a pause. */
   readonly isAnswered: boolean;
   /** Parallel branches met without a barrier, or a signal was lost: what soundness rules out. */
   readonly meetings: readonly string[];
@@ -115,7 +115,7 @@ export function observe(wiring: Wiring, run: RanGraph): Observed {
     violated: new Set(wiring.assertions.filter(({ spec }) => violates(wiring, run, spec)).map(({ text }) => text)),
     completed: result.status === "completed",
     cut: result.status === "step_limit",
-    isAnswered: run.did.has("answer"),
+    isAnswered: run.did.has("answer") || run.did.has("signal") || run.did.has("deadline passes"),
     meetings: meetings(wiring, run),
     parallel: Math.max(0, ...steps.map(({ nodes }) => new Set(nodes).size)),
     rounds,

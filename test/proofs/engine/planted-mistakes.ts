@@ -2,7 +2,7 @@
  * Mistakes that the proofs could make, at least one for each construct of the language; each is a mutation of the compiler's
  * source text (`test/support/mutate.ts`). A change to the code moves the mutation point along.
  */
-import { mutation, swap, type Mutation } from "../../support/mutate.ts";
+import { before, mutation, swap, type Mutation } from "../../support/mutate.ts";
 
 export interface PlantedMistake {
   readonly name: string;
@@ -12,6 +12,7 @@ export interface PlantedMistake {
   readonly where?: RegExp;
 }
 
+const BEHAVIOUR = "explore/node-behaviour.ts";
 const BUILD = "control/build-net.ts";
 const DATA = "explore/data-model.ts";
 const ENVIRONMENT = "explore/environment.ts";
@@ -28,7 +29,13 @@ const WRITTEN = "control/unwritten.ts";
 const GOES = /\bgoes /;
 const CHOICE = / when | match /;
 
+/** Quick depth plants every tenth mistake, beginning with the first. */
 export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
+  {
+    name: "an empty `for` writes",
+    mutations: [mutation(DATA, "empty-for", `return false;`)],
+    where: / for item in .* into /,
+  },
   {
     name: "of several targets only the first is signalled",
     mutations: [
@@ -90,6 +97,11 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
   {
     name: "`send` is dropped",
     mutations: [mutation(JUMPS, "sent-nodes", `const sent = [[]] as readonly (readonly number[])[];`)],
+    where: GOES,
+  },
+  {
+    name: "a node that jumps always writes",
+    mutations: [mutation(DATA, "optional-write", swap("node.goes !== undefined || ", ""))],
     where: GOES,
   },
   {
@@ -168,16 +180,6 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     where: /^ *memory /m,
   },
   {
-    name: "an empty `for` writes",
-    mutations: [mutation(DATA, "empty-for", `return false;`)],
-    where: / for item in .* into /,
-  },
-  {
-    name: "a node that jumps always writes",
-    mutations: [mutation(DATA, "optional-write", swap("node.goes !== undefined || ", ""))],
-    where: GOES,
-  },
-  {
     name: "a channel without a reducer keeps its first value",
     mutations: [mutation(ENVIRONMENT, "plain-write", `return current;`)],
     where: CHOICE,
@@ -244,5 +246,79 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
       mutation(WORST_CASE, "called-graphs", `if (call.kind !== "plan" || node.tries === undefined) return new Map();`),
     ],
     where: /inner\(/,
+  },
+  {
+    name: "no deadline passes",
+    mutations: [mutation(BEHAVIOUR, "waiting-failure", before(`if (node.within !== undefined) return "never";`))],
+    where: /within/,
+  },
+  {
+    name: "each signal fits",
+    mutations: [
+      mutation(
+        BEHAVIOUR,
+        "waiting-failure",
+        before(`if (node.call.kind === "builtin" && node.call.signature.name === "receive") return "never";`),
+      ),
+    ],
+    where: /receive\(/,
+  },
+  {
+    name: "a timer bounds a loop as an answer does",
+    mutations: [
+      mutation(
+        BEHAVIOUR,
+        "waiting-node",
+        swap("call.signature.pauses === true", `(call.signature.pauses === true || call.signature.name === "sleep")`),
+      ),
+    ],
+    where: /sleep\(/,
+  },
+  {
+    name: "the reducer combines a write with `set`",
+    mutations: [mutation(DATA, "replaced-channel", swap("replaced.has(channel.name) || ", ""))],
+    where: /set \w+/,
+  },
+  {
+    name: "a write with `set` conflicts with no other",
+    mutations: [
+      mutation(
+        "checks/check-data.ts",
+        "set-conflicts",
+        `const conflicts = channel.reducer === undefined ? pairs : [];`,
+      ),
+    ],
+    where: /set \w+/,
+  },
+  {
+    name: "a result has its optional fields",
+    mutations: [mutation(DATA, "optional-write", swap(" || isOptional", ""))],
+    where: /\?[:, ]/,
+  },
+  {
+    name: "`merge` by id removes no item",
+    mutations: [
+      mutation(
+        BEHAVIOUR,
+        "kept-items",
+        swap(`reducer?.kind === "union"`, `reducer?.kind === "union" || reducer?.kind === "merge"`),
+      ),
+    ],
+    where: /reduce merge/,
+  },
+  {
+    name: "the condition of a `for` leaves out no item",
+    mutations: [mutation(BEHAVIOUR, "item-condition", `void each.condition;`)],
+    where: / for .* if /,
+  },
+  {
+    name: "a derived name reads no channel",
+    mutations: [mutation("bind/collect-names.ts", "derived-reads", `void next.value;`)],
+    where: /derive /,
+  },
+  {
+    name: "a node that jumps writes nothing",
+    mutations: [mutation(DATA, "jump-write", before("if (node.goes !== undefined) return [];"))],
+    where: GOES,
   },
 ];

@@ -5,8 +5,12 @@
  */
 import { ask } from "../../../stdlib/nodes/ask.ts";
 import { fail } from "../../../stdlib/nodes/fail.ts";
+import { receive } from "../../../stdlib/nodes/receive.ts";
+import { sleep } from "../../../stdlib/nodes/sleep.ts";
 import type { BuiltinNode, ExpectedType, NodeContext } from "../../../runtime/interface/context.ts";
+import type { PauseItem } from "../../../runtime/interface/checkpoint.ts";
 import type { RunResult } from "../../../runtime/interface/engine-options.ts";
+import { ThreadError } from "../../../runtime/interface/errors.ts";
 import type { RunEvent } from "../../../runtime/interface/events.ts";
 import { createEngine, type Engine, MemoryStore } from "../../../runtime/index.ts";
 import { END, type NodeSpec, type Table } from "../../../runtime/table/table.ts";
@@ -51,14 +55,17 @@ export interface RanGraph {
 
 export type ContextUse =
   | "goto one"
+  | "goto one beside a result"
   | "goto several"
   | "exclusive goto"
   | "send one"
   | "send several"
   | "send twice to one"
   | "stop"
+  | "stop beside a result"
   | "emit"
   | "interrupt"
+  | "interrupt with a deadline"
   | "fails"
   | "timeout"
   | "bad result"
@@ -66,11 +73,20 @@ export type ContextUse =
   | "failing item"
   | "delay"
   | "answer"
+  | "signal"
+  | "signal in advance"
+  | "signal that does not fit"
+  | "no signal"
+  | "deadline passes"
+  | "timer"
   | "second run of a thread";
 
 /** Steps of a run at most: loops without a bound are cut here. */
 export const MAX_STEPS = 50;
 const MAX_ANSWERS = 25;
+
+/** What ends a wait: answers and signals for all pauses, or for the first one; time; signals for later nodes, too; nothing. */
+type Move = "all" | "first" | "time" | "more signals" | "no signal";
 
 /** What a node's code may do in one attempt. */
 interface Option {
@@ -91,6 +107,9 @@ interface Current {
   readonly events: RunEvent[];
   readonly isAsync: boolean;
   readonly guide: Guide | undefined;
+  readonly thread: string | undefined;
+  /** The choice of a signal at the start is made. */
+  isSignalled: boolean;
 }
 
 export interface GraphRunner {
@@ -118,6 +137,7 @@ export function createRunner(table: Table): GraphRunner {
   const clock = new PumpedClock();
   const hasTimers = table.nodes.some((node) => node.timeout !== undefined);
   const needsStore = pauses(table) || table.channels.some(({ role }) => role === "memory");
+  const receives = waits(table, RECEIVE);
   const nodes = new Map(table.nodes.map((node) => [node.name, node]));
   const options = new Map<string, readonly Option[]>();
   let now: Current | undefined;
@@ -187,8 +207,11 @@ export function createRunner(table: Table): GraphRunner {
       fail,
       print: (args, context) =>
         choose(nameIn(args), "print", () => plainOptions(undefined, constants, [null], 1), context),
-      sleep: (_, context) =>
-        clock.sleep(5).then(() => choose("", "sleep", () => plainOptions(undefined, constants, [null], 1), context)),
+      receive,
+      sleep: async (args, context) => {
+        await sleep(args, context);
+        return choose("", "sleep", () => plainOptions(undefined, constants, [null], 1), context);
+      },
       llm: outside("model call"),
       http: outside("request", { status: 200, headers: {}, body: "", json: null }),
       shell: outside("shell command", { code: 0, stdout: "", stderr: "" }),
@@ -202,16 +225,100 @@ export function createRunner(table: Table): GraphRunner {
     },
     random: () => 0.5,
     onFailure: "finish",
+    wake: false,
     onEvent: (event) => {
       if (now === undefined) return;
       now.events.push(event);
       const { guide, chooser } = now;
+      if (receives && event.type === "step" && event.phase === "start" && event.step === 0) signalAtStart(now);
       if (guide === undefined || guide.left !== undefined || event.type !== "step" || event.phase !== "start") return;
       if (event.namespace.length === 0 && !guide.accepts(event.step, event.nodes)) guide.left = chooser.made.length;
     },
     ...(store === undefined ? {} : { store }),
   });
   let threads = 0;
+
+  /** A signal that arrives before any node waits for it. */
+  const signalAtStart = (at: Current): void => {
+    const { chooser, did, thread } = at;
+    if (thread === undefined || at.isSignalled) return;
+    at.isSignalled = true;
+    const values: readonly Json[] = [1, "x", true, { unfit: [1] }];
+    const chosen = chooser.choose([8, ...values.map(() => 1)]) - 1;
+    const value = values[chosen];
+    if (value === undefined) return;
+    did.add(chosen < values.length - 1 ? "signal in advance" : "signal that does not fit");
+    store?.putSignal(thread, { id: "start", name: chosen === 2 ? "t" : "s", value });
+  };
+
+  const valueFor = ({ expects }: PauseItem, chooser: Chooser): Json => {
+    const values = expects === undefined ? [true] : sampleValues(expects, constants);
+    const value = values[chooser.choose(values.map(() => 1))];
+    return value === undefined ? true : value;
+  };
+  /** Answers pauses, sends signals, or lets time pass; `undefined` where the rest of the run is waiting. */
+  const endWaits = async (
+    at: Current,
+    thread: string,
+    pauses: readonly PauseItem[],
+    maxSteps: number,
+  ): Promise<RunResult | undefined> => {
+    const { chooser, did } = at;
+    const due = Math.min(...pauses.flatMap((pause) => pause.due ?? []));
+    const active = pauses.filter(({ kind }) => kind !== "timer");
+    const signals = active.filter(({ kind }) => kind === "signal");
+    const isTimed = Number.isFinite(due);
+    const moves: readonly (readonly [move: Move, weight: number])[] = [
+      ...(active.length > 0 ? [["all", 3] as const] : []),
+      ...(active.length > 1 ? [["first", 1] as const] : []),
+      ...(isTimed ? [["time", active.length > 0 ? 2 : 3] as const] : []),
+      ...(signals.length > 0 ? [["more signals", 1] as const] : []),
+      ...(signals.length === pauses.length && !isTimed ? [["no signal", 0.4] as const] : []),
+    ];
+    const [move] = moves[chooser.choose(moves.map(([, weight]) => weight))] ?? ["no signal"];
+    const answered = (): void => {
+      at.events.push({ type: "custom", node: "", data: "answered", seq: 0, namespace: [], runId: "", step: -2 });
+    };
+    if (move === "no signal") {
+      did.add("no signal");
+      return undefined;
+    }
+    if (move === "time") {
+      clock.advance(due);
+      const over = pauses.filter((pause) => (pause.due ?? Infinity) <= due);
+      if (over.some(({ kind }) => kind === "timer")) did.add("timer");
+      if (over.some(({ kind }) => kind !== "timer")) {
+        did.add("deadline passes");
+        answered();
+      }
+      return engine.resume(thread, { answers: {}, maxSteps });
+    }
+    const answers: Record<string, Json> = {};
+    for (const pause of move === "first" ? active.slice(0, 1) : active) {
+      if (pause.kind !== "signal") {
+        did.add("answer");
+        answers[pause.id] = valueFor(pause, chooser);
+        continue;
+      }
+      did.add("signal");
+      await engine.signal(thread, String(pause.payload), valueFor(pause, chooser));
+      if (move === "more signals") await signalInAdvance(at, thread, pause);
+    }
+    answered();
+    return engine.resume(thread, { answers, maxSteps });
+  };
+  /** One more signal, which a later node takes. */
+  const signalInAdvance = async ({ chooser, did }: Current, thread: string, pause: PauseItem): Promise<void> => {
+    const name = chooser.choose([1, 1]) === 0 ? "s" : "t";
+    const isFit = chooser.choose([2, 1]) === 0;
+    try {
+      await engine.signal(thread, name, isFit ? valueFor(pause, chooser) : { unfit: [1] });
+      did.add(isFit ? "signal in advance" : "signal that does not fit");
+    } catch (error) {
+      // A node that waits refuses a value that does not fit.
+      if (!(error instanceof ThreadError) || error.code !== "NG_BAD_ANSWER") throw error;
+    }
+  };
 
   const once = async (chooser: Chooser, thread: string | undefined, guide: Guide | undefined): Promise<RanGraph> => {
     const isAsync = hasTimers || (guide === undefined && chooser.choose([9, 1]) === 1);
@@ -225,6 +332,8 @@ export function createRunner(table: Table): GraphRunner {
       did: new Set(),
       events: [],
       isAsync,
+      thread,
+      isSignalled: false,
     };
     const at = now;
     let result = await engine.run(inputOf(table, chooser, constants), {
@@ -232,17 +341,9 @@ export function createRunner(table: Table): GraphRunner {
       ...(thread === undefined ? {} : { thread, abandon: true }),
     });
     for (let left = MAX_ANSWERS; left > 0 && result.status === "paused" && thread !== undefined; left--) {
-      at.did.add("answer");
-      const open = chooser.choose([3, 1]) === 0 ? result.pauses : result.pauses.slice(0, 1);
-      const answers = Object.fromEntries(
-        open.map(({ id, expects }): [string, Json] => {
-          const values = expects === undefined ? [true] : sampleValues(expects, constants);
-          const value = values[values.length === 1 ? 0 : chooser.choose(values.map(() => 1))];
-          return [id, value === undefined ? true : value];
-        }),
-      );
-      at.events.push({ type: "custom", node: "", data: "answered", seq: 0, namespace: [], runId: "", step: -2 });
-      result = await engine.resume(thread, { answers, maxSteps });
+      const next = await endWaits(at, thread, result.pauses, maxSteps);
+      if (next === undefined) break;
+      result = next;
     }
     now = undefined;
     return recordOf(at, result);
@@ -273,9 +374,28 @@ function pauses(table: Table): boolean {
       (node) =>
         node.pauseBefore === true ||
         node.pauseAfter === true ||
-        (node.call.kind === "builtin" && node.call.name === "ask"),
+        (node.call.kind === "builtin" && (WAITS.has(node.call.name) || isLongSleep(node, table))),
     ) || table.graphs.some(pauses)
   );
+}
+
+const WAITS: ReadonlySet<string> = new Set(["ask", "receive"]);
+const RECEIVE: ReadonlySet<string> = new Set(["receive"]);
+
+/** Whether a graph or one that it calls has a built-in node of `names`. */
+function waits({ nodes, graphs }: Table, names: ReadonlySet<string>): boolean {
+  return (
+    nodes.some(({ call }) => call.kind === "builtin" && names.has(call.name)) ||
+    graphs.some((graph) => waits(graph, names))
+  );
+}
+
+/** A sleep that pauses the run. */
+function isLongSleep({ call }: NodeSpec, { expressions }: Table): boolean {
+  if (call.kind !== "builtin" || call.name !== "sleep") return false;
+  const [argument] = call.args;
+  const value = argument === undefined ? undefined : expressions[argument.expression];
+  return value?.op === "const" && typeof value.value === "number" && value.value > 60_000;
 }
 
 function inputOf(table: Table, chooser: Chooser, constants: Constants): JsonObject {
@@ -346,6 +466,7 @@ function optionsOf(
   const values = expects === undefined || isRead ? undefined : sampleValues(expects, constants).slice(0, 1);
   const found = plainOptions(expects, constants, values, handles ? 12 : 1);
   const first = found[0];
+  const results = node?.output === undefined ? [] : found.filter(({ use }) => use === undefined).slice(0, 4);
   const value = (): unknown => (first === undefined ? undefined : first.act(undefined as unknown as NodeContext));
   if (hasStore) {
     found.push({
@@ -353,6 +474,14 @@ function optionsOf(
       use: "interrupt",
       act: ({ interrupt }) => {
         interrupt("?");
+        return value();
+      },
+    });
+    found.push({
+      weight: handles ? 2 : 0.3,
+      use: "interrupt with a deadline",
+      act: ({ interrupt }) => {
+        interrupt("?", { within: 3_600_000 });
         return value();
       },
     });
@@ -373,11 +502,33 @@ function optionsOf(
   const goes = node?.goes;
   const mayStop = goes?.includes(END) === true;
   found.push({ weight: mayStop ? 6 : 0.4, use: "stop", label: "stop", act: ({ stop }) => stop() });
+  for (const { act } of mayStop ? results : []) {
+    found.push({
+      weight: 8 / results.length,
+      use: "stop beside a result",
+      label: "stop",
+      act: (context) => {
+        context.stop();
+        return act(context);
+      },
+    });
+  }
   if (goes === undefined) return found;
   const names = goes.map((target) => (target === END ? "end" : (table.nodes[target]?.name ?? "end")));
   const nodes = names.filter((name) => name !== "end");
   for (const name of names) {
     found.push({ weight: 8, use: "goto one", label: `goto ${name}`, act: ({ goto }) => goto(name) });
+    for (const { act } of results) {
+      found.push({
+        weight: 10 / results.length,
+        use: "goto one beside a result",
+        label: `goto ${name}`,
+        act: (context) => {
+          context.goto(name);
+          return act(context);
+        },
+      });
+    }
     found.push({
       weight: 3,
       use: "exclusive goto",
@@ -481,6 +632,10 @@ function recordOf({ events, calls, did, chooser }: Current, result: RunResult): 
         else at(event.step).routes.push(route);
         break;
       }
+      case "signal":
+        // A signal that was in the inbox counts as a pause.
+        if (event.phase === "taken") at(event.step).pausedBefore = true;
+        break;
       case "barrier":
         if (event.fired)
           at(event.step).fired.push({ barrier: event.barrier, target: event.target, arrived: event.arrived });

@@ -26,6 +26,11 @@ export class PumpedClock implements Clock {
     return new Promise((resolve) => this.setTimeout(resolve, ms));
   }
 
+  /** Lets time pass at once, while no run is under way. */
+  advance(to: number): void {
+    this.#now = Math.max(this.#now, to);
+  }
+
   #pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -35,7 +40,7 @@ export class PumpedClock implements Clock {
       for (const entry of this.#timers) if (first === undefined || entry[1].at < first[1].at) first = entry;
       if (first === undefined) return;
       this.#timers.delete(first[0]);
-      this.#now = first[1].at;
+      this.#now = Math.max(this.#now, first[1].at);
       first[1].callback();
       if (this.#timers.size > 0) this.#pump();
     });
