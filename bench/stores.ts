@@ -6,24 +6,20 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compile } from "../compiler/compile.ts";
-import { memoryHost } from "../compiler/load/host.ts";
 import { createEngine } from "../runtime/engine/create-engine.ts";
 import type { SaveRequest, Store } from "../runtime/interface/store.ts";
 import { SampleRun } from "../runtime/stores/conformance/sample-run.ts";
 import { MemoryStore } from "../runtime/stores/memory.ts";
 import { SqliteStore } from "../runtime/stores/sqlite.ts";
 import { loadSqlite } from "../runtime/stores/sqlite/driver.ts";
-import type { Table } from "../runtime/table/table.ts";
+import { chainTable, functions, tableOf } from "./support/chain.ts";
+import { longestStall } from "./support/stall.ts";
 
 /** Short turns, so that other work of the machine affects both alike. */
 const BATCH = 20;
 const BATCHES = 200;
 const WARM_UP = 50;
 const TURNS = 1000;
-const functions = { add: async (x: number): Promise<number> => x + 1 };
-const CHAIN = `graph chain { input n: int  state x: int = 0  state y: int = 0  output z: int = 0
-  node a = add(n) into x  node b = add(x) into y  node c = add(y) into z  start -> a -> b -> c }`;
 const directory = mkdtempSync(join(tmpdir(), "ngraph-bench-"));
 
 try {
@@ -156,16 +152,9 @@ async function history(): Promise<void> {
   }
 }
 
-function tableOf(text: string): Table {
-  const host = memoryHost({ "nodes.ts": "export const add = async (x: number): Promise<number> => x + 1;" });
-  const { table, diagnostics } = compile(`import { add } from "./nodes.ts"\n${text}`, { path: "bench.ngraph", host });
-  if (table === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
-  return table;
-}
-
 /** CPU time of a run of three nodes, each on a new thread. */
 async function chains(): Promise<void> {
-  const table = tableOf(CHAIN);
+  const table = chainTable();
   const measure = async (makeStore: () => Store | undefined): Promise<number> => {
     const times: number[] = [];
     for (let round = 0; round < 10; round++) {
@@ -203,7 +192,7 @@ async function items(): Promise<void> {
 
 /** Runs of three nodes on one SQLite file, and the longest time without a turn of the event loop. */
 async function concurrentRuns(): Promise<void> {
-  const table = tableOf(CHAIN);
+  const table = chainTable();
   const rates: number[] = [];
   for (const threads of [1, 200]) {
     const store = new SqliteStore({ path: join(directory, `threads-${threads}.db`), journal: "wal" });
@@ -215,14 +204,10 @@ async function concurrentRuns(): Promise<void> {
         await engine.run({ n }, { thread: `thread ${n}` });
       }
     };
-    let last = performance.now();
     let longest = 0;
-    const timer = setInterval(() => {
-      longest = Math.max(longest, performance.now() - last);
-      last = performance.now();
-    }, 1);
-    const time = await milliseconds(() => Promise.all(Array.from({ length: threads }, work)));
-    clearInterval(timer);
+    const time = await milliseconds(async () => {
+      longest = await longestStall(() => Promise.all(Array.from({ length: threads }, work)));
+    });
     store.close();
     rates.push((600 * 1000) / time);
     console.log(

@@ -24,10 +24,12 @@ import {
   findLabelled,
   withValues,
 } from "./postgres/checkpoints.ts";
+import { CallGroups } from "./postgres/call-groups.ts";
 import { Connection, type ConnectionOptions, type Transaction } from "./postgres/connection.ts";
 import { clearWrites, getWrites, putWrites } from "./postgres/pending-writes.ts";
 import { deleteItem, getItem, listItems, pruneItems, putItem } from "./postgres/items.ts";
 import { prune, removeThread } from "./postgres/prune.ts";
+import { commitSaves, type KnownSaves } from "./postgres/save-known.ts";
 import { relabel, save, takeLabel } from "./postgres/save.ts";
 import { getSignals, putSignal } from "./postgres/signals.ts";
 import { findThread, headOf, lockThread, releaseClaim, renewClaim, takeClaim } from "./postgres/thread.ts";
@@ -52,6 +54,7 @@ export type PostgresStoreOptions = ConnectionOptions;
 export class PostgresStore implements Store {
   readonly acceptsSplices = true;
   readonly #connection: Connection;
+  readonly #saves: KnownSaves = new CallGroups((saves) => commitSaves(this.#connection, saves));
 
   constructor(options: string | PostgresStoreOptions = {}) {
     this.#connection = new Connection(typeof options === "string" ? { url: options } : options);
@@ -71,7 +74,7 @@ export class PostgresStore implements Store {
   }
 
   async save(claim: Claim, request: SaveRequest): Promise<void> {
-    await save(this.#connection, claim, request);
+    await save(this.#connection, this.#saves, claim, request);
   }
 
   async loadLatest(threadId: ThreadId, namespace = ""): Promise<Checkpoint | undefined> {

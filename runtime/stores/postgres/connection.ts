@@ -30,6 +30,8 @@ export interface Transaction {
   get<T>(sql: string, ...values: readonly Value[]): Promise<T | undefined>;
   /** The number of rows that a statement changed. */
   run(sql: string, ...values: readonly Value[]): Promise<number>;
+  /** As `all`, and commits in the same message if the statement succeeds. The last call of a transaction. */
+  commitWith<T>(sql: string, ...values: readonly Value[]): Promise<T[]>;
   readonly heads: KnownHeads;
   /** Threads whose checkpoints have been counted. */
   readonly counted: Set<number>;
@@ -49,8 +51,11 @@ const SETTINGS =
   "SET LOCAL lock_timeout = '30s'; " +
   "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
-/** As `VERSION`, and the number of the next checkpoint. */
-const VERSION_AND_ORD = VERSION.replace(" AS version", " AS version, nextval('@.ords')::float8 AS ord");
+/** As `VERSION`, and numbers of new checkpoints. */
+function versionAndOrds(count: number): string {
+  const ords = `array(SELECT nextval('@.ords')::float8 FROM generate_series(1, ${count}))`;
+  return VERSION.replace(" AS version", ` AS version, ${ords} AS ords`);
+}
 
 const WRITING = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${SETTINGS}`;
 const READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -60,6 +65,7 @@ export class Connection {
   readonly #pool: Pool;
   readonly #isOwnPool: boolean;
   readonly #schema: string;
+  readonly #prefix: () => string;
   /** The database in error messages, without a password. */
   readonly #place: string;
   readonly #sql = new Map<string, string>();
@@ -88,6 +94,8 @@ export class Connection {
       );
     }
     this.#schema = schema;
+    // Valid names have no quotes. A `$` would be special in a replacement text.
+    this.#prefix = () => `"${schema}".`;
     this.#isOwnPool = pool === undefined;
     const config = { max: connections, ...(url === undefined ? {} : { connectionString: url }) };
     this.#pool = pool ?? makePool(config, connectTimeoutMs);
@@ -102,9 +110,9 @@ export class Connection {
     return this.#transaction(`${WRITING}; ${VERSION}`, body);
   }
 
-  /** A write transaction with the number of a new checkpoint, which costs no round trip of its own. */
-  writeNumbered<T>(body: (transaction: Transaction, ord: number) => Promise<T>): Promise<T> {
-    return this.#transaction(`${WRITING}; ${VERSION_AND_ORD}`, body);
+  /** A write transaction with the numbers of new checkpoints, which cost no round trip of their own. */
+  writeNumbered<T>(count: number, body: (transaction: Transaction, ords: readonly number[]) => Promise<T>): Promise<T> {
+    return this.#transaction(`${WRITING}; ${versionAndOrds(count)}`, body);
   }
 
   /** A read transaction: all reads see one state of the database. */
@@ -137,7 +145,10 @@ export class Connection {
     if (this.#isOwnPool) await this.#pool.end();
   }
 
-  async #transaction<T>(begin: string, body: (transaction: Transaction, ord: number) => Promise<T>): Promise<T> {
+  async #transaction<T>(
+    begin: string,
+    body: (transaction: Transaction, ords: readonly number[]) => Promise<T>,
+  ): Promise<T> {
     if (this.#closed) throw storeIsClosed();
     try {
       // The next caller retries a failed migration.
@@ -146,21 +157,22 @@ export class Connection {
         throw error;
       });
       await this.#migrated;
-      return await this.#within(begin, (transaction, { version, ord = 0 }) => {
+      return await this.#within(begin, (transaction, { version, ords = [] }) => {
         this.#checkVersion(version);
-        return body(transaction, ord);
+        return body(transaction, ords);
       });
     } catch (error) {
       throw storeFailure(error, this.#place);
     }
   }
 
-  /** @param begin may end with `VERSION` or `VERSION_AND_ORD`, whose result is passed to the body */
+  /** @param begin may end with `VERSION` or `versionAndOrds`, whose result is passed to the body */
   async #within<T>(begin: string, body: (transaction: Transaction, begun: Begun) => Promise<T>): Promise<T> {
     const { client, lost, begun } = await this.#begin(this.#text(begin));
     try {
-      const result = await body(this.#transactionOn(client), begun);
-      await client.query("COMMIT");
+      const transaction = this.#transactionOn(client);
+      const result = await body(transaction, begun);
+      if (!transaction.isCommitted) await client.query("COMMIT");
       releaseClient(client, lost);
       return result;
     } catch (error) {
@@ -195,10 +207,21 @@ export class Connection {
     }
   }
 
-  #transactionOn(client: PoolClient): Transaction {
+  #transactionOn(client: PoolClient): Transaction & { readonly isCommitted: boolean } {
     const query = (sql: string, values: readonly Value[]) =>
       client.query({ text: this.#text(sql), values: values as Value[], types: asNumbers });
+    let isCommitted = false;
     return {
+      get isCommitted() {
+        return isCommitted;
+      },
+      commitWith: async <T>(sql: string, ...values: readonly Value[]) => {
+        // The server skips the statements that follow a failed one, so it does not reach COMMIT.
+        const text = `${this.#textWith(sql, values, client)}; COMMIT`;
+        const results: unknown = await client.query({ text, types: asNumbers });
+        isCommitted = true;
+        return (results as readonly { readonly rows: T[] }[])[0]!.rows;
+      },
       all: async <T>(sql: string, ...values: readonly Value[]) => (await query(sql, values)).rows as T[],
       get: async <T>(sql: string, ...values: readonly Value[]) => (await query(sql, values)).rows[0] as T | undefined,
       run: async (sql, ...values) => (await query(sql, values)).rowCount ?? 0,
@@ -210,10 +233,18 @@ export class Connection {
   #text(sql: string): string {
     let text = this.#sql.get(sql);
     if (text === undefined) {
-      text = sql.replaceAll("@.", () => `"${this.#schema.replaceAll('"', '""')}".`);
+      text = sql.replaceAll("@.", this.#prefix);
+      // The texts with a number of checkpoints differ; there are a few hundred of them at most.
       this.#sql.set(sql, text);
     }
     return text;
+  }
+
+  /** The text of a statement with its values as literals: a message with several statements has no parameters. */
+  #textWith(sql: string, values: readonly Value[], client: PoolClient): string {
+    return sql.replaceAll(/@\.|\$(\d+)/g, (_, number: string | undefined) =>
+      number === undefined ? this.#prefix() : literal(values[Number(number) - 1]!, client),
+    );
   }
 
   async #migrate(): Promise<void> {
@@ -266,10 +297,17 @@ export class Connection {
   }
 }
 
+function literal(value: Value, client: PoolClient): string {
+  if (value === null) return "NULL";
+  if (typeof value === "number") return String(value);
+  if (typeof value === "string") return client.escapeLiteral(value);
+  return `ARRAY[${value.map((item) => literal(item, client)).join(",")}]`;
+}
+
 /** What the statement that begins a transaction has returned. */
 interface Begun {
   readonly version?: unknown;
-  readonly ord?: number;
+  readonly ords?: readonly number[];
 }
 
 /** Records the error of a connection that ends between two queries. */

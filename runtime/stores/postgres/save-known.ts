@@ -11,7 +11,9 @@ import {
   type ThreadRow,
 } from "../contract/rows.ts";
 import { holds, UNCLAIMED } from "../contract/thread-row.ts";
+import { StoreError } from "../../interface/errors.ts";
 import { checkpointExists } from "../contract/store-error.ts";
+import type { CallGroups, Outcome } from "./call-groups.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { sqlState } from "./failure.ts";
 import type { KnownThread } from "./known-threads.ts";
@@ -23,9 +25,21 @@ export interface EncodedSave {
   readonly id: string;
 }
 
+/** A save whose rows are known. */
+export interface KnownSave {
+  readonly known: KnownThread;
+  readonly claim: Claim;
+  readonly request: SaveRequest;
+  readonly encoded: EncodedSave;
+}
+
+/** Saves of this process share transactions. */
+export type KnownSaves = CallGroups<KnownSave, WrittenRows | undefined>;
+
 /** @returns false if nothing was written: the request needs more than the known rows, or they are out of date */
 export async function saveKnown(
   connection: Connection,
+  saves: KnownSaves,
   claim: Claim,
   request: SaveRequest,
   encoded: EncodedSave,
@@ -34,15 +48,8 @@ export async function saveKnown(
   const known = connection.known.get(threadKey);
   if (known === undefined || !isOrdinary(known, claim, request, encoded)) return false;
   connection.known.forget(threadKey);
-  const next = await connection.writeNumbered(async (transaction, ord) => {
-    const written = rowsOf(known, claim, request, encoded, ord);
-    if (written === undefined) return undefined;
-    try {
-      return (await writeKnown(transaction, known.thread, written)) ? written : undefined;
-    } catch (error) {
-      throw existsAlready(error) ? checkpointExists(claim.threadId, request.header.id) : error;
-    }
-  });
+  const size = encoded.changes.reduce((sum, { text }) => sum + (text?.length ?? 0), encoded.header.length);
+  const next = await saves.run({ known, claim, request, encoded }, size);
   if (next === undefined) return false;
   if (request.releaseClaim === true) return true;
   const cells = withCells(known.cells, next.cells);
@@ -54,6 +61,63 @@ export async function saveKnown(
     isComplete: known.isComplete,
   });
   return true;
+}
+
+/** Saves in one transaction. If the server refuses it because of one of them, each is saved in a transaction of its own. */
+export async function commitSaves(
+  connection: Connection,
+  saves: readonly KnownSave[],
+): Promise<readonly Outcome<WrittenRows | undefined>[]> {
+  try {
+    return await commitTogether(connection, saves);
+  } catch (error) {
+    if (saves.length === 1 || !isRefusal(error)) throw error;
+    return Promise.all(
+      saves.map((save) =>
+        commitTogether(connection, [save]).then(
+          ([outcome]) => outcome!,
+          (own: unknown) => ({ error: own }),
+        ),
+      ),
+    );
+  }
+}
+
+async function commitTogether(
+  connection: Connection,
+  saves: readonly KnownSave[],
+): Promise<readonly Outcome<WrittenRows | undefined>[]> {
+  return connection.writeNumbered(saves.length, async (transaction, ords) => {
+    const outcomes = saves.map((save, index): Outcome<WrittenRows | undefined> => {
+      try {
+        return { value: rowsOf(save, ords[index]!) };
+      } catch (error) {
+        return { error };
+      }
+    });
+    const written = outcomes.flatMap((outcome) => ("value" in outcome && outcome.value ? [outcome.value] : []));
+    if (written.length === 0) return outcomes;
+    try {
+      const moved = await writeKnown(transaction, written);
+      return outcomes.map((outcome) =>
+        "value" in outcome && outcome.value && !moved.has(outcome.value.checkpoint.ord)
+          ? { value: undefined }
+          : outcome,
+      );
+    } catch (error) {
+      const [first] = saves;
+      if (saves.length > 1 || first === undefined || !existsAlready(error)) throw error;
+      throw checkpointExists(first.claim.threadId, first.request.header.id);
+    }
+  });
+}
+
+/**
+ * Whether the server has refused a statement for a reason that may lie in one row (a value, an existing id, a limit, a deadlock).
+ * The transaction has then certainly changed nothing.
+ */
+function isRefusal(error: unknown): boolean {
+  return error instanceof StoreError && /^(?:22|23|54|40001|40P01|55P03)/.test(sqlState(error.cause));
 }
 
 /** Whether a statement failed because the thread has a checkpoint with this id. */
@@ -88,20 +152,17 @@ function isOrdinary(
   return isComplete || changes.every(({ channel }) => cells.has(channel));
 }
 
-interface WrittenRows {
+export interface WrittenRows {
+  readonly known: ThreadRow;
   readonly thread: ThreadRow;
   readonly checkpoint: CheckpointRow;
   readonly cells: readonly CellRow[];
 }
 
 /** The rows that a save writes; `undefined` if a list is due to be written in full, which needs its cells. */
-function rowsOf(
-  { thread, head, cells: last }: KnownThread,
-  claim: Claim,
-  request: SaveRequest,
-  { changes, header, id }: EncodedSave,
-  ord: number,
-): WrittenRows | undefined {
+function rowsOf({ known, claim, request, encoded }: KnownSave, ord: number): WrittenRows | undefined {
+  const { thread, head, cells: last } = known;
+  const { changes, header, id } = encoded;
   const chain = head?.chain ?? ord;
   let state = head?.state ?? 0;
   let isDue = false;
@@ -117,6 +178,7 @@ function rowsOf(
   if (isDue) return undefined;
   const claimed = request.releaseClaim === true ? UNCLAIMED : {};
   return {
+    known: thread,
     thread: addChecksum(THREADS, { ...thread, head: ord, last: ord, checkpoints: thread.checkpoints + 1, ...claimed }),
     checkpoint: addChecksum(CHECKPOINTS, {
       ...{ ord, thread: thread.thread, id, namespace: "", chain, parent: head?.ord ?? null },
@@ -126,33 +188,53 @@ function rowsOf(
   };
 }
 
-/** Writes the rows if the stored row of the thread is the known one. */
-async function writeKnown(
-  transaction: Transaction,
-  known: ThreadRow,
-  { thread, checkpoint: row, cells }: WrittenRows,
-): Promise<boolean> {
-  const column = <K extends keyof CellRow>(name: K) => cells.map((cell) => cell[name]);
-  const found = await transaction.get<{ moved: number }>(
-    "WITH moved AS (" +
-      "UPDATE @.threads SET owner = $1, expires = $2, host = $3, pid = $4, started = $5, head = $6, last = $6, " +
-      "checkpoints = $7, v = $8, sum = $9 WHERE thread = $10 AND v = $11 AND sum = $12 AND epoch = $13 AND last = $14 " +
-      "AND checkpoints = $15 AND namespaces = $16 AND writes = $17 RETURNING thread" +
+/**
+ * Writes the rows of each thread whose stored row is the known one, and commits. A thread that another transaction has locked is
+ * skipped: its lock must not delay the others. Returns the `ord`s of the checkpoints that are written.
+ */
+async function writeKnown(transaction: Transaction, written: readonly WrittenRows[]): Promise<ReadonlySet<number>> {
+  const cells = written.flatMap((rows) => rows.cells);
+  const column = <Row, Name extends keyof Row>(rows: readonly Row[], name: Name) => rows.map((row) => row[name]);
+  const known = written.map((rows) => rows.known);
+  const threads = written.map((rows) => rows.thread);
+  const checkpoints = written.map((rows) => rows.checkpoint);
+  const rows = await transaction.commitWith<{ ord: number }>(
+    "WITH given AS (SELECT * FROM unnest(" +
+      "$1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[], " +
+      "$9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], " +
+      "$35::bigint[]) AS given (thread, owner, expires, host, pid, started, ord, checkpoints, v, sum, " +
+      "known_v, known_sum, known_epoch, known_last, known_checkpoints, namespaces, writes)" +
+      "), free AS (" +
+      "SELECT thread FROM @.threads WHERE thread = ANY($1::bigint[]) FOR UPDATE SKIP LOCKED" +
+      "), moved AS (" +
+      "UPDATE @.threads t SET owner = g.owner, expires = g.expires, host = g.host, pid = g.pid, started = g.started, " +
+      "head = g.ord, last = g.ord, checkpoints = g.checkpoints, v = g.v, sum = g.sum FROM given g JOIN free USING (thread) " +
+      "WHERE t.thread = g.thread AND t.v = g.known_v AND t.sum = g.known_sum AND t.epoch = g.known_epoch " +
+      "AND t.last = g.known_last AND t.checkpoints = g.known_checkpoints AND t.namespaces = g.namespaces AND t.writes = g.writes " +
+      "RETURNING g.ord" +
       "), checkpoint AS (" +
       "INSERT INTO @.checkpoints (ord, thread, id, namespace, chain, parent, state, label, header, v, sum) " +
-      "SELECT $6::bigint, thread, $18::text, '', $19::bigint, $20::bigint, $21::bigint, NULL, $22::text, $23::bigint, $24::bigint " +
-      "FROM moved" +
+      "SELECT c.ord, c.thread, c.id, '', c.chain, c.parent, c.state, NULL, c.header, c.v, c.sum FROM moved JOIN unnest(" +
+      "$7::bigint[], $1::bigint[], $17::text[], $18::bigint[], $19::bigint[], $20::bigint[], $21::text[], $22::bigint[], " +
+      "$23::bigint[]) AS c (ord, thread, id, chain, parent, state, header, v, sum) ON c.ord = moved.ord" +
       "), cells AS (" +
-      "INSERT INTO @.cells (chain, channel, ord, kind, version, base, count, slack, data, v, sum) SELECT cell.* FROM moved, unnest(" +
-      "$25::bigint[], $26::text[], $27::bigint[], $28::bigint[], $29::bigint[], $30::bigint[], $31::bigint[], " +
-      "$32::bigint[], $33::text[], $34::bigint[], $35::bigint[]) AS cell" +
-      ") SELECT count(*) AS moved FROM moved",
-    ...([thread.owner, thread.expires, thread.host, thread.pid, thread.started, row.ord] as const),
-    ...([thread.checkpoints, thread.v, thread.sum, thread.thread] as const),
-    ...([known.v, known.sum, known.epoch, known.last, known.checkpoints, known.namespaces, known.writes] as const),
-    ...([row.id, row.chain, row.parent, row.state, row.header, row.v, row.sum] as const),
-    ...([column("chain"), column("channel"), column("ord"), column("kind"), column("version")] as const),
-    ...([column("base"), column("count"), column("slack"), column("data"), column("v"), column("sum")] as const),
+      "INSERT INTO @.cells (chain, channel, ord, kind, version, base, count, slack, data, v, sum) " +
+      "SELECT cell.* FROM moved JOIN unnest(" +
+      "$24::bigint[], $25::text[], $26::bigint[], $27::bigint[], $28::bigint[], $29::bigint[], $30::bigint[], " +
+      "$31::bigint[], $32::text[], $33::bigint[], $34::bigint[]) " +
+      "AS cell (chain, channel, ord, kind, version, base, count, slack, data, v, sum) ON cell.ord = moved.ord" +
+      ") SELECT ord FROM moved",
+    ...([column(threads, "thread"), column(threads, "owner"), column(threads, "expires")] as const),
+    ...([column(threads, "host"), column(threads, "pid"), column(threads, "started")] as const),
+    ...([column(checkpoints, "ord"), column(threads, "checkpoints")] as const),
+    ...([column(threads, "v"), column(threads, "sum"), column(known, "v"), column(known, "sum")] as const),
+    ...([column(known, "epoch"), column(known, "last"), column(known, "checkpoints")] as const),
+    ...([column(known, "namespaces"), column(checkpoints, "id"), column(checkpoints, "chain")] as const),
+    ...([column(checkpoints, "parent"), column(checkpoints, "state"), column(checkpoints, "header")] as const),
+    ...([column(checkpoints, "v"), column(checkpoints, "sum")] as const),
+    ...([column(cells, "chain"), column(cells, "channel"), column(cells, "ord"), column(cells, "kind")] as const),
+    ...([column(cells, "version"), column(cells, "base"), column(cells, "count"), column(cells, "slack")] as const),
+    ...([column(cells, "data"), column(cells, "v"), column(cells, "sum"), column(known, "writes")] as const),
   );
-  return found?.moved === 1;
+  return new Set(rows.map(({ ord }) => ord));
 }

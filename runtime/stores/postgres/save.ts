@@ -28,11 +28,16 @@ import { findCheckpoint, missingCheckpoint } from "./checkpoints.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { changeWait, returnSignals, takeSignals } from "./signals.ts";
 import type { KnownThread } from "./known-threads.ts";
-import { existsAlready, saveKnown, withCells } from "./save-known.ts";
+import { existsAlready, type KnownSaves, saveKnown, withCells } from "./save-known.ts";
 import { claimedThread, headOf, setHead } from "./thread.ts";
 
 /** Checkpoint, cells, head, label, pending writes and claim: one transaction. */
-export async function save(connection: Connection, claim: Claim, request: SaveRequest): Promise<void> {
+export async function save(
+  connection: Connection,
+  saves: KnownSaves,
+  claim: Claim,
+  request: SaveRequest,
+): Promise<void> {
   const { header, expectedHead } = request;
   // Encoding needs no lock, so it comes before the transaction.
   const changes = encodeChanges(request);
@@ -41,7 +46,7 @@ export async function save(connection: Connection, claim: Claim, request: SaveRe
   const [id, namespace] = [encodeKey(header.id), encodeKey(header.namespace)];
   const label = header.label === null ? null : encodeKey(header.label);
 
-  if (await saveKnown(connection, claim, request, { changes, header: text, id })) return;
+  if (await saveKnown(connection, saves, claim, request, { changes, header: text, id })) return;
   const known = await connection.write(async (transaction): Promise<KnownThread | undefined> => {
     const thread = await claimedThread(transaction, claim);
     const { head, ord } = await headAndNumber(transaction, thread, namespace);
