@@ -12,6 +12,17 @@ export async function loadHead(store: Store, threadId: ThreadId): Promise<Checkp
   throw new ThreadError("NG_UNKNOWN_THREAD", threadId, `there is no thread \`${threadId}\` in this store`);
 }
 
+/** The newest checkpoint of a claimed thread; `undefined` if it has none. */
+export async function loadClaimedHead({
+  store,
+  threadId,
+  isNewThread,
+}: Pick<Durable, "store" | "threadId" | "isNewThread">): Promise<Checkpoint | undefined> {
+  if (isNewThread) return undefined;
+  const found = await asStoreError(() => store.loadLatest(threadId));
+  return found === undefined ? undefined : migrateCheckpoint(found, { threadId });
+}
+
 /** The newest checkpoint of a called graph or plan; `undefined` if it has none. */
 export async function loadChildHead(
   { store, threadId }: Pick<Durable, "store" | "threadId">,

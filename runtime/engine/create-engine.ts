@@ -62,7 +62,7 @@ import { dropSignals } from "../run/drop-signals.ts";
 import { Mailbox } from "../run/mailbox.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { asRunner, checkThreadId, storeOf } from "../thread/thread-access.ts";
-import { findCheckpoint, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { findCheckpoint, loadClaimedHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { migrateThread } from "../thread/migrate-thread.ts";
 import { listThreads } from "../thread/list-threads.ts";
 import { recoverThreads, wakeThreads } from "../thread/recover-threads.ts";
@@ -155,8 +155,7 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
   const maxSteps = maxStepsOf(core, options);
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, options, async (durable, cancellation) => {
-    const found = await asStoreError(() => durable.store.loadLatest(threadId));
-    const head = found === undefined ? undefined : migrateCheckpoint(found, { threadId });
+    const head = await loadClaimedHead(durable);
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
     const shared = createShared(core, options, { threadId, durable, ttl: head?.ttl });
     const run = new Run(program, shared, { cancellation, maxSteps });

@@ -11,15 +11,14 @@ import {
   PLAN_STREAM_RESUME_OPTIONS,
 } from "../run/option-names.ts";
 import { isAbandoned } from "../checkpoint/guarded-store.ts";
-import { asStoreError } from "../checkpoint/journal.ts";
-import { answerWrite, migrateCheckpoint } from "../checkpoint/restore-run.ts";
+import { answerWrite } from "../checkpoint/restore-run.ts";
 import { applyInput, followRun } from "../run/run-input.ts";
 import { createCore, createShared, type EngineCore } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
 import { newId } from "../checkpoint/ids.ts";
 import type { Shared } from "../run/shared.ts";
 import { asRunner, beforeClaim, checkThreadId, storeOf } from "../thread/thread-access.ts";
-import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { loadClaimedHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import type { Clock } from "../interface/clock.ts";
 import type { JsonObject } from "../value/json.ts";
 import { MemoryNodeCache } from "../run/node-cache.ts";
@@ -106,8 +105,7 @@ async function startPlan(
   if (core.options.store === undefined) return startWithoutStore({ plan, core }, input, options, selected, runId);
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, forRunner(options), async (durable, cancellation) => {
-    const found = await asStoreError(() => durable.store.loadLatest(threadId));
-    const head = found === undefined ? undefined : migrateCheckpoint(found, { threadId });
+    const head = await loadClaimedHead(durable);
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
     const lastRun = head === undefined ? null : lastRunOf(head);
     const info: PlanRunInfo = { runId, resumedFrom: null, thread: threadId, lastRun };

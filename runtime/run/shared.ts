@@ -73,6 +73,8 @@ export interface Durable {
   readonly store: Store;
   readonly threadId: ThreadId;
   readonly claim: Claim;
+  /** The claim has created the thread: it has no checkpoint that this runner has not saved. */
+  readonly isNewThread: boolean;
   readonly lease: Lease;
   /**
    * Ensures before bodies run that the claim is still valid. Returns `undefined` while the lease certainly holds.

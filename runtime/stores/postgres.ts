@@ -11,6 +11,7 @@ import type {
   ThreadsOptions,
 } from "../interface/store.ts";
 import { pageOfBranches, withAbandoned } from "./contract/branches.ts";
+import { noteNewThread } from "../interface/new-threads.ts";
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
 import { recordLost } from "./contract/lost-owners.ts";
@@ -26,13 +27,14 @@ import {
 } from "./postgres/checkpoints.ts";
 import { CallGroups } from "./postgres/call-groups.ts";
 import { Connection, type ConnectionOptions, type Transaction } from "./postgres/connection.ts";
+import { type ClaimRequest, takeClaims } from "./postgres/claims.ts";
 import { clearWrites, getWrites, putWrites } from "./postgres/pending-writes.ts";
 import { deleteItem, getItem, listItems, pruneItems, putItem } from "./postgres/items.ts";
 import { prune, removeThread } from "./postgres/prune.ts";
 import { commitSaves, type KnownSaves } from "./postgres/save-known.ts";
 import { relabel, save, takeLabel } from "./postgres/save.ts";
 import { getSignals, putSignal } from "./postgres/signals.ts";
-import { findThread, headOf, lockThread, releaseClaim, renewClaim, takeClaim } from "./postgres/thread.ts";
+import { findThread, headOf, lockThread, releaseClaim, renewClaim } from "./postgres/thread.ts";
 import { listThreads } from "./postgres/threads.ts";
 import type { CheckpointRow, ThreadRow } from "./contract/rows.ts";
 import { unknownCheckpoint } from "./contract/store-error.ts";
@@ -54,6 +56,7 @@ export type PostgresStoreOptions = ConnectionOptions;
 export class PostgresStore implements Store {
   readonly acceptsSplices = true;
   readonly #connection: Connection;
+  readonly #claims = new CallGroups((requests: readonly ClaimRequest[]) => takeClaims(this.#connection, requests));
   readonly #saves: KnownSaves = new CallGroups((saves) => commitSaves(this.#connection, saves));
 
   constructor(options: string | PostgresStoreOptions = {}) {
@@ -62,7 +65,9 @@ export class PostgresStore implements Store {
 
   async claim(threadId: ThreadId, runner: Runner): Promise<Claim> {
     const owner = encodeKey(runner.owner);
-    return this.#recordLost(owner, () => takeClaim(this.#connection, threadId, runner));
+    const { claim, isNew } = await this.#recordLost(owner, () => this.#claims.run({ threadId, runner }, 0));
+    if (isNew && this.loadLatest === PostgresStore.prototype.loadLatest) noteNewThread(this, claim);
+    return claim;
   }
 
   async renew(claim: Claim, leaseMs: number): Promise<void> {

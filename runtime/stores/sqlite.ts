@@ -13,6 +13,7 @@ import type {
 import { pageOfBranches, withAbandoned } from "./contract/branches.ts";
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
+import { noteNewThread } from "../interface/new-threads.ts";
 import { registerRunView } from "../interface/run-view.ts";
 import type { ThreadRow } from "./contract/rows.ts";
 import { recordLost } from "./contract/lost-owners.ts";
@@ -70,7 +71,9 @@ export class SqliteStore implements Store {
 
   claim(threadId: ThreadId, runner: Runner): Claim {
     const owner = encodeKey(runner.owner);
-    return this.#recordLost(owner, () => takeClaim(this.#connection, threadId, runner, this.#now()));
+    const { claim, isNew } = this.#recordLost(owner, () => takeClaim(this.#connection, threadId, runner, this.#now()));
+    if (isNew && this.loadLatest === SqliteStore.prototype.loadLatest) noteNewThread(this, claim);
+    return claim;
   }
 
   renew(claim: Claim, leaseMs: number): void {

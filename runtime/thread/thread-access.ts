@@ -1,6 +1,7 @@
 import type { ThreadId } from "../interface/checkpoint.ts";
 import type { Durability, ExecuteOptions } from "../interface/engine-options.ts";
 import { StoreError, ThreadError, type NgraphError } from "../interface/errors.ts";
+import { isNewThread } from "../interface/new-threads.ts";
 import { runViewOf } from "../interface/run-view.ts";
 import type { Store } from "../interface/store.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
@@ -61,7 +62,11 @@ export async function asRunner<T>(
     return await withClaim(store, threadId, settings, async (claim, ensureClaimed, lease) => {
       try {
         const journal = new Journal(durability === "async", core.clock);
-        return await work({ store, threadId, claim, lease, ensureClaimed, journal, durability }, cancellation);
+        const isNew = isNewThread(core.options.store, claim);
+        return await work(
+          { store, threadId, claim, isNewThread: isNew, lease, ensureClaimed, journal, durability },
+          cancellation,
+        );
       } catch (error) {
         cancellation.cancel(error);
         throw error;

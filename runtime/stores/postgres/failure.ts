@@ -83,6 +83,14 @@ export function isConnectionLost(error: unknown): boolean {
   return state === "" || state.startsWith("57P0") || state.startsWith("08");
 }
 
+/**
+ * Whether an error of `storeFailure` is the refusal of a statement for a reason that may lie in one row: a value, an existing id, a
+ * limit, a lock or a deadlock. The transaction has changed nothing, and can be repeated in parts.
+ */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof StoreError && /^(?:22|23|54|40001|40P01|55P03)/.test(sqlState(error.cause));
+}
+
 /** The message of an error. When all addresses of a host fail, `pg` throws an AggregateError; the first one is reported. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);

@@ -11,11 +11,10 @@ import {
   type ThreadRow,
 } from "../contract/rows.ts";
 import { holds, UNCLAIMED } from "../contract/thread-row.ts";
-import { StoreError } from "../../interface/errors.ts";
 import { checkpointExists } from "../contract/store-error.ts";
 import type { CallGroups, Outcome } from "./call-groups.ts";
 import type { Connection, Transaction } from "./connection.ts";
-import { sqlState } from "./failure.ts";
+import { isRefusal, sqlState } from "./failure.ts";
 import type { KnownThread } from "./known-threads.ts";
 
 /** The parts of a request as text. */
@@ -110,14 +109,6 @@ async function commitTogether(
       throw checkpointExists(first.claim.threadId, first.request.header.id);
     }
   });
-}
-
-/**
- * Whether the server has refused a statement for a reason that may lie in one row (a value, an existing id, a limit, a deadlock).
- * The transaction has then certainly changed nothing.
- */
-function isRefusal(error: unknown): boolean {
-  return error instanceof StoreError && /^(?:22|23|54|40001|40P01|55P03)/.test(sqlState(error.cause));
 }
 
 /** Whether a statement failed because the thread has a checkpoint with this id. */

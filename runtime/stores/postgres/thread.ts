@@ -1,7 +1,6 @@
 /** The row of a thread: its claim, its heads and its counters. Every transaction that changes a thread locks this row first. */
 import type { ThreadId } from "../../interface/checkpoint.ts";
-import type { Claim, Runner } from "../../interface/store.ts";
-import { thisProcess } from "../contract/holder-process.ts";
+import type { Claim } from "../../interface/store.ts";
 import { encodeKey } from "../contract/key.ts";
 import {
   HEADS,
@@ -12,8 +11,8 @@ import {
   type RowContent,
   verifyRow,
 } from "../contract/rows.ts";
-import { claimIsLost, threadIsHeld } from "../contract/store-error.ts";
-import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, UNCLAIMED } from "../contract/thread-row.ts";
+import { claimIsLost } from "../contract/store-error.ts";
+import { checkCount, holds, leaseEnd, UNCLAIMED } from "../contract/thread-row.ts";
 import type { Connection, Transaction } from "./connection.ts";
 
 /** Leases use the server's clock, which all processes share. */
@@ -41,40 +40,6 @@ export async function claimedThread(transaction: Transaction, claim: Claim): Pro
   const thread = await lockThread(transaction, claim.threadId);
   if (thread === undefined || !holds(thread, claim)) throw claimIsLost(claim);
   return thread;
-}
-
-export async function takeClaim(connection: Connection, threadId: ThreadId, runner: Runner): Promise<Claim> {
-  const owner = encodeKey(runner.owner);
-  const name = encodeKey(threadId);
-  connection.known.forget(name);
-  const thread = await connection.write(async (transaction) => {
-    for (;;) {
-      const known = await lockThread(transaction, threadId);
-      // One sequence for the whole database: a thread that is deleted and created again never reuses an epoch.
-      const numbers = known === undefined ? ", nextval('@.thread_numbers') AS thread" : "";
-      const found = await transaction.get<{ now: number; epoch: number; thread: number }>(
-        `SELECT ${NOW}, nextval('@.epochs') AS epoch${numbers}`,
-      );
-      const { now, epoch } = found!;
-      const holder = { epoch, owner, expires: leaseEnd(now, runner.leaseMs), ...thisProcess() };
-      if (known === undefined) {
-        const made = addChecksum(THREADS, { ...newThread(name), thread: found!.thread, ...holder });
-        if (await insertThread(transaction, made)) return made;
-        // Another transaction has created the thread: its row is used.
-        continue;
-      }
-      if (known.owner !== null && known.owner !== owner && isHeld(known, now, connection.lost)) {
-        throw threadIsHeld(threadId, describeHolder(known));
-      }
-      const claimed = addChecksum(THREADS, { ...known, ...holder });
-      await updateThread(transaction, claimed);
-      return claimed;
-    }
-  });
-  if (thread.last === 0) {
-    connection.known.set(name, { thread, head: undefined, cells: new Map(), isComplete: true });
-  }
-  return Object.freeze({ threadId, owner: runner.owner, epoch: thread.epoch });
 }
 
 export function renewClaim(connection: Connection, claim: Claim, leaseMs: number): Promise<void> {
@@ -155,15 +120,4 @@ export async function setHead(transaction: Transaction, thread: number, namespac
       "ON CONFLICT (thread, namespace) DO UPDATE SET ord = excluded.ord, v = excluded.v, sum = excluded.sum",
     ...([row.thread, row.namespace, row.ord, row.v, row.sum] as const),
   );
-}
-
-/** Creates a thread. Of two transactions that create it, the second waits for the first and returns false. */
-async function insertThread(transaction: Transaction, row: ThreadRow): Promise<boolean> {
-  const added = await transaction.run(
-    "INSERT INTO @.threads (thread, name, epoch, owner, expires, host, pid, started, last, checkpoints, namespaces, writes, v, sum) " +
-      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (name) DO NOTHING",
-    ...([row.thread, row.name, row.epoch, row.owner, row.expires, row.host, row.pid, row.started] as const),
-    ...([row.last, row.checkpoints, row.namespaces, row.writes, row.v, row.sum] as const),
-  );
-  return added > 0;
 }

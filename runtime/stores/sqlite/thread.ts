@@ -68,7 +68,13 @@ export function claimedThread(connection: Connection, claim: Claim): ThreadRow {
   return thread;
 }
 
-export function takeClaim(connection: Connection, threadId: ThreadId, runner: Runner, now: number): Claim {
+export interface TakenClaim {
+  readonly claim: Claim;
+  /** The claim has created the thread. */
+  readonly isNew: boolean;
+}
+
+export function takeClaim(connection: Connection, threadId: ThreadId, runner: Runner, now: number): TakenClaim {
   const owner = encodeKey(runner.owner);
   return connection.writeCached(() => {
     const thread = connection.recent.thread(encodeKey(threadId)) ?? findThread(connection, threadId);
@@ -89,7 +95,7 @@ export function takeClaim(connection: Connection, threadId: ThreadId, runner: Ru
     const holder = { epoch, owner, expires: leaseEnd(now, runner.leaseMs), ...thisProcess() };
     if (thread === undefined) insertThread(connection, { ...newThread(encodeKey(threadId)), ...holder });
     else updateThread(connection, { ...thread, ...holder });
-    return Object.freeze({ threadId, owner: runner.owner, epoch });
+    return { claim: Object.freeze({ threadId, owner: runner.owner, epoch }), isNew: thread === undefined };
   });
 }
 
