@@ -19,7 +19,6 @@ import type {
   ThreadInfo,
 } from "../interface/store.ts";
 import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
-import { noteNewThread } from "../interface/new-threads.ts";
 import { registerRunView } from "../interface/run-view.ts";
 import { pageOfBranches, withAbandoned } from "./contract/branches.ts";
 import { frozenJson } from "./contract/frozen-json.ts";
@@ -87,9 +86,7 @@ export class MemoryStore implements Store {
     const thread = known ?? emptyThread();
     this.#threads.set(threadId, thread);
     thread.holder = { owner: runner.owner, epoch: ++this.#epoch, expiresAt: now + runner.leaseMs };
-    const claim = Object.freeze({ threadId, owner: runner.owner, epoch: thread.holder.epoch });
-    if (known === undefined && this.loadLatest === MemoryStore.prototype.loadLatest) noteNewThread(this, claim);
-    return claim;
+    return Object.freeze({ threadId, owner: runner.owner, epoch: thread.holder.epoch });
   }
 
   renew(claim: Claim, leaseMs: number): void {

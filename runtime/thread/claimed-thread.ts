@@ -2,6 +2,7 @@ import type { Clock } from "../interface/clock.ts";
 import { StoreError, ThreadError, type NgraphError } from "../interface/errors.ts";
 import type { Claim, Store } from "../interface/store.ts";
 import type { Lease } from "../run/shared.ts";
+import { newId } from "../checkpoint/ids.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 
 /**
@@ -22,7 +23,7 @@ export async function withClaim<T>(
   // The lease counts from the request, not from the answer.
   let heldUntil = clock.now() + leaseMs;
   // Mutation point: claim
-  const claim = await asStoreError(() => store.claim(threadId, { owner: globalThis.crypto.randomUUID(), leaseMs }));
+  const claim = await asStoreError(() => store.claim(threadId, { owner: newId(), leaseMs }));
   const lease: Lease = { ends: false, isReleased: false };
   let over = false;
   let timer: unknown;

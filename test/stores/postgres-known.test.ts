@@ -41,7 +41,7 @@ describe("a save whose rows are known", () => {
     const [store, other] = openBoth();
     await store.threads();
     let run!: SampleRun;
-    expect(await messagesOf(async () => (run = await SampleRun.start(store)))).toBe(5);
+    expect(await messagesOf(async () => (run = await SampleRun.start(store)))).toBe(3);
     const save = (n: number) => () => run.save([{ channel: "log", append: [n] }]);
     for (let n = 0; n < 3; n++) expect(await messagesOf(save(n))).toBe(2);
     expect(await messagesOf(() => run.save([{ channel: "new", set: 1 }], {}, { releaseClaim: true }))).toBe(2);
@@ -108,6 +108,62 @@ describe("a save whose rows are known", () => {
     const run = await SampleRun.start(store);
     for (let n = 0; n < 150; n++) await run.save([{ channel: "log", append: [n] }]);
     expect(await other.loadLatest("thread")).toEqual(run.head());
+    await Promise.all([store.close(), other.close()]);
+  });
+});
+
+describe("calls of several threads that are made together", () => {
+  const names = Array.from({ length: 20 }, (_, n) => `thread ${n}`);
+  const startAll = (store: PostgresStore) => Promise.all(names.map((name) => SampleRun.start(store, name)));
+
+  it("share transactions", async () => {
+    const [store, other] = openBoth();
+    await store.threads();
+    let runs!: readonly SampleRun[];
+    expect(await messagesOf(async () => (runs = await startAll(store)))).toBeLessThan(20);
+    const saveAll = () => Promise.all(runs.map((run, n) => run.save([{ channel: "log", append: [n] }])));
+    expect(await messagesOf(saveAll)).toBeLessThan(20);
+    expect(await messagesOf(saveAll)).toBeLessThan(20);
+    for (const [n, run] of runs.entries()) expect(await other.loadLatest(names[n]!)).toEqual(run.head());
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  it("fail alone: an existing id, a lost claim, a thread that another runner holds", async () => {
+    const [store, other] = openBoth();
+    const runs = await startAll(store);
+    const first = await Promise.all(runs.map((run) => run.save([{ channel: "n", set: 1 }])));
+    await other.release(runs[2]!.claim);
+    await other.claim(names[2]!, { owner: "other", leaseMs: 60_000 });
+    const outcomes = await Promise.allSettled(
+      runs.map((run, n) => run.save([{ channel: "n", set: 2 }], n === 1 ? { id: first[1]!.id } : {})),
+    );
+    const codes = outcomes.map((outcome) =>
+      outcome.status === "fulfilled" ? "" : (outcome.reason as { code: string }).code,
+    );
+    expect(codes.slice(0, 3)).toEqual(["", "NG_STORE_FAILED", "NG_THREAD_CONFLICT"]);
+    expect(codes.slice(3).join("")).toBe("");
+    const values = await Promise.all(names.map(async (name) => (await other.loadLatest(name))?.values["n"]));
+    expect(values).toEqual([2, 1, 1, ...names.slice(3).map(() => 2)]);
+    const claims = await Promise.allSettled(
+      [...names, "new", "new"].map((name, n) => store.claim(name, { owner: `owner ${n}`, leaseMs: 60_000 })),
+    );
+    expect(claims.map(({ status }) => status)).toEqual([...names.map(() => "rejected"), "fulfilled", "rejected"]);
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  it("do not wait for a thread that another transaction has locked", async () => {
+    const [store, other] = openBoth();
+    const runs = await startAll(store);
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    await client.query(`BEGIN; SELECT * FROM known_${schemas}.threads WHERE name = '${names[0]}' FOR UPDATE`);
+    const saves = runs.map((run) => run.save([{ channel: "n", set: 1 }]));
+    await Promise.all(saves.slice(1));
+    expect((await other.loadLatest(names[0]!))?.values["n"]).toBeUndefined();
+    await client.query("COMMIT");
+    await client.end();
+    await saves[0];
+    expect(await other.loadLatest(names[0]!)).toEqual(runs[0]!.head());
     await Promise.all([store.close(), other.close()]);
   });
 });
