@@ -1,0 +1,90 @@
+/**
+ * A chat: many turns on one thread. The bytes of 400 turns with two messages of 200 bytes each, by reducer; and whether the last of
+ * 1,000 whole turns cost more than the first, with the same engine and with a new store for each turn.
+ */
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compile } from "../compiler/compile.ts";
+import { memoryHost } from "../compiler/load/host.ts";
+import { createEngine } from "../runtime/engine/create-engine.ts";
+import type { Store } from "../runtime/interface/store.ts";
+import { MemoryStore } from "../runtime/stores/memory.ts";
+import { PostgresStore } from "../runtime/stores/postgres.ts";
+import { SqliteStore } from "../runtime/stores/sqlite.ts";
+import type { Table } from "../runtime/table/table.ts";
+import { PostgresServer } from "../test/stores/postgres-server.ts";
+
+const BYTE_TURNS = 400;
+const TURNS = 1000;
+
+interface Message {
+  readonly id: string;
+  readonly text: string;
+}
+const functions = {
+  answer: (n: number): readonly Message[] => [message(`q${n}`), message(`a${n}`)],
+  addMessages: (now: readonly Message[], more: readonly Message[]): readonly Message[] => [
+    ...new Map([...now, ...more].map((one) => [one.id, { ...one }])).values(),
+  ],
+};
+
+function message(id: string): Message {
+  return { id, text: id.padEnd(200, " the quick brown fox jumps over the lazy dog") };
+}
+
+function chatTable(reducer: string): Table {
+  const nodes = `export type Message = { id: string; text: string };
+    export const answer = (n: number): Message[] => [];
+    export const addMessages = (now: Message[], more: Message[]): Message[] => [];`;
+  const text = `import { answer, addMessages } from "./nodes.ts"
+    type Message = { id: string, text: string }
+    graph chat { input n: int  memory messages: Message[] = [] reduce ${reducer}
+      node reply = answer(n) into messages  start -> reply }`;
+  const { table, diagnostics } = compile(text, { path: "bench.ngraph", host: memoryHost({ "nodes.ts": nodes }) });
+  if (table === undefined) throw new Error(diagnostics.map(({ message: each }) => each).join("\n"));
+  return table;
+}
+
+const directory = mkdtempSync(join(tmpdir(), "ngraph-bench-"));
+const server = await PostgresServer.start();
+try {
+  for (const reducer of ["append", "merge", "addMessages"]) {
+    const path = join(directory, `${reducer}.db`);
+    const store = new SqliteStore({ path, journal: "wal" });
+    const engine = createEngine(chatTable(reducer), { functions, store });
+    for (let n = 0; n < BYTE_TURNS; n++) await engine.run({ n }, { thread: "chat" });
+    store.close();
+    console.log(`sqlite, ${BYTE_TURNS} turns, ${reducer}: ${(statSync(path).size / 1e6).toFixed(2)} MB`);
+  }
+  await growth("memory", () => new MemoryStore());
+  await growth("sqlite wal", () => new SqliteStore({ path: join(directory, "growth.db"), journal: "wal" }));
+  await growth("postgres", () => new PostgresStore({ url: server.url, schema: "growth" }));
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+  await server.dispose();
+}
+
+async function growth(name: string, open: () => Store): Promise<void> {
+  for (const reducer of ["append", "addMessages"]) {
+    const store = open();
+    const engine = createEngine(chatTable(reducer), { functions, store });
+    const times: number[] = [];
+    for (let n = 0; n < TURNS; n++) {
+      const { user, system } = process.cpuUsage();
+      await engine.run({ n }, { thread: reducer });
+      const after = process.cpuUsage();
+      times.push((after.user + after.system - user - system) / 1000);
+    }
+    await store.close?.();
+    const [early, late] = [median(times.slice(100, 200)), median(times.slice(-100))];
+    console.log(
+      `${name}, ${reducer}: ${early.toFixed(2)} ms CPU a turn at first, ${late.toFixed(2)} after ${TURNS} turns: ` +
+        `${(late / early).toFixed(2)}x`,
+    );
+  }
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
