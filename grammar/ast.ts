@@ -315,6 +315,8 @@ export interface AssertDecl {
   readonly node: Identifier;
   /** `a before b`: b. `never a with b`: b. */
   readonly other?: Identifier;
+  /** `a before each b`. */
+  readonly each?: true;
 }
 
 /** `drop score, notes`: channels of earlier versions, whose values a thread loses. */

@@ -147,16 +147,31 @@ function violatedAssertions(replayed: Replayed): string[] {
   const isOver = result.status === "completed" || result.status === "incomplete";
   const firstOf = (node: number): number => steps.findIndex((step) => step.includes(nameOf(table, node)));
   // A node that failed does not satisfy an assertion that requires it.
-  const firstSuccessOf = (node: number): number =>
-    steps.findIndex((_, step) =>
-      replayed.events.some(
-        (event) =>
-          event.type === "node" && event.phase === "end" && event.step === step && event.node === nameOf(table, node),
-      ),
+  const succeedsIn = (step: number, name: string): boolean =>
+    replayed.events.some(
+      (event) => event.type === "node" && event.phase === "end" && event.step === step && event.node === name,
     );
+  const firstSuccessOf = (node: number): number => steps.findIndex((_, step) => succeedsIn(step, nameOf(table, node)));
+  /** The step of the first run of `then` that `first` does not precede; each of several sent tasks counts. */
+  const runWithoutSince = (first: string, then: string): number => {
+    let isReleased = false;
+    return steps.findIndex((nodes, step) => {
+      const count = nodes.filter((name) => name === then).length;
+      if (count > 1 || (count === 1 && !isReleased)) return true;
+      isReleased = count === 0 && (isReleased || succeedsIn(step, first));
+      return false;
+    });
+  };
   return table.assertions.flatMap((assertion): string[] => {
     switch (assertion.kind) {
       case "before": {
+        if (assertion.each === true) {
+          const [first, then] = [nameOf(table, assertion.first), nameOf(table, assertion.then)];
+          const step = runWithoutSince(first, then);
+          return step === -1
+            ? []
+            : [`\`${then}\` runs in step ${step}, and \`${first}\` has not run since \`${then}\` last ran`];
+        }
         const first = firstSuccessOf(assertion.first);
         const then = assertion.then === END ? firstEnd(replayed) : firstOf(assertion.then);
         // A branch that ends in the same step as `first` ends without it, unless it is the branch of `first`.

@@ -190,6 +190,8 @@ export interface BoundAssertion {
   readonly node: string;
   /** A node, or `end` for `before`. */
   readonly other?: string;
+  /** `before each`. */
+  readonly each?: true;
 }
 
 /** Channels that a node writes with `set`. */

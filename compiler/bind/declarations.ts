@@ -122,11 +122,17 @@ export function bindAssertions(
 ): readonly BoundAssertion[] {
   const bound: BoundAssertion[] = [];
   for (const declaration of assertions) {
-    const { form, node, other } = declaration;
+    const { form, node, other, each } = declaration;
     const isKnown = assertedNode(node, false, context);
-    const isOtherKnown = other === undefined || assertedNode(other, form === "before", context);
+    const isOtherKnown = other === undefined || assertedNode(other, form === "before" && each !== true, context);
     if (!isKnown || !isOtherKnown) continue;
-    bound.push({ declaration, form, node: node.name, ...(other === undefined ? {} : { other: other.name }) });
+    bound.push({
+      declaration,
+      form,
+      node: node.name,
+      ...(other === undefined ? {} : { other: other.name }),
+      ...(each === undefined ? {} : { each }),
+    });
   }
   return bound;
 }

@@ -31,6 +31,10 @@ export function assertionsOf(context: CheckContext): AssertionToCheck[] {
         return item({ form: bound.form, node }, `${bound.form} ${bound.node}`);
       case "before":
         if (other === undefined) return [];
+        if (bound.each === true) {
+          const text = `${bound.node} before each ${bound.other ?? ""}`;
+          return item({ form: "before each", first: node, then: other }, text);
+        }
         return item({ form: "before", first: node, then: other }, `${bound.node} before ${bound.other ?? ""}`);
       case "never":
         if (other === undefined) return [];
@@ -71,11 +75,16 @@ export function checkAssertions(
         }),
         run,
       );
-    } else if (graph.complete)
-      context.prove("NG214", assertionProvenText({ assertion: item.text }), item.bound.declaration.span);
+    } else if (graph.complete) context.prove("NG214", provenText(item), item.bound.declaration.span);
     else open.push(item);
   }
   return open;
+}
+
+/** The words of a proof. `a before b` is about the first run of b, which readers take for each of its runs. */
+export function provenText({ bound, text }: AssertionToCheck): string {
+  const isFirst = bound.form === "before" && bound.each !== true && bound.other !== END_NAME;
+  return assertionProvenText({ assertion: text, first: isFirst ? bound.other : undefined });
 }
 
 const UNDECIDED = "the conditions on the run that would violate it could not be decided";
@@ -84,6 +93,7 @@ function explain({ bound }: AssertionToCheck): string {
   const other = `\`${bound.other ?? ""}\``;
   switch (bound.form) {
     case "before":
+      if (bound.each === true) return `${other} can run although \`${bound.node}\` has not run since ${other} last ran`;
       return bound.other === END_NAME
         ? `a branch can end without \`${bound.node}\``
         : `${other} can run without \`${bound.node}\` before it`;

@@ -1,5 +1,4 @@
 import { setChannels } from "../bind/bound-graph.ts";
-import { assertionProvenText } from "../../diagnostics/catalog/proofs.ts";
 import { type Assertion, findViolation } from "../explore/assertions.ts";
 import { findConcurrentPlaces, type MayRunTogether } from "../explore/concurrent-places.ts";
 import { findDefects, isSound } from "../explore/defects.ts";
@@ -10,7 +9,7 @@ import { canRunWithout } from "../explore/reach.ts";
 import { createRunFinder } from "../explore/runs.ts";
 import { hasFreeLoops } from "../explore/term-liveness.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
-import type { AssertionToCheck } from "./check-assertions.ts";
+import { type AssertionToCheck, provenText } from "./check-assertions.ts";
 import type { CheckContext } from "./check-context.ts";
 
 export interface ProvenApart {
@@ -56,7 +55,7 @@ export function proveApart(
   if (!writersAreApart(question)) open.push("writers of one step");
   for (const item of assertions) {
     if (holds(question, item.assertion)) {
-      context.prove("NG214", assertionProvenText({ assertion: item.text }), item.bound.declaration.span);
+      context.prove("NG214", provenText(item), item.bound.declaration.span);
     } else open.push(`\`${item.text}\``);
   }
   return { soundStates, open };
@@ -86,6 +85,8 @@ function holdsApart(
   switch (assertion.form) {
     case "before":
       return !canRunWithout(model, outcomes, assertion.first, assertion.then);
+    case "before each":
+      return false;
     case "never":
       return mayRunTogether?.(assertion.node, assertion.with) === false;
     case "once":

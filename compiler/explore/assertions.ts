@@ -9,6 +9,8 @@ export type Assertion =
    * one.
    */
   | { readonly form: "before"; readonly first: number; readonly then: number }
+  /** Before each run of `then`, `first` has finished since the step of the last run of `then`. */
+  | { readonly form: "before each"; readonly first: number; readonly then: number }
   /** The node runs at most once. */
   | { readonly form: "once"; readonly node: number }
   /** Every completed run has run the node without a failure. */
@@ -20,7 +22,7 @@ export type Assertion =
 export function watchedNodes(assertions: readonly Assertion[]): number[] {
   const found = new Set<number>();
   for (const assertion of assertions) {
-    if (assertion.form === "before") found.add(assertion.first);
+    if (assertion.form === "before" || assertion.form === "before each") found.add(assertion.first);
     else if (assertion.form === "eventually") found.add(assertion.node);
   }
   return [...found].sort((a, b) => a - b);
@@ -39,6 +41,8 @@ export function findViolation(
       );
     case "before":
       return firstOf((exactOnly) => runWithout(graph, assertion.first, assertion.then, exactOnly));
+    case "before each":
+      return firstOf((exactOnly) => runWithoutSince(graph, assertion.first, assertion.then, exactOnly));
     case "eventually":
       return firstOf((exactOnly) => completionWithout(graph, assertion.node, exactOnly));
     case "once":
@@ -125,29 +129,59 @@ function completionWithout(graph: StateGraph, node: number, exactOnly: boolean):
     : { states: pathTo(search, end), last: undefined, feasible: exactOnly, without: node };
 }
 
-/** A breadth-first search over pairs of a state and whether the node has run before. */
 function secondRun(graph: StateGraph, node: number, exactOnly: boolean): Run | undefined {
+  const isViolated = (id: number, hasRun: boolean): boolean => {
+    const count = countRuns(graph, graph.states[id]!, node);
+    return count > 1 || (hasRun && count > 0);
+  };
+  return searchWithFlag(
+    graph,
+    exactOnly,
+    isViolated,
+    (id, _edge, hasRun) => hasRun || runsAtAll(graph, graph.states[id]!, node),
+  );
+}
+
+/** A run of `then` after which, or after whose last run, `first` has not finished. Two tasks in one step are two runs. */
+function runWithoutSince(graph: StateGraph, first: number, then: number, exactOnly: boolean): Run | undefined {
+  const isViolated = (id: number, isReleased: boolean): boolean => {
+    const count = countRuns(graph, graph.states[id]!, then);
+    return count > 1 || (count > 0 && !isReleased);
+  };
+  return searchWithFlag(
+    graph,
+    exactOnly,
+    isViolated,
+    (id, edge, isReleased) =>
+      !runsAtAll(graph, graph.states[id]!, then) && (isReleased || finishes(graph, id, edge, first)),
+  );
+}
+
+/** A breadth-first search over the product of the states and a flag, which is false at the start. */
+function searchWithFlag(
+  graph: StateGraph,
+  exactOnly: boolean,
+  isViolated: (state: number, flag: boolean) => boolean,
+  next: (state: number, edge: number, flag: boolean) => boolean,
+): Run | undefined {
   const size = graph.states.length;
   const parents = new Int32Array(2 * size).fill(-2);
   const queue = [0];
   parents[0] = -1;
   for (const at of queue) {
     const id = at % size;
-    const isSecond = at >= size;
-    const count = countRuns(graph, graph.states[id]!, node);
-    const hasRun = count > 0;
-    if (count > 1 || (isSecond && hasRun)) {
+    const flag = at >= size;
+    if (isViolated(id, flag)) {
       const states: number[] = [];
       for (let step = at; step >= 0; step = parents[step]!) states.push(step % size);
       return { states: states.reverse(), last: undefined, feasible: exactOnly };
     }
-    const offset = isSecond || hasRun ? size : 0;
     const targets = graph.successors[id];
     for (let edge = 0; edge < (targets?.length ?? 0); edge++) {
-      const next = targets![edge]! + offset;
-      if (parents[next] !== -2 || (exactOnly && !isExactEdge(graph, id, edge))) continue;
-      parents[next] = at;
-      queue.push(next);
+      const successor = targets![edge]! + (next(id, edge, flag) ? size : 0);
+      if (parents[successor] !== -2 || (exactOnly && !isExactEdge(graph, id, edge))) continue;
+      parents[successor] = at;
+      queue.push(successor);
     }
   }
   return undefined;

@@ -102,7 +102,7 @@ export function lowerAssertion(assertion: BoundAssertion, nodeIndex: ReadonlyMap
   const other = assertion.other === undefined ? END : indexOf(nodeIndex, assertion.other);
   switch (assertion.form) {
     case "before":
-      return { kind: "before", first: node, then: other };
+      return { kind: "before", first: node, then: other, ...(assertion.each === undefined ? {} : { each: true }) };
     case "never":
       return { kind: "never", node, with: other };
     default:

@@ -23,8 +23,9 @@ export function stepBoundText(facts: { steps: number; perAnswer: boolean }): str
 }
 
 /** NG214: an assertion holds. */
-export function assertionProvenText(facts: { assertion: string }): string {
-  return `\`${facts.assertion}\` holds on every run`;
+export function assertionProvenText(facts: { assertion: string; first?: string | undefined }): string {
+  const scope = facts.first === undefined ? "" : `: for the first run of \`${facts.first}\``;
+  return `\`${facts.assertion}\` holds on every run${scope}`;
 }
 
 /** NG605: the most calls that a run can make. */

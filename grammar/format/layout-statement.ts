@@ -77,10 +77,10 @@ function layoutChannel(channel: Ast.ChannelDecl, source: SourceView): Doc {
   ];
 }
 
-function layoutAssert({ form, node, other }: Ast.AssertDecl): Doc {
+function layoutAssert({ form, node, other, each }: Ast.AssertDecl): Doc {
   switch (form) {
     case "before":
-      return words("assert", node.name, "before", other?.name ?? "");
+      return words("assert", node.name, "before", ...(each === true ? ["each"] : []), other?.name ?? "");
     case "never":
       return words("assert", "never", node.name, "with", other?.name ?? "");
     default:

@@ -87,6 +87,7 @@ const NAMES = [
   "limit",
   "stepLimit",
   "assertion",
+  "assertEach",
   // Tests
   "testItem",
   "mock",

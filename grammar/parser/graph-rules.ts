@@ -5,6 +5,7 @@ import { D } from "./decisions.ts";
 import { EdgeRules } from "./edge-rules.ts";
 
 const NODE = "the name of a node";
+const EACH = { each: true } as const;
 
 export abstract class GraphRules extends EdgeRules {
   protected readonly limit = this.RULE("limit", (): LimitDecl => {
@@ -61,11 +62,15 @@ export abstract class GraphRules extends EdgeRules {
       () => {
         const node = this.name("`once`, `eventually`, `never`, or the name of a node");
         this.takeWord("before");
+        const each = this.maybe(D.assertEach, () => this.takeWord("each"), this.isEach) === undefined ? {} : EACH;
         const other = this.name(NODE);
-        return { kind: "Assert", span: this.spanFrom(first), form: "before", node, other };
+        return { kind: "Assert", span: this.spanFrom(first), form: "before", node, other, ...each };
       },
     ]);
   });
+
+  /** G9: `each` is the modifier when the name of a node follows. */
+  private readonly isEach = (): boolean => this.at(t.Identifier, 2);
 
   protected readonly drop = this.RULE("drop", (): DropDecl => {
     const first = this.takeWord("drop");

@@ -159,6 +159,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
   limit: [["'limit'"], ["'max'"]],
   stepLimit: [["'none'"], ["Numeral"]],
   assertion: [["'once' Identifier"], ["'eventually' Identifier"], ["'never' Identifier"], ["Identifier 'before'"]],
+  assertEach: [["'each'"]],
   planSetting: [["'max'"], ["'order'"], ["'pool'"], ["'on'"]],
   failureMode: [["'continue'"], ["'kill'"], ["'no'"]],
   testItem: [["'given'"], ["'mock'"], ["'answer'"], ["'expect'"]],

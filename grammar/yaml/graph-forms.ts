@@ -291,7 +291,7 @@ export const limitsForm: Form<LimitDecl[]> = recordForm(
 
 export const assertsForm: Form<AssertDecl[]> = oneOrMore(
   fragmentForm("assert", "an assertion, such as `approve before end`", {
-    help: "the assertions are `a before b`, `once a`, `eventually a` and `never a with b`",
+    help: "the assertions are `a before b`, `a before each b`, `once a`, `eventually a` and `never a with b`",
   }),
   "a list of assertions",
 );

@@ -234,7 +234,7 @@ const BARRIER = record<BarrierSpec>({
 });
 
 const ASSERTION = variants<AssertionSpec, "kind">("kind", {
-  before: { first: NODE_OR_END, then: NODE_OR_END },
+  before: { first: NODE_OR_END, then: NODE_OR_END, each: optional(YES) },
   once: { node: NODE_OR_END },
   eventually: { node: NODE_OR_END },
   never: { node: NODE_OR_END, with: NODE_OR_END },

@@ -198,7 +198,7 @@ export interface BarrierSpec {
 }
 
 export type AssertionSpec =
-  | { readonly kind: "before"; readonly first: NodeIndex; readonly then: NodeIndex }
+  | { readonly kind: "before"; readonly first: NodeIndex; readonly then: NodeIndex; readonly each?: true }
   | { readonly kind: "once"; readonly node: NodeIndex }
   | { readonly kind: "eventually"; readonly node: NodeIndex }
   | { readonly kind: "never"; readonly node: NodeIndex; readonly with: NodeIndex };

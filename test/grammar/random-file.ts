@@ -61,6 +61,7 @@ const GATES: Readonly<Record<string, (tokens: readonly string[], at: number) => 
     return tokens[at] === "status" && isName(next) && !isLine;
   },
   G8: (tokens, at) => tokens[at] === "set" && isName(tokens[at + 1]),
+  G9: (tokens, at) => tokens[at] === "each" && isName(tokens[at + 1]),
   G6: (tokens, at) => isWord(tokens[at]) && tokens[at + 1] === ":",
   G7: (tokens, at) => {
     if (tokens[at] !== "any" && tokens[at] !== "done") return false;

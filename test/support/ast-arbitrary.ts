@@ -351,7 +351,15 @@ const assertion: fc.Arbitrary<Ast.AssertDecl> = fc.oneof(
     span: fc.constant(span),
     form: fc.constantFrom("before", "never"),
     node: asserted,
-    other: identifier,
+    other: identifier.filter(({ name }) => name !== "each"),
+  }),
+  fc.record({
+    kind: fc.constant("Assert" as const),
+    span: fc.constant(span),
+    form: fc.constant("before" as const),
+    node: asserted,
+    other: identifier.filter(({ name }) => name !== "each"),
+    each: fc.constant(true as const),
   }),
 );
 

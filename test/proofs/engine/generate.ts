@@ -125,6 +125,9 @@ class Draft {
     for (let count = 1 + random.below(2); count > 0; count--) {
       asserted.add(mutations === 0 && random.chance(0.94) ? this.likelyAssertion(names) : this.assertion(names));
     }
+    for (const text of [...asserted]) {
+      if (/ before n\d+$/.test(text)) asserted.add(text.replace("before", "before each"));
+    }
     this.extra.push(...asserted);
     if (random.chance(0.08)) this.extra.push(`limit steps ${1 + random.below(12)}`);
     if (random.chance(0.08)) this.extra.push(`max parallel ${1 + random.below(3)}`);

@@ -73,7 +73,7 @@ export function wiringOf(table: Table): Wiring {
 function assertionText(spec: AssertionSpec, nameOf: (node: number) => string): string {
   switch (spec.kind) {
     case "before":
-      return `${nameOf(spec.first)} before ${nameOf(spec.then)}`;
+      return `${nameOf(spec.first)} before ${spec.each === true ? "each " : ""}${nameOf(spec.then)}`;
     case "never":
       return `never ${nameOf(spec.node)} with ${nameOf(spec.with)}`;
     default:
@@ -143,6 +143,15 @@ function violates(wiring: Wiring, { steps, start, result }: RanGraph, assertion:
   const firstSuccess = (node: number): number => steps.findIndex((step) => finished(step, nameOf(node)) > 0);
   switch (assertion.kind) {
     case "before": {
+      if (assertion.each === true) {
+        let isReleased = false;
+        return steps.some((step) => {
+          const count = step.nodes.filter((name) => name === nameOf(assertion.then)).length;
+          const isViolated = count > 1 || (count === 1 && !isReleased);
+          isReleased = count === 0 && (isReleased || finished(step, nameOf(assertion.first)) > 0);
+          return isViolated;
+        });
+      }
       const first = firstSuccess(assertion.first);
       if (assertion.then === END) {
         if (start !== undefined && (start.targets.length === 0 || start.targets.includes("end"))) return true;

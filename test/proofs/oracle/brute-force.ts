@@ -445,6 +445,22 @@ function holds(
       return !reach(roots, (state, step) => !finishes(state, step, a)).some(
         (state) => state.ready.length === 0 && Object.keys(state.barriers).length === 0,
       );
+    case "before each": {
+      // Pairs of a state and whether `a` has finished since `b` last ran.
+      const released = [new Set<Concrete>(roots), new Set<Concrete>()] as const;
+      const open = roots.map((state): readonly [Concrete, boolean] => [state, false]);
+      for (const [state, isReleased] of open) {
+        const runs = state.ready.includes(b!);
+        if (runs && !isReleased) return false;
+        for (const step of state.next) {
+          const flag = !runs && (isReleased || finishes(state, step, a));
+          const seen = released[flag ? 1 : 0];
+          if (!seen.has(step.to)) open.push([step.to, flag]);
+          seen.add(step.to);
+        }
+      }
+      return true;
+    }
     case "before": {
       const without = reach(roots, (state, step) => !finishes(state, step, a));
       if (b !== "end") return !without.some((state) => state.ready.includes(b!));

@@ -33,6 +33,7 @@ export function differencesApart(
   }
   assertions.forEach((assertion, index) => {
     if (verdicts.holds[index] === true) return;
+    if (assertion.form === "before each") return;
     const shown =
       assertion.form === "before"
         ? !canRunWithout(model, outcomes, assertion.first, assertion.then)

@@ -29,7 +29,11 @@ export function differencesOfCheck(
     expect(!has("NG900", "warning"), "NG900");
   }
   graph.assertions.forEach(({ form, a, b }, index) => {
-    const text = form === "before" ? `${a} before ${b}` : form === "never" ? `never ${a} with ${b}` : `${form} ${a}`;
+    const text = form.startsWith("before")
+      ? `${a} ${form} ${b}`
+      : form === "never"
+        ? `never ${a} with ${b}`
+        : `${form} ${a}`;
     const proven = proofs.some(({ code, message }) => code === "NG214" && message.includes(`\`${text}\``));
     const refuted = diagnostics.find(({ code, message }) => code === "NG213" && message.includes(`\`${text}\``));
     const holds = verdicts.holds[index]!;

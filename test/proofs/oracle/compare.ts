@@ -183,7 +183,7 @@ function assertionsOf(graph: RandomGraph): Assertion[] {
   const indexOf = new Map(graph.nodes.map((node, index) => [node.name, index]));
   const index = (name: string | undefined): number => (name === "end" ? -1 : indexOf.get(name ?? "")!);
   return graph.assertions.map(({ form, a, b }): Assertion => {
-    if (form === "before") return { form, first: index(a), then: index(b) };
+    if (form === "before" || form === "before each") return { form, first: index(a), then: index(b) };
     return form === "never" ? { form, node: index(a), with: index(b) } : { form, node: index(a) };
   });
 }

@@ -44,7 +44,7 @@ export interface RandomGraph {
   readonly counterLimit: number;
   /** Names: before a b, once a, eventually a, never a with b. */
   readonly assertions: readonly {
-    readonly form: "before" | "once" | "eventually" | "never";
+    readonly form: "before" | "before each" | "once" | "eventually" | "never";
     readonly a: string;
     readonly b?: string;
   }[];
@@ -220,11 +220,13 @@ export function randomGraph(seed: number, family: Family): RandomGraph {
     return `node ${node.name} = ${call}${into}${policies.length === 0 ? "" : ` { ${policies.join("  ")} }`}`;
   });
   const any = (): string => pick(names);
+  const [a, b] = [any(), chance(0.2) ? "end" : any()];
   const assertions: RandomGraph["assertions"] = [
-    { form: "before", a: any(), b: chance(0.2) ? "end" : any() },
+    { form: "before", a, b },
     { form: "once", a: any() },
     { form: "eventually", a: any() },
     { form: "never", a: any(), b: any() },
+    ...(b === "end" ? [] : [{ form: "before each" as const, a, b }]),
   ];
   const booleans = [true, false];
   const domains: Record<string, readonly Value[]> = { flag: booleans, kind: ["x", "y", "z"], ready: booleans };
@@ -241,8 +243,8 @@ export function randomGraph(seed: number, family: Family): RandomGraph {
     initial[channel] = [false];
   }
   const asserted = assertions.map(({ form, a, b }) =>
-    form === "before"
-      ? `assert ${a} before ${b}`
+    form === "before" || form === "before each"
+      ? `assert ${a} ${form} ${b}`
       : form === "never"
         ? `assert never ${a} with ${b}`
         : `assert ${form} ${a}`,
