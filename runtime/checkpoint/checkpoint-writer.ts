@@ -158,6 +158,11 @@ export class CheckpointWriter {
     const stored = (): void => {
       this.storedId = id;
       if (releases) lease.isReleased = true;
+      const isDone = details.status === "completed" || details.status === "incomplete";
+      if (releases && isDone && run.program.hasMemory) {
+        const head = Object.freeze({ ...header, ...request.snapshot() });
+        this.#durable.recentHeads?.set(threadId, { head, program: run.program });
+      }
     };
     const saved = journal.write(() => {
       if (releases) lease.ends = true;

@@ -1,6 +1,7 @@
 import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
 import { StoreError, ThreadError } from "../interface/errors.ts";
 import type { Store } from "../interface/store.ts";
+import type { Program } from "../program/program.ts";
 import type { Durable } from "../run/shared.ts";
 import { asStoreError } from "./journal.ts";
 import { migrateCheckpoint } from "./restore-run.ts";
@@ -12,15 +13,24 @@ export async function loadHead(store: Store, threadId: ThreadId): Promise<Checkp
   throw new ThreadError("NG_UNKNOWN_THREAD", threadId, `there is no thread \`${threadId}\` in this store`);
 }
 
-/** The newest checkpoint of a claimed thread; `undefined` if it has none. */
-export async function loadClaimedHead({
-  store,
-  threadId,
-  isNewThread,
-}: Pick<Durable, "store" | "threadId" | "isNewThread">): Promise<Checkpoint | undefined> {
-  if (isNewThread) return undefined;
+/** The newest checkpoint of a claimed thread. */
+export interface LoadedHead {
+  /** Absent if the thread has no checkpoint. */
+  readonly head: Checkpoint | undefined;
+  /** A run of this process has saved the head with this program, which has admitted its values. */
+  readonly isOwn: boolean;
+}
+
+/** The newest checkpoint of a claimed thread, from this process or from the store. */
+export async function loadClaimedHead(
+  { store, threadId, headAtClaim, recentHeads }: Durable,
+  program: Program,
+): Promise<LoadedHead> {
+  if (headAtClaim === null) return { head: undefined, isOwn: false };
+  const recent = headAtClaim === undefined ? undefined : recentHeads?.get(threadId, headAtClaim);
+  if (recent !== undefined) return { head: recent.head, isOwn: recent.program === program };
   const found = await asStoreError(() => store.loadLatest(threadId));
-  return found === undefined ? undefined : migrateCheckpoint(found, { threadId });
+  return { head: found === undefined ? undefined : migrateCheckpoint(found, { threadId }), isOwn: false };
 }
 
 /** The newest checkpoint of a called graph or plan; `undefined` if it has none. */

@@ -155,12 +155,12 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
   const maxSteps = maxStepsOf(core, options);
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, options, async (durable, cancellation) => {
-    const head = await loadClaimedHead(durable);
+    const { head, isOwn } = await loadClaimedHead(durable, program);
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
     const shared = createShared(core, options, { threadId, durable, ttl: head?.ttl });
     const run = new Run(program, shared, { cancellation, maxSteps });
     applyInput(run, input);
-    followRun(run, head);
+    followRun(run, head, { isAdmitted: isOwn });
     // Signals of the abandoned run.
     const isAbandoned = head !== undefined && head.status !== "completed" && head.status !== "incomplete";
     if (isAbandoned) await dropSignals(run);

@@ -105,7 +105,7 @@ async function startPlan(
   if (core.options.store === undefined) return startWithoutStore({ plan, core }, input, options, selected, runId);
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, forRunner(options), async (durable, cancellation) => {
-    const head = await loadClaimedHead(durable);
+    const { head } = await loadClaimedHead(durable, plan.program);
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
     const lastRun = head === undefined ? null : lastRunOf(head);
     const info: PlanRunInfo = { runId, resumedFrom: null, thread: threadId, lastRun };

@@ -42,6 +42,8 @@ export interface Program {
   readonly pausingNode: string | undefined;
   /** Some node receives signals, here or in a called graph. */
   readonly receives: boolean;
+  /** Some channel keeps its value from run to run. */
+  readonly hasMemory: boolean;
   readonly secrets: ReadonlyMap<string, string> | undefined;
 }
 
@@ -274,6 +276,7 @@ function link(
       table.nodes.some(({ call }) => call.kind === "builtin" && call.name === "receive") ||
       graphs.some((graph) => graph.receives) ||
       plans.some((plan) => plan?.program.receives === true),
+    hasMemory: channels.some(({ spec }) => spec.role === "memory"),
     secrets: readSecrets(table, options),
   };
 }

@@ -57,10 +57,15 @@ export function hasInput({ channels, initial }: Program, head: Checkpoint, input
 /**
  * A new run on a thread follows the last one: `memory` channels keep their values, all others are reset (5.13).
  *
- * @param isElsewhere the last run is stored in another namespace: only its memory matters
+ * @param options `isElsewhere`: the last run is stored in another namespace, so only its memory matters. `isAdmitted`: this program
+ * has admitted the values
  * @throws ThreadError NG_DRIFT if the thread belongs to another graph, or the graph can no longer hold its memory
  */
-export function followRun(run: Run, stored: Checkpoint | undefined, isElsewhere = false): void {
+export function followRun(
+  run: Run,
+  stored: Checkpoint | undefined,
+  { isElsewhere = false, isAdmitted = false }: { readonly isElsewhere?: boolean; readonly isAdmitted?: boolean } = {},
+): void {
   const { writer } = run;
   if (writer === undefined || stored === undefined) return;
   const { head, moved, problems } = underPresentNames(run.program, stored);
@@ -68,7 +73,7 @@ export function followRun(run: Run, stored: Checkpoint | undefined, isElsewhere 
   const isOther = head.graph !== undefined && head.graph !== table.name;
   if (isOther && run.path.length === 0) throw otherGraph(head, table.name);
   // A node that calls another graph since an edit: that graph starts without memory.
-  const lost = isOther ? [] : [...problems, ...lostMemory(run.program, head)];
+  const lost = isOther || isAdmitted ? [] : [...problems, ...lostMemory(run.program, head)];
   if (lost.length > 0) {
     const what = `a new run on thread \`${head.threadId}\` would lose its memory under this version of graph \`${table.name}\``;
     const remedy =
@@ -85,7 +90,7 @@ export function followRun(run: Run, stored: Checkpoint | undefined, isElsewhere 
     const channel = index === undefined ? undefined : channels[index];
     // Mutation point: memory-channel
     if (index !== undefined && channel?.spec.role === "memory" && !isOther) {
-      const admitted = value === null ? null : channel.admit(value);
+      const admitted = value === null || isAdmitted ? value : channel.admit(value);
       if (!(admitted instanceof Mismatch)) {
         run.state[index] = admitted;
         if (isElsewhere || channel.spec.was?.some((former) => moved.has(former)) === true) {

@@ -1,4 +1,4 @@
-import type { ConsumedAnswer, Signal, ThreadId } from "../interface/checkpoint.ts";
+import type { CheckpointId, ConsumedAnswer, Signal, ThreadId } from "../interface/checkpoint.ts";
 import type { Clock } from "../interface/clock.ts";
 import type { Durability, OnFailure } from "../interface/engine-options.ts";
 import type { RunContext } from "../interface/context.ts";
@@ -10,6 +10,7 @@ import type { Mailbox } from "./mailbox.ts";
 import type { NodeCache } from "./node-cache.ts";
 import type { Claim, Store } from "../interface/store.ts";
 import type { LongTermMemory } from "../interface/memory.ts";
+import type { RecentHeads } from "../checkpoint/recent-heads.ts";
 import type { Journal } from "../checkpoint/journal.ts";
 import type { Slots } from "./slots.ts";
 import type { StepLimits } from "./step-limits.ts";
@@ -73,8 +74,10 @@ export interface Durable {
   readonly store: Store;
   readonly threadId: ThreadId;
   readonly claim: Claim;
-  /** The claim has created the thread: it has no checkpoint that this runner has not saved. */
-  readonly isNewThread: boolean;
+  /** The head of the thread when it was claimed; `null` for a thread that the claim has created, `undefined` if not known. */
+  readonly headAtClaim: CheckpointId | null | undefined;
+  /** Absent if the head at the claim is not known. */
+  readonly recentHeads: RecentHeads | undefined;
   readonly lease: Lease;
   /**
    * Ensures before bodies run that the claim is still valid. Returns `undefined` while the lease certainly holds.

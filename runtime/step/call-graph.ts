@@ -73,7 +73,7 @@ async function rememberFormerCall(child: Run, durable: Durable): Promise<void> {
   for (const namespace of child.formerNamespaces) {
     const head = await loadChildHead(durable, namespace);
     if (head === undefined) continue;
-    followRun(child, head, true);
+    followRun(child, head, { isElsewhere: true });
     return;
   }
 }

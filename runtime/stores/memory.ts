@@ -19,6 +19,7 @@ import type {
   ThreadInfo,
 } from "../interface/store.ts";
 import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
+import { noteClaimedHead } from "../interface/claimed-heads.ts";
 import { registerRunView } from "../interface/run-view.ts";
 import { pageOfBranches, withAbandoned } from "./contract/branches.ts";
 import { frozenJson } from "./contract/frozen-json.ts";
@@ -86,7 +87,11 @@ export class MemoryStore implements Store {
     const thread = known ?? emptyThread();
     this.#threads.set(threadId, thread);
     thread.holder = { owner: runner.owner, epoch: ++this.#epoch, expiresAt: now + runner.leaseMs };
-    return Object.freeze({ threadId, owner: runner.owner, epoch: thread.holder.epoch });
+    const claim = Object.freeze({ threadId, owner: runner.owner, epoch: thread.holder.epoch });
+    // Entries of a weak map slow garbage collections down, and looking for the head of a new thread is cheap here.
+    if (thread.head !== undefined && this.loadLatest === MemoryStore.prototype.loadLatest)
+      noteClaimedHead(this, claim, thread.head.header.id);
+    return claim;
   }
 
   renew(claim: Claim, leaseMs: number): void {

@@ -11,7 +11,7 @@ import type {
   ThreadsOptions,
 } from "../interface/store.ts";
 import { pageOfBranches, withAbandoned } from "./contract/branches.ts";
-import { noteNewThread } from "../interface/new-threads.ts";
+import { noteClaimedHead } from "../interface/claimed-heads.ts";
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
 import { recordLost } from "./contract/lost-owners.ts";
@@ -65,8 +65,9 @@ export class PostgresStore implements Store {
 
   async claim(threadId: ThreadId, runner: Runner): Promise<Claim> {
     const owner = encodeKey(runner.owner);
-    const { claim, isNew } = await this.#recordLost(owner, () => this.#claims.run({ threadId, runner }, 0));
-    if (isNew && this.loadLatest === PostgresStore.prototype.loadLatest) noteNewThread(this, claim);
+    const { claim, head } = await this.#recordLost(owner, () => this.#claims.run({ threadId, runner }, 0));
+    if (head !== undefined && this.loadLatest === PostgresStore.prototype.loadLatest)
+      noteClaimedHead(this, claim, head);
     return claim;
   }
 

@@ -13,7 +13,7 @@ import type {
 import { pageOfBranches, withAbandoned } from "./contract/branches.ts";
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
-import { noteNewThread } from "../interface/new-threads.ts";
+import { noteClaimedHead } from "../interface/claimed-heads.ts";
 import { registerRunView } from "../interface/run-view.ts";
 import type { ThreadRow } from "./contract/rows.ts";
 import { recordLost } from "./contract/lost-owners.ts";
@@ -71,8 +71,8 @@ export class SqliteStore implements Store {
 
   claim(threadId: ThreadId, runner: Runner): Claim {
     const owner = encodeKey(runner.owner);
-    const { claim, isNew } = this.#recordLost(owner, () => takeClaim(this.#connection, threadId, runner, this.#now()));
-    if (isNew && this.loadLatest === SqliteStore.prototype.loadLatest) noteNewThread(this, claim);
+    const { claim, head } = this.#recordLost(owner, () => takeClaim(this.#connection, threadId, runner, this.#now()));
+    if (head !== undefined && this.loadLatest === SqliteStore.prototype.loadLatest) noteClaimedHead(this, claim, head);
     return claim;
   }
 

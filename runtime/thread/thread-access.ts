@@ -1,7 +1,8 @@
 import type { ThreadId } from "../interface/checkpoint.ts";
 import type { Durability, ExecuteOptions } from "../interface/engine-options.ts";
 import { StoreError, ThreadError, type NgraphError } from "../interface/errors.ts";
-import { isNewThread } from "../interface/new-threads.ts";
+import { recentHeadsOf } from "../checkpoint/recent-heads.ts";
+import { claimedHead } from "../interface/claimed-heads.ts";
 import { runViewOf } from "../interface/run-view.ts";
 import type { Store } from "../interface/store.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
@@ -62,9 +63,10 @@ export async function asRunner<T>(
     return await withClaim(store, threadId, settings, async (claim, ensureClaimed, lease) => {
       try {
         const journal = new Journal(durability === "async", core.clock);
-        const isNew = isNewThread(core.options.store, claim);
+        const headAtClaim = claimedHead(core.options.store, claim);
+        const recentHeads = headAtClaim === undefined ? undefined : recentHeadsOf(core.options.store!);
         return await work(
-          { store, threadId, claim, isNewThread: isNew, lease, ensureClaimed, journal, durability },
+          { store, threadId, claim, headAtClaim, recentHeads, lease, ensureClaimed, journal, durability },
           cancellation,
         );
       } catch (error) {

@@ -13,6 +13,8 @@ export interface OpenStore {
   readonly store: Store;
   /** Closes the store and opens it again on the same data. */
   reopen(): MaybePromise<Store>;
+  /** Another store on the same data, which the caller closes. Absent for a store in memory. */
+  openOther?(): Store;
   dispose(): MaybePromise<void>;
 }
 
@@ -31,6 +33,7 @@ export function inFile(): OpenStore {
       store.close();
       return (store = new SqliteStore(path));
     },
+    openOther: () => new SqliteStore(path),
     dispose: () => {
       store.close();
       rmSync(directory, { recursive: true, force: true });
@@ -50,6 +53,7 @@ export function inPostgres(server: PostgresServer): OpenStore {
       await store.close();
       return (store = open());
     },
+    openOther: open,
     dispose: async () => {
       await store.close();
       await server.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);

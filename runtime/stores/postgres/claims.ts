@@ -1,5 +1,5 @@
 /** Claims of threads. Those of this process that are made together share a transaction. */
-import type { ThreadId } from "../../interface/checkpoint.ts";
+import type { CheckpointId, ThreadId } from "../../interface/checkpoint.ts";
 import type { Claim, Runner } from "../../interface/store.ts";
 import { thisProcess } from "../contract/holder-process.ts";
 import { encodeKey } from "../contract/key.ts";
@@ -18,13 +18,15 @@ export interface ClaimRequest {
 
 export interface TakenClaim {
   readonly claim: Claim;
-  /** The claim has created the thread. */
-  readonly isNew: boolean;
+  /** The head of the thread; `null` if the claim has created the thread, `undefined` if reading it takes a message. */
+  readonly head: CheckpointId | null | undefined;
 }
 
-/** The thread's row with a claim, and whether it is a new row. */
+/** The thread's row with a claim, and the row before it. */
 interface Claimed {
   readonly row: ThreadRow;
+  /** Absent for a new thread. */
+  readonly before?: ThreadRow;
   readonly isNew: boolean;
 }
 
@@ -46,11 +48,12 @@ export async function takeClaims(
       try {
         const claimed = outcome ?? { value: await claimAlone(connection, requests[index]!) };
         if ("error" in claimed) return claimed;
-        const { row, isNew } = claimed.value;
+        const { row, before } = claimed.value;
+        const head = before === undefined ? null : connection.known.releasedHead(before);
         if (row.last === 0) {
           connection.known.set(row.name, { thread: row, head: undefined, cells: new Map(), isComplete: true });
         }
-        return { value: { claim: Object.freeze({ threadId, owner: runner.owner, epoch: row.epoch }), isNew } };
+        return { value: { claim: Object.freeze({ threadId, owner: runner.owner, epoch: row.epoch }), head } };
       } catch (error) {
         return { error };
       }
@@ -135,7 +138,7 @@ function claimedRow(connection: Connection, { threadId, runner }: ClaimRequest, 
   if (known.owner !== null && known.owner !== owner && isHeld(known, now, connection.lost)) {
     throw threadIsHeld(threadId, describeHolder(known));
   }
-  return { row: addChecksum(THREADS, { ...known, ...holder }), isNew: false };
+  return { row: addChecksum(THREADS, { ...known, ...holder }), before: known, isNew: false };
 }
 
 /** Writes the rows and commits. Returns the names of the threads that are written: not those that another transaction has created. */

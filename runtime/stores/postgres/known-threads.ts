@@ -1,3 +1,4 @@
+import type { CheckpointId } from "../../interface/checkpoint.ts";
 import type { LastCell } from "../contract/cells.ts";
 import type { CheckpointRow, ThreadRow } from "../contract/rows.ts";
 
@@ -21,6 +22,7 @@ export interface KnownThread {
  */
 export class KnownThreads {
   readonly #threads = new Map<string, KnownThread>();
+  readonly #released = new Map<string, Pick<ThreadRow, "v" | "sum"> & { readonly head: CheckpointId }>();
 
   get(threadKey: string): KnownThread | undefined {
     return this.#threads.get(threadKey);
@@ -36,5 +38,21 @@ export class KnownThreads {
 
   forget(threadKey: string): void {
     this.#threads.delete(threadKey);
+  }
+
+  /** Remembers the head of a thread, with the row that a runner has left when it has released its claim. */
+  release({ name, v, sum }: ThreadRow, head: CheckpointId): void {
+    if (this.#released.size >= MAX_THREADS && !this.#released.has(name)) {
+      const oldest = this.#released.keys().next();
+      if (oldest.done !== true) this.#released.delete(oldest.value);
+    }
+    this.#released.set(name, { v, sum, head });
+  }
+
+  /** The head of a thread if its row is as a runner of this process has left it. */
+  releasedHead({ name, v, sum }: ThreadRow): CheckpointId | undefined {
+    const released = this.#released.get(name);
+    this.#released.delete(name);
+    return released !== undefined && released.v === v && released.sum === sum ? released.head : undefined;
   }
 }

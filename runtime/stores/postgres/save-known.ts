@@ -50,7 +50,10 @@ export async function saveKnown(
   const size = encoded.changes.reduce((sum, { text }) => sum + (text?.length ?? 0), encoded.header.length);
   const next = await saves.run({ known, claim, request, encoded }, size);
   if (next === undefined) return false;
-  if (request.releaseClaim === true) return true;
+  if (request.releaseClaim === true) {
+    connection.known.release(next.thread, request.header.id);
+    return true;
+  }
   const cells = withCells(known.cells, next.cells);
   const { ord, id, chain, state } = next.checkpoint;
   connection.known.set(threadKey, {

@@ -1,8 +1,8 @@
 /** The row of a thread: its claim, its heads and its counters. */
-import type { ThreadId } from "../../interface/checkpoint.ts";
+import type { CheckpointId, ThreadId } from "../../interface/checkpoint.ts";
 import type { Claim, Runner } from "../../interface/store.ts";
 import { thisProcess } from "../contract/holder-process.ts";
-import { encodeKey } from "../contract/key.ts";
+import { decodeKey, encodeKey } from "../contract/key.ts";
 import {
   HEADS,
   type HeadRow,
@@ -70,8 +70,8 @@ export function claimedThread(connection: Connection, claim: Claim): ThreadRow {
 
 export interface TakenClaim {
   readonly claim: Claim;
-  /** The claim has created the thread. */
-  readonly isNew: boolean;
+  /** The head of the thread; `null` if the claim has created the thread, `undefined` if reading it takes a statement. */
+  readonly head: CheckpointId | null | undefined;
 }
 
 export function takeClaim(connection: Connection, threadId: ThreadId, runner: Runner, now: number): TakenClaim {
@@ -95,7 +95,10 @@ export function takeClaim(connection: Connection, threadId: ThreadId, runner: Ru
     const holder = { epoch, owner, expires: leaseEnd(now, runner.leaseMs), ...thisProcess() };
     if (thread === undefined) insertThread(connection, { ...newThread(encodeKey(threadId)), ...holder });
     else updateThread(connection, { ...thread, ...holder });
-    return { claim: Object.freeze({ threadId, owner: runner.owner, epoch }), isNew: thread === undefined };
+    const recent = thread && connection.recent.head(thread.thread, "");
+    const head = recent !== undefined && recent.ord === thread?.head ? decodeKey(recent.id) : undefined;
+    const claim = Object.freeze({ threadId, owner: runner.owner, epoch });
+    return { claim, head: thread === undefined ? null : head };
   });
 }
 
