@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { EngineOptions, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
@@ -89,6 +89,7 @@ export async function openRunSession(
   });
   const maxSteps = options.maxSteps === undefined ? undefined : stepLimits(options.maxSteps, table.name);
   const say = options.events === true ? quietly(output) : output;
+  let stored: string | undefined;
   return {
     output: say,
     place: { flags: store.flag + flags, isMemory: store.isMemory, redact },
@@ -106,6 +107,7 @@ export async function openRunSession(
     },
     redact,
     announce(thread, isResumed) {
+      stored = thread ?? undefined;
       if (thread === undefined || thread === null || store.isMemory) {
         enterStage({ name: "running", isStarted: true });
         return;
@@ -131,11 +133,8 @@ export async function openRunSession(
     },
     async close() {
       await store.store.close?.();
-      if (store.path !== undefined && statSync(store.path, { throwIfNoEntry: false })?.isFile() !== true)
-        throw new CommandError(`the store ${store.path} was deleted during the run: nothing of the run is stored`, {
-          exitCode: EXIT.failed,
-          code: "NG_STORE_FAILED",
-        });
+      const mayDamage = table.effects.some((effect) => effect === "code" || effect === "shell");
+      if (store.path !== undefined) await expectStored(store.path, mayDamage ? stored : undefined);
     },
   };
 }
@@ -160,4 +159,34 @@ function refuseUserCode(
         help: "add `code` to --allow and to `allow` in ngraph.json, or omit --builtins",
       },
     );
+}
+
+/**
+ * Checks that code of the run has not deleted, truncated or replaced the file of the store: an open SQLite database does not notice.
+ *
+ * @param thread the thread to read; absent if no code of the user ran
+ * @throws CommandError NG_STORE_FAILED
+ */
+async function expectStored(path: string, thread: string | undefined): Promise<void> {
+  const problem = existsSync(path)
+    ? await problemOf(path, thread)
+    : "deleted during the run: nothing of the run is stored";
+  if (problem === undefined) return;
+  throw new CommandError(`the store ${path} was ${problem}`, { exitCode: EXIT.failed, code: "NG_STORE_FAILED" });
+}
+
+async function problemOf(path: string, thread: string | undefined): Promise<string | undefined> {
+  if (thread === undefined) return undefined;
+  const { SqliteStore } = await import("../../runtime/stores/sqlite.ts");
+  try {
+    const store = new SqliteStore(path);
+    try {
+      if ((await store.loadLatest(thread)) !== undefined) return undefined;
+      return "replaced during the run: nothing of the run is stored";
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    return `damaged during the run: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }

@@ -127,9 +127,16 @@ function listDirectory(directory: string): string[] {
   return files.sort();
 }
 
-/** Pipes and devices in a directory are skipped: reading them may never end. A dangling link is reported when it is read. */
+/**
+ * Pipes and devices in a directory are skipped: reading them may never end. A link that leads nowhere, or to itself, is reported when
+ * it is read.
+ */
 function isRegularFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return true;
+  }
 }
 
 function statOf(path: string): Stats {

@@ -34,7 +34,8 @@ function findSimilarFile(path: string, host: CompilerHost): string | undefined {
   const directory = directoryOf(path);
   const name = baseName(path);
   const stem = name.replace(/\.\w+$/, "");
-  const listed = host.listDirectory?.(directory);
+  // A file that cannot be read, such as a link to itself, has the name of the import.
+  const listed = host.listDirectory?.(directory)?.filter((each) => each !== name);
   const candidates = [...new Set([name, stem])].flatMap((base) => EXTENSIONS.map((extension) => base + extension));
   const other = candidates.find((candidate) =>
     listed === undefined ? host.readFile(joinPath(directory, candidate)) !== undefined : listed.includes(candidate),

@@ -12,35 +12,52 @@ const MAX_CUTS = 1000;
 
 /**
  * Returns a function that removes the values of secrets from a text (error messages, events). It replaces a value itself, its lines,
- * its JSON-escaped, URL-encoded and base64 forms, and the part of a value that is left where a text was cut (at a `…`). Longer forms
+ * its JSON-escaped, URL-encoded and base64 forms (the latter also in lines), and the part of a value that is left where a text was cut (at a `…`). Longer forms
  * are replaced first, because one may contain another.
  */
 export function createRedactor(secrets: ReadonlyMap<string, string>): (text: string) => string {
   const forms = new Map<string, string>();
+  const encoded = new Map<string, string>();
   const words: (readonly [pattern: RegExp, shown: string])[] = [];
   for (const [name, value] of secrets) {
     const shown = `[secret ${name}]`;
-    if (value.length >= SHORTEST) for (const form of formsOf(value)) forms.set(form, forms.get(form) ?? shown);
-    else if (value.trim().length > 1) words.push([wholeWord(value), shown]);
+    if (value.length >= SHORTEST) {
+      const { plain, base64 } = formsOf(value);
+      for (const form of [...plain, ...base64]) forms.set(form, forms.get(form) ?? shown);
+      for (const form of base64) encoded.set(form, encoded.get(form) ?? shown);
+    } else if (value.trim().length > 1) words.push([wholeWord(value), shown]);
   }
   const sorted = [...forms].sort(([a], [b]) => b.length - a.length);
   if (sorted.length === 0 && words.length === 0) return keepAll;
+  let wrapped: readonly (readonly [pattern: RegExp, shown: string])[] | undefined;
   return (text) => {
     let rest = text;
     for (const [form, shown] of sorted) rest = rest.replaceAll(form, shown);
+    if (LINE_BREAK_IN_BASE64.test(rest)) {
+      wrapped ??= [...encoded].map(([form, shown]) => [withLineBreaks(form), shown]);
+      for (const [pattern, shown] of wrapped) rest = rest.replace(pattern, () => shown);
+    }
     for (const [pattern, shown] of words) rest = rest.replaceAll(pattern, () => shown);
     return rest.includes("…") ? withoutCutParts(rest, sorted) : rest;
   };
 }
 
 /** A value in the forms in which programs repeat it. */
-function formsOf(value: string): ReadonlySet<string> {
+function formsOf(value: string): { readonly plain: readonly string[]; readonly base64: readonly string[] } {
   const trimmed = value.trim();
   // Programs such as `echo` write an escaped line break of a key as a line break.
   const lines = value.split(/\r?\n|\\r\\n|\\n/).map((line) => line.trim());
   const parts = [value, trimmed, ...(lines.length > 1 ? lines.filter((line) => line.length >= SHORTEST_LINE) : [])];
-  const forms = parts.flatMap((part) => [part, escaped(part), urlEncoded(part), ...base64Forms(part)]);
-  return new Set(forms.filter((form) => form.length >= SHORTEST));
+  const plain = parts.flatMap((part) => [part, escaped(part), urlEncoded(part)]);
+  return { plain: plain.filter((form) => form.length >= SHORTEST), base64: parts.flatMap(base64Forms) };
+}
+
+/** A line break, or an escaped one, between characters of base64. */
+const LINE_BREAK_IN_BASE64 = /[\w+/-](?:\r?\n|\\r\\n|\\n)[\w+/-]/;
+
+/** A base64 text that a program has wrapped into lines: `base64` does so after 76 characters, `openssl` after 64. */
+function withLineBreaks(form: string): RegExp {
+  return new RegExp([...form].map((letter) => letter.replace("+", "\\+")).join("(?:[\\r\\n]|\\\\[rn])*"), "g");
 }
 
 function urlEncoded(text: string): string {

@@ -341,6 +341,34 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
       },
     ],
   ),
+  ...["check .", "fmt --check .", "compile . --out o", "check x.ngraph", "run x.ngraph --store memory"].map((line) => ({
+    name: `${line}: a link to itself`,
+    setup: "ln -s x.ngraph x.ngraph",
+    files: OK,
+    args: line.split(" "),
+  })),
+  {
+    name: "import of a link to itself",
+    setup: "ln -s nodes.ts nodes.ts",
+    files: { "a.ngraph": 'import { f } from "./nodes.ts"\ngraph g {\n  node n = f()\n  start -> n\n}\n' },
+    args: ["check", "a.ngraph"],
+  },
+  ...[
+    "fs.truncateSync('s.db')",
+    "fs.writeFileSync('s.db', 'garbage')",
+    "fs.rmSync('s.db'); fs.writeFileSync('s.db', '')",
+  ].map((code) => ({
+    name: `a node that damages the store: ${code}`,
+    // In a store with some threads, the pages of the file are not all in the write-ahead log.
+    setup: 'for t in 1 2 3 4 5 6; do "$0" "$1" run b.ngraph --store sqlite:s.db --thread u$t -q; done',
+    files: {
+      "nodes.ts": `import fs from "node:fs";\nexport const f = () => { ${code}; return 1; };\n`,
+      "a.ngraph":
+        'import { f } from "./nodes.ts"\ngraph g {\n  output o: json\n  node n = f() into o\n  start -> n\n}\n',
+      "b.ngraph": GRAPH,
+    },
+    args: ["run", "a.ngraph", "--store", "sqlite:s.db", "--thread", "t", "--quiet"],
+  })),
   ...["mkfifo ngraph.json", "mkdir ngraph.json", "ln -s ngraph.json ngraph.json", "ln -s /dev/zero ngraph.json"].map(
     (setup) => ({
       name: `run below: ${setup}`,

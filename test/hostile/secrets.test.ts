@@ -8,6 +8,15 @@ import { numRuns } from "../support/depth.ts";
 
 const KEY = "-----BEGIN KEY-----\nAAAABBBBCCCC\nDDDDEEEEFFFF\n-----END KEY-----\n";
 
+/** The base64 text of a value, in lines. */
+function wrapped(value: string, width: number, lineBreak: string): string {
+  return (
+    Buffer.from(value)
+      .toString("base64")
+      .match(new RegExp(`.{1,${width}}`, "g")) ?? []
+  ).join(lineBreak);
+}
+
 describe("redaction", () => {
   const redact = createRedactor(
     new Map([
@@ -25,6 +34,10 @@ describe("redaction", () => {
     ["base64", Buffer.from('s3cr3t "quoted" value/+&?').toString("base64")],
     ["base64 behind a user", Buffer.from('user:s3cr3t "quoted" value/+&?').toString("base64")],
     ["base64 behind a longer user", Buffer.from('user1:s3cr3t "quoted" value/+&?').toString("base64")],
+    ["wrapped base64", `x\n${wrapped(`${"-".repeat(50)}s3cr3t "quoted" value/+&?${"-".repeat(50)}`, 76, "\n")}`],
+    ["wrapped base64 with CRLF", wrapped(`${"-".repeat(40)}s3cr3t "quoted" value/+&?`, 64, "\r\n")],
+    ["wrapped base64 in JSON", JSON.stringify(wrapped(`${"-".repeat(41)}s3cr3t "quoted" value/+&?`, 64, "\n"))],
+    ["wrapped base64 of a key", wrapped(KEY, 20, "\n")],
     ["base64url", Buffer.from('s3cr3t "quoted" value/+&?').toString("base64url")],
     ["cut at its end", `${"x".repeat(10)}s3cr3t "quo…`],
     ["cut at its beginning", `…ed" value/+&? and more`],
