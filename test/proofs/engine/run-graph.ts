@@ -300,8 +300,7 @@ export function createRunner(table: Table): GraphRunner {
         answers[pause.id] = valueFor(pause, chooser);
         continue;
       }
-      did.add("signal");
-      await engine.signal(thread, String(pause.payload), valueFor(pause, chooser));
+      if (await signal(thread, String(pause.payload), valueFor(pause, chooser))) did.add("signal");
       if (move === "more signals") await signalInAdvance(at, thread, pause);
     }
     answered();
@@ -311,12 +310,17 @@ export function createRunner(table: Table): GraphRunner {
   const signalInAdvance = async ({ chooser, did }: Current, thread: string, pause: PauseItem): Promise<void> => {
     const name = chooser.choose([1, 1]) === 0 ? "s" : "t";
     const isFit = chooser.choose([2, 1]) === 0;
-    try {
-      await engine.signal(thread, name, isFit ? valueFor(pause, chooser) : { unfit: [1] });
+    if (await signal(thread, name, isFit ? valueFor(pause, chooser) : { unfit: [1] }))
       did.add(isFit ? "signal in advance" : "signal that does not fit");
+  };
+  /** Returns false if a node that waits for the signal refuses its value. Another node may wait for another type. */
+  const signal = async (thread: string, name: string, value: Json): Promise<boolean> => {
+    try {
+      await engine.signal(thread, name, value);
+      return true;
     } catch (error) {
-      // A node that waits refuses a value that does not fit.
-      if (!(error instanceof ThreadError) || error.code !== "NG_BAD_ANSWER") throw error;
+      if (error instanceof ThreadError && error.code === "NG_BAD_ANSWER") return false;
+      throw error;
     }
   };
 
