@@ -72,6 +72,7 @@ export function checkAssertions(
           severity: run.feasible ? "error" : "warning",
           run: shownRun(graph, run, endOfTrace(item)),
           undecided: !run.feasible,
+          isOpen,
         }),
         run,
       );

@@ -52,13 +52,13 @@ export function parallelismText(facts: { nodes: readonly string[]; perItem: bool
     : `at most ${count} nodes in one step${items} (${list(facts.nodes)})`;
 }
 
-/** NG900: the state search reached its limit. */
+/** NG900: properties that are neither proven nor refuted, with the reason. */
 export function notProven(
   place: Place,
   facts: { properties: readonly string[]; why: string; help?: string | undefined; severity?: Severity | undefined },
 ): Diagnostic {
-  return diagnostic("NG900", place, `not proven: ${facts.properties.join(", ")}`, {
-    label: facts.why,
+  return diagnostic("NG900", place, `not proven: ${facts.properties.join(", ")} (${facts.why})`, {
+    label: "not decided",
     help: facts.help,
     ...(facts.severity === undefined ? {} : { severity: facts.severity }),
   });

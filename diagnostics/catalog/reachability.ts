@@ -129,12 +129,13 @@ export function stepLimitTooLow(
   });
 }
 
-/** NG213: a run violates an assertion. */
+/** NG213: a run violates an assertion. `isOpen`: the run may be impossible. */
 export function assertionViolated(
   place: Place,
-  facts: { assertion: string; why: string; severity: Severity; run: ShownRun; undecided: boolean },
+  facts: { assertion: string; why: string; severity: Severity; run: ShownRun; undecided: boolean; isOpen: boolean },
 ): Diagnostic {
-  return diagnostic("NG213", place, `\`${facts.assertion}\` does not hold: ${facts.why}`, {
+  const verb = facts.isOpen ? "may not hold" : "does not hold";
+  return diagnostic("NG213", place, `\`${facts.assertion}\` ${verb}: ${facts.why}`, {
     label: facts.undecided ? "not on every run, as far as conditions can be decided" : "not on every run",
     severity: facts.severity,
     ...facts.run,

@@ -97,7 +97,12 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
     for (const [kind, message] of unreported(checked, graph, seen)) add(kind, `${message}\n    ${shownRun(run)}`);
   };
   const { runs, exhausted } = await runMany(runner, options, look);
-  for (const [kind, message] of contradictions(checked, claims)) add(kind, message);
+  for (const [kind, message] of contradictions(
+    checked,
+    claims,
+    wiring.assertions.map(({ text: assertion }) => assertion),
+  ))
+    add(kind, message);
   for (const { message, code } of checked.diagnostics) {
     for (const [, node = ""] of message.matchAll(/`(\w+)` (?:can )?never runs?\b(?! `)/g))
       if (ran.has(node)) add(`${code} says that a node never runs`, `${message}, and it runs`);
@@ -173,21 +178,29 @@ async function runMany(
 ): Promise<{ readonly runs: number; readonly exhausted: boolean }> {
   let script: readonly number[] | undefined = [];
   const first = createChooser(script);
-  for (const run of await runner.run(first)) look(run);
+  let isLeft = false;
+  const add = (ran: readonly RanGraph[]): void => {
+    for (const run of ran) {
+      isLeft ||= run.isLeft;
+      look(run);
+    }
+  };
+  add(await runner.run(first));
   let runs = 1;
   const product = first.made.reduce((all, { of }) => Math.min(1e6, all * of), 1);
   if (product <= MANY) {
     script = nextScript(first.made);
     for (; script !== undefined && runs < 2 * MANY; runs++) {
       const chooser = createChooser(script);
-      for (const run of await runner.run(chooser)) look(run);
+      add(await runner.run(chooser));
       script = nextScript(chooser.made);
     }
     // Memory may hold what earlier runs of the thread have left there: that is never exhausted.
-    if (script === undefined) return { runs, exhausted: !runner.table.channels.some(({ role }) => role === "memory") };
+    const hasMemory = runner.table.channels.some(({ role }) => role === "memory");
+    if (script === undefined) return { runs, exhausted: !hasMemory && !isLeft };
   }
   for (let count = 0; count < most; count++, runs++) {
-    for (const run of await runner.run(createChooser([], seed * 1000 + count))) look(run);
+    add(await runner.run(createChooser([], seed * 1000 + count)));
   }
   return { runs, exhausted: false };
 }
@@ -284,7 +297,14 @@ const UNSOUND: ReadonlySet<string> = new Set([
   "NG316",
 ]);
 
-function contradictions({ diagnostics, proofs }: CheckResult, claims: Claims): Found {
+/** Findings about nodes without a route. */
+const NO_ROUTE: ReadonlySet<string> = new Set(["NG201", "NG501", "NG515"]);
+
+function contradictions(
+  { diagnostics, proofs, verdict }: CheckResult,
+  claims: Claims,
+  assertions: readonly string[],
+): Found {
   const found: [string, string][] = [];
   const loud = diagnostics.filter(({ severity }) => severity !== "info");
   const report = (kind: string, message: string): void => void found.push([`contradiction: ${kind}`, message]);
@@ -306,6 +326,32 @@ function contradictions({ diagnostics, proofs }: CheckResult, claims: Claims): F
     for (const { code, message } of loud)
       if (["NG204", "NG206", "NG208", "NG311"].includes(code) && message.includes(`${node} `))
         report(`NG207 and ${code}`, message);
+  }
+  if (verdict !== undefined) {
+    const { kind, open } = verdict;
+    const isNamed = (text: string): boolean => open.some(({ property }) => property.includes(text));
+    const refuting = loud.filter(({ code }) => UNSOUND.has(code) || code === "NG213" || code === "NG401");
+    const text = verdict.text;
+    if (kind === "sound" && !claims.sound) report("the verdict is sound, without NG310", text);
+    if (kind === "sound" && refuting.some(({ severity }) => severity === "error"))
+      report("the verdict is sound, with errors", text);
+    if (kind === "unsound" && refuting.length + diagnostics.filter(({ code }) => NO_ROUTE.has(code)).length === 0)
+      report("the verdict is unsound, without a finding", text);
+    if (kind === "not proven" && open.every(({ isMinor }) => isMinor === true))
+      report("the verdict is not proven, without an open property", text);
+    for (const { property, why } of open) {
+      if (why.trim() === "") report("an open property without a reason", property);
+      const isShown = diagnostics.some(({ code, message }) => code === "NG900" && message.includes(property));
+      if (!isShown && !(kind === "unsound" && property === "soundness"))
+        report("an open property without NG900", property);
+    }
+    if (kind !== "unsound" && !claims.sound && !isNamed("soundness"))
+      report("soundness is neither proven nor open", text);
+    for (const assertion of assertions) {
+      const isDecided = claims.proven.has(assertion) || claims.refuted.get(assertion) === "error";
+      if (!isDecided && !isNamed(assertion) && !claims.refuted.has(assertion))
+        report("an assertion is neither decided nor open", assertion);
+    }
   }
   const texts = proofs.map(({ message }) => message);
   if (new Set(texts).size < texts.length) report("one proof twice", "");

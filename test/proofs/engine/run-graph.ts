@@ -51,6 +51,8 @@ export interface RanGraph {
   /** Failures of nodes in the run's own graph. */
   readonly failures: readonly { readonly node: string; readonly code: string; readonly message: string }[];
   readonly choices: Chooser["made"];
+  /** The run pauses more often than it is answered. */
+  readonly isLeft: boolean;
 }
 
 export type ContextUse =
@@ -344,13 +346,14 @@ export function createRunner(table: Table): GraphRunner {
       maxSteps,
       ...(thread === undefined ? {} : { thread, abandon: true }),
     });
-    for (let left = MAX_ANSWERS; left > 0 && result.status === "paused" && thread !== undefined; left--) {
+    let left = MAX_ANSWERS;
+    for (; left > 0 && result.status === "paused" && thread !== undefined; left--) {
       const next = await endWaits(at, thread, result.pauses, maxSteps);
       if (next === undefined) break;
       result = next;
     }
     now = undefined;
-    return recordOf(at, result);
+    return { ...recordOf(at, result), isLeft: left === 0 };
   };
   return {
     table,
@@ -594,7 +597,7 @@ function optionsOf(
 }
 
 /** A summary of the events of a run. A step with a pause has its events twice and counts once. */
-function recordOf({ events, calls, did, chooser }: Current, result: RunResult): RanGraph {
+function recordOf({ events, calls, did, chooser }: Current, result: RunResult): Omit<RanGraph, "isLeft"> {
   interface Open {
     nodes: string[];
     committed: boolean;
