@@ -1,5 +1,6 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import { printExpression, type ExpressionNames } from "../../runtime/expression/print-expression.ts";
+import { routeBranches, type RouteBranch } from "../../runtime/table/route-branches.ts";
 import {
   END,
   type CallSpec,
@@ -48,25 +49,9 @@ export function drawTable(table: Table): Drawing {
 
   const edges: DrawnEdge[] = [];
   const route = (from: string, spec: RouteSpec): void => {
-    const add = (targets: readonly TargetSpec[], kind: DrawnEdge["kind"], label: string): void => {
-      for (const target of targets) edges.push({ from, to: targetName(target), kind, label });
-    };
-    switch (spec.kind) {
-      case "plain":
-        return add(spec.targets, "plain", "");
-      case "when":
-        return add(spec.targets, "conditional", expression(spec.condition));
-      case "otherwise":
-        return add(spec.targets, "otherwise", "otherwise");
-      case "match":
-        for (const arm of spec.arms) {
-          const values = arm.values.map((value) => JSON.stringify(value)).join(" | ");
-          add(arm.targets, "conditional", shorten(`${expression(spec.subject)} is ${values}`));
-        }
-        return add(spec.otherwise ?? [], "otherwise", "else");
-      case "cases":
-        for (const arm of spec.arms) add(arm.targets, "conditional", expression(arm.condition));
-        return add(spec.otherwise ?? [], "otherwise", "else");
+    for (const branch of routeBranches(spec)) {
+      const { kind, label } = shownBranch(spec, branch, expression);
+      for (const target of branch.targets) edges.push({ from, to: targetName(target), kind, label });
     }
   };
 
@@ -107,6 +92,22 @@ export function drawTable(table: Table): Drawing {
       ...(hasEnd ? [{ id: "end", kind: "end", label: "end", detail: "", pauses: false } as const] : []),
     ],
     edges: mergeEdges(edges),
+  };
+}
+
+function shownBranch(
+  route: RouteSpec,
+  { kind, expression: index, values = [] }: RouteBranch,
+  expression: (index: number) => string,
+): Pick<DrawnEdge, "kind" | "label"> {
+  if (kind === "always") return { kind: "plain", label: "" };
+  if (kind === "otherwise" || index === undefined)
+    return { kind: "otherwise", label: route.kind === "otherwise" ? "otherwise" : "else" };
+  const text = expression(index);
+  if (kind === "condition") return { kind: "conditional", label: text };
+  return {
+    kind: "conditional",
+    label: shorten(`${text} is ${values.map((value) => JSON.stringify(value)).join(" | ")}`),
   };
 }
 

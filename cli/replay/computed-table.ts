@@ -1,6 +1,7 @@
 import type { Expression } from "../../runtime/expression/expression.ts";
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { ErrorRouteSpec, NodeSpec, OutputSpec, RouteSpec, Table } from "../../runtime/table/table.ts";
+import { routeBranches } from "../../runtime/table/route-branches.ts";
 import type { Json } from "../../runtime/value/json.ts";
 
 const LAST = { kind: "last" } as const;
@@ -85,21 +86,12 @@ export function channelsWritten(output: OutputSpec | undefined): readonly number
 /** The values of the arms of `match`, with which subjects are compared. */
 export function armValues(table: Table): Json[] {
   return [...table.nodes.map(({ routes }) => routes), table.start].flatMap((routes) =>
-    routes.flatMap((route) => (route.kind === "match" ? route.arms.flatMap(({ values }) => [...values]) : [])),
+    routes.flatMap((route) => routeBranches(route).flatMap(({ values = [] }) => values)),
   );
 }
 
 function conditionsOf(route: RouteSpec): readonly number[] {
-  switch (route.kind) {
-    case "when":
-      return [route.condition];
-    case "match":
-      return [route.subject];
-    case "cases":
-      return route.arms.map(({ condition }) => condition);
-    default:
-      return [];
-  }
+  return [...new Set(routeBranches(route).flatMap(({ expression }) => expression ?? []))];
 }
 
 function channelsIn(expression: Expression | undefined): readonly number[] {

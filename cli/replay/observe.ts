@@ -1,6 +1,7 @@
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import type { RunEvent } from "../../runtime/interface/events.ts";
 import { END, type Table } from "../../runtime/table/table.ts";
+import { routeBranches } from "../../runtime/table/route-branches.ts";
 import type { Replayed } from "./replay-trace.ts";
 
 /** Kinds of failures and remarkable events of a replayed run. */
@@ -208,11 +209,7 @@ function firstEnd(replayed: Replayed): number {
 /** The nodes that a node may signal without a barrier in between. */
 function directTargets(table: Table, name: string): ReadonlySet<string> {
   const node = table.nodes.find((each) => each.name === name);
-  const routes = (node?.routes ?? []).flatMap((route) =>
-    route.kind === "match" || route.kind === "cases"
-      ? [...route.arms.flatMap((arm) => arm.targets), ...(route.otherwise ?? [])]
-      : route.targets,
-  );
+  const routes = (node?.routes ?? []).flatMap((route) => routeBranches(route).flatMap(({ targets }) => targets));
   const failed = (node?.onError ?? []).flatMap((route) => route.targets);
   const jumps = (node?.goes ?? []).map((target) => ({ node: target }));
   const targets = [...routes, ...failed, ...jumps];

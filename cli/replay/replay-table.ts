@@ -1,5 +1,6 @@
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ErrorRouteSpec, ExpressionIndex, NodeSpec, RouteSpec, Table } from "../../runtime/table/table.ts";
+import { routeBranches } from "../../runtime/table/route-branches.ts";
 import { branchKey } from "./read-choice.ts";
 
 /** The imported function that replaces every condition. */
@@ -61,10 +62,14 @@ function askRoutes(routes: readonly RouteSpec[], ask: (branch: string) => Expres
     if (route.kind === "plain" || route.kind === "otherwise") return route;
     if (route.kind === "when") return { ...route, condition: ask(branchKey(0, when++)) };
     const own = group++;
+    const branches = routeBranches(route);
+    const last = branches.find(({ kind }) => kind === "otherwise");
     return {
       kind: "cases",
-      arms: route.arms.map(({ targets }, branch) => ({ condition: ask(branchKey(own, branch)), targets })),
-      ...(route.otherwise === undefined ? {} : { otherwise: route.otherwise }),
+      arms: branches
+        .filter((branch) => branch !== last)
+        .map(({ targets }, branch) => ({ condition: ask(branchKey(own, branch)), targets })),
+      ...(last === undefined ? {} : { otherwise: last.targets }),
     };
   });
 }

@@ -4,6 +4,7 @@ import { expressionParts } from "../expression/expression-depth.ts";
 import type { Expression } from "../expression/expression.ts";
 import { ShapeProblem, type ValuePath } from "./check-shape.ts";
 import type { PlanTable } from "./plan-table.ts";
+import { routeBranches } from "./route-branches.ts";
 import { END, type RouteSpec, type Table, type TargetSpec } from "./table.ts";
 import type { ValueType } from "./value-type.ts";
 
@@ -54,21 +55,8 @@ export function bad(path: ValuePath, below: ValuePath, message: string): never {
 
 function checkRoutes(routes: readonly RouteSpec[], node: number, table: Table, path: ValuePath): void {
   for (const [at, route] of routes.entries()) {
-    switch (route.kind) {
-      case "plain":
-      case "when":
-      case "otherwise":
-        checkTargets(route.targets, node, table, [...path, at, "targets"]);
-        break;
-      case "match":
-      case "cases":
-        for (const [arm, { targets }] of route.arms.entries()) {
-          checkTargets(targets, node, table, [...path, at, "arms", arm, "targets"]);
-        }
-        checkTargets(route.otherwise ?? [], node, table, [...path, at, "otherwise"]);
-        break;
-      default:
-        route satisfies never;
+    for (const { targets, path: below } of routeBranches(route)) {
+      checkTargets(targets, node, table, [...path, at, ...below]);
     }
   }
 }
