@@ -10,18 +10,21 @@ import {
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import { type BoundEdge, END_NAME, START, type TypedExpression } from "../bind/bound-graph.ts";
-import { alternativesOf, conditionsOf } from "../bind/edge-parts.ts";
+import { alternativesOf, conditionsOf, sourcesOf } from "../bind/edge-parts.ts";
 import {
   both,
   cubesOf,
   type Formula,
   formulaOf,
   formulaOfArm,
+  either,
   isUnsatisfiable,
+  membershipFormula,
   negation,
   productOf,
   termsOf,
 } from "../explore/formula.ts";
+import type { ControlModel, ControlNode } from "../explore/model.ts";
 import { createTermTable, termOf, type TermTable } from "../explore/terms.ts";
 import {
   intersectValues,
@@ -289,13 +292,56 @@ function knownAt(context: CheckContext, terms: TermTable, edges: readonly BoundE
   const unwritten = new Set(edges.flatMap((edge) => edge.unwritten ?? []));
   const written = [...read].filter((name) => !unwritten.has(name));
   const channels = written.flatMap((name) => context.channelIndex.get(name) ?? []).sort((a, b) => a - b);
-  return both(
-    channels.flatMap((channel): Formula[] => {
+  return both([
+    ...channels.flatMap((channel): Formula[] => {
       const { declared, domain } = context.model.data.channels[channel]!;
       if (!domain.null || declared.null) return [];
       return [{ kind: "in", term: termOf(terms, { op: "channel", channel }), set: declared }];
     }),
-  );
+    ...channels.flatMap((channel) => definedValue(context, terms, edges, channel)),
+  ]);
+}
+
+/** Limit of the values of a channel for which `definedValue` lists what its definition reads. */
+const MAX_DEFINED = 8;
+
+/** The formula that a channel has the value of its definition (`definitions.ts`), if one holds at these edges. */
+function definedValue(
+  { model }: CheckContext,
+  terms: TermTable,
+  edges: readonly BoundEdge[],
+  channel: number,
+): readonly Formula[] {
+  const sources = new Set(edges.flatMap((edge) => (edge.onError ? [START] : sourcesOf(edge).map(({ name }) => name))));
+  const [source = START] = sources;
+  const expression = sources.size === 1 ? nodeNamed(model, source)?.definitions?.(channel) : undefined;
+  const { declared } = model.data.channels[channel]!;
+  const values = valuesOf(declared);
+  if (expression === undefined || values === undefined || values.length > MAX_DEFINED) return [];
+  const term = termOf(terms, { op: "channel", channel });
+  const cases = values.map((value): Formula | undefined => {
+    const set = valueSetOf([value]);
+    const same = membershipFormula(terms, expression, set);
+    return same && both([{ kind: "in", term, set }, same]);
+  });
+  return cases.every((item) => item !== undefined) ? [either(cases)] : [];
+}
+
+function nodeNamed({ nodes }: ControlModel, name: string): ControlNode | undefined {
+  let found = knownNodes.get(nodes);
+  if (found === undefined) {
+    found = new Map(nodes.flatMap((node) => (node.isSent ? [] : [[node.name, node]])));
+    knownNodes.set(nodes, found);
+  }
+  return found.get(name);
+}
+
+const knownNodes = new WeakMap<ControlModel["nodes"], ReadonlyMap<string, ControlNode>>();
+
+/** All values of a set of booleans and strings; `undefined` for other sets. */
+function valuesOf(set: ValueSet): (string | boolean)[] | undefined {
+  if (set.null || set.other || set.strings.negated || set.numbers.intervals.length > 0) return undefined;
+  return [...(set.true ? [true] : []), ...(set.false ? [false] : []), ...set.strings.values];
 }
 
 /**

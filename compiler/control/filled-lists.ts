@@ -12,6 +12,7 @@ export function filledLists(
   context: GraphContext,
 ): readonly (readonly string[])[] {
   // A node that replaces a list can remove its items.
+  // Mutation point: replaced-list
   const replaced = new Set(writes.flat().flatMap(({ channel, isSet }) => (isSet === true ? [channel.name] : [])));
   return writes.map((list, index) => {
     const { call, each } = nodes[index]!.declaration;

@@ -4,16 +4,32 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundGraph, BoundNode, TypedExpression } from "../bind/bound-graph.ts";
-import { ELSE_ARM, type NetBranch, type NetRouting, type RouteGroup } from "../control/net.ts";
+import { ELSE_ARM, type NetBranch, type NetRouting, type RouteGroup, type Signal } from "../control/net.ts";
 import { definedFormula } from "./defined-formula.ts";
-import { ALWAYS, formulaOf, formulaOfArm } from "./formula.ts";
+import type { Definitions } from "./definitions.ts";
+import {
+  ALWAYS,
+  type Atom,
+  cubesOf,
+  type Formula,
+  formulaOf,
+  formulaOfArm,
+  membershipFormula,
+  termsOf,
+  withEquals,
+} from "./formula.ts";
+import { choicesOf } from "../control/signals.ts";
 import type { Branch, Routing } from "./model.ts";
 import { replaceParts } from "./replace-parts.ts";
 import type { TermTable } from "./terms.ts";
 import { type ValueSet, valueSetOfType } from "./value-set.ts";
 
 export interface Conditions {
-  routing(routing: NetRouting): Routing;
+  /** @param equal definitions of channels that hold where the conditions are evaluated */
+  routing(
+    routing: NetRouting,
+    equal: Definitions | undefined,
+  ): { readonly routing: Routing; readonly equals: ReadonlySet<number> };
   /** The conditions of `on error` edges, with the known parts of `error` replaced. */
   errorRouting(routing: NetRouting, failed: BoundNode): Routing;
 }
@@ -23,12 +39,15 @@ export function createConditions(graph: BoundGraph, terms: TermTable): Condition
   /** Nodes with the same targets share their branches. */
   const shared = new Map<NetBranch, Branch>();
   return {
-    routing: (routing) =>
-      mapBranches(routing, (branch) => {
+    routing: (routing, equal) => {
+      const plain = mapBranches(routing, (branch) => {
         const known = shared.get(branch) ?? read(branch);
         shared.set(branch, known);
         return known;
-      }),
+      });
+      if (equal === undefined || choicesOf(plain).length > MAX_CHOICES) return { routing: plain, equals: NO_CHANNELS };
+      return withDefinitions(terms, plain, equal);
+    },
     errorRouting: (routing, failed) =>
       mapBranches(
         routing,
@@ -37,7 +56,41 @@ export function createConditions(graph: BoundGraph, terms: TermTable): Condition
   };
 }
 
-function mapBranches({ groups }: NetRouting, change: (branch: NetBranch) => Branch): Routing {
+/** Limit of the branches of one node whose conditions are copied. */
+const MAX_CHOICES = 64;
+const NO_CHANNELS: ReadonlySet<number> = new Set();
+
+/**
+ * Adds to the conditions on defined channels the same conditions on what their definitions read. `equals`: channels for
+ * which each condition has such a condition.
+ */
+function withDefinitions(
+  terms: TermTable,
+  routing: Routing,
+  equal: Definitions,
+): { readonly routing: Routing; readonly equals: ReadonlySet<number> } {
+  const defined = new Set<number>();
+  const others = new Set<number>();
+  const find = ({ term: { channel }, set }: Atom): Formula | undefined => {
+    const expression = channel === undefined ? undefined : equal(channel);
+    if (channel === undefined || expression === undefined) return undefined;
+    const same = membershipFormula(terms, expression, set);
+    const isExact = same !== undefined && cubesOf(same).exact && cubesOf(same, false).exact;
+    (isExact ? defined : others).add(channel);
+    return isExact ? same : undefined;
+  };
+  const changed = mapBranches(routing, (branch) => {
+    const reads = [...termsOf(branch.formula)].some(({ channel }) => channel !== undefined && equal(channel));
+    return reads ? { ...branch, formula: withEquals(branch.formula, find) } : branch;
+  });
+  for (const channel of others) defined.delete(channel);
+  return { routing: changed, equals: defined };
+}
+
+function mapBranches<B extends { readonly signals: readonly Signal[] }>(
+  { groups }: { readonly groups: readonly RouteGroup<B>[] },
+  change: (branch: B) => Branch,
+): Routing {
   return {
     groups: groups.map((group): RouteGroup<Branch> => {
       switch (group.kind) {

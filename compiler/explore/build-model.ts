@@ -4,6 +4,7 @@ import { buildNet } from "../control/build-net.ts";
 import type { NetNode } from "../control/net.ts";
 import { createConditions } from "./attach-conditions.ts";
 import { buildData } from "./data-model.ts";
+import { findDefinitions } from "./definitions.ts";
 import type { ControlModel, ControlNode, JumpReading } from "./model.ts";
 import {
   alwaysWaits,
@@ -43,11 +44,13 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
     resolve,
   );
   const conditions = createConditions(graph, terms);
+  const definitions = findDefinitions(net, data);
   const nodeOf = (routes: NetNode): ControlNode => {
     const node = graph.nodes[routes.declared]!;
     return {
       ...routes,
-      routing: conditions.routing(routes.routing),
+      ...conditions.routing(routes.routing, definitions(routes.index)),
+      definitions: definitions(routes.index),
       errorRouting: routes.errorRouting && conditions.errorRouting(routes.errorRouting, node),
       // A `for` without items does nothing, so it does not fail either.
       alwaysFails: node.call.kind === "builtin" && node.call.signature.name === "fail" && node.each === undefined,
@@ -65,7 +68,7 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
     net,
     nodes: net.nodes.map(nodeOf),
     jumps,
-    start: conditions.routing(net.start),
+    start: conditions.routing(net.start, undefined).routing,
     barriers: net.barriers,
     placeCount: net.placeCount,
     barrierOfPlace: net.barrierOfPlace,

@@ -263,7 +263,8 @@ function restrict(cubes: Cubes, formula: Formula): Cubes {
   if (formula.kind === "const") return formula.value ? cubes : { cubes: [], exact: true };
   const part = formula.kind === "not" ? formula.of : formula;
   const [only] = cubes.cubes;
-  const known = part.kind === "in" && cubes.cubes.length === 1 ? only?.get(part.term.id) : undefined;
+  const isPlain = part.kind === "in" && part.same === undefined && cubes.cubes.length === 1;
+  const known = isPlain ? only?.get(part.term.id) : undefined;
   if (part.kind === "in" && only !== undefined && known !== undefined) {
     const met = intersectValues(known, part === formula ? part.set : complementValues(part.set));
     return { cubes: isNothing(met) ? [] : [new Map(only).set(part.term.id, met)], exact: cubes.exact };

@@ -25,10 +25,18 @@ import {
 
 export type Formula =
   | { readonly kind: "const"; readonly value: boolean }
-  /** `domain`: all values of the term at this condition, if they are fewer than the values in the term's own domain. */
-  | { readonly kind: "in"; readonly term: Term; readonly set: ValueSet; readonly domain?: ValueSet }
+  | (Atom & { readonly kind: "in" })
   | { readonly kind: "and" | "or"; readonly parts: readonly Formula[] }
   | { readonly kind: "not"; readonly of: Formula };
+
+export interface Atom {
+  readonly term: Term;
+  readonly set: ValueSet;
+  /** All values of the term at this condition, if they are fewer than the values in the term's own domain. */
+  readonly domain?: ValueSet;
+  /** A formula about other terms that is true exactly if the atom is. */
+  readonly same?: Formula;
+}
 
 /** A conjunction of atoms: term id -> set of values. No set is empty. */
 export type Cube = ReadonlyMap<number, ValueSet>;
@@ -125,6 +133,45 @@ export function formulaOfArm(
   return domain === undefined ? formula : { ...formula, domain };
 }
 
+/**
+ * The formula that the value of an expression is in a set; `undefined` if the abstract domain does not model the
+ * expression.
+ */
+export function membershipFormula(table: TermTable, expression: Expression, set: ValueSet): Formula | undefined {
+  const plain = withoutNullChecks(expression);
+  const inner = (part: Expression): Formula | undefined => membershipFormula(table, part, set);
+  if (isCondition(plain)) {
+    const condition = formulaOf(table, plain);
+    return either([...(set.true ? [condition] : []), ...(set.false ? [negation(condition)] : [])]);
+  }
+  if (plain.op === "if") {
+    const condition = formulaOf(table, plain.condition);
+    const [then, otherwise] = [inner(plain.then), inner(plain.else)];
+    if (then === undefined || otherwise === undefined) return undefined;
+    return either([both([condition, then]), both([negation(condition), otherwise])]);
+  }
+  const formula = inSet(table, plain, set);
+  // A sum that overflows fails the node, so the shifted set is exact.
+  return [...termsOf(formula)].every((term) => term.path !== undefined) ? formula : undefined;
+}
+
+/** The formula with `same` for the atoms for which `find` returns a formula. */
+export function withEquals(formula: Formula, find: (atom: Atom) => Formula | undefined): Formula {
+  switch (formula.kind) {
+    case "const":
+      return formula;
+    case "in": {
+      const same = find(formula);
+      return same === undefined ? formula : { ...formula, same };
+    }
+    case "not":
+      return negation(withEquals(formula.of, find));
+    case "and":
+    case "or":
+      return { kind: formula.kind, parts: formula.parts.map((part) => withEquals(part, find)) };
+  }
+}
+
 export function both(parts: readonly Formula[]): Formula {
   const kept: Formula[] = [];
   for (const part of parts) {
@@ -153,7 +200,11 @@ export function cubesOf(formula: Formula, holds = true): Cubes {
     case "not":
       return cubesOf(formula.of, !holds);
     case "in": {
-      const { term, domain } = formula;
+      const { term, domain, same } = formula;
+      if (same !== undefined) {
+        const { same: _same, ...plain } = formula;
+        return productOf(cubesOf(plain, holds), cubesOf(same, holds));
+      }
       const known = domain === undefined ? term.domain : intersectValues(term.domain, domain);
       const set = intersectValues(known, holds ? formula.set : complementValues(formula.set));
       if (isNothing(set)) return { cubes: [], exact: true };
@@ -197,8 +248,10 @@ export function termsOf(formula: Formula): Set<Term> {
   const found = new Set<Term>();
   const pending: Formula[] = [formula];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (part.kind === "in") found.add(part.term);
-    else if (part.kind === "not") pending.push(part.of);
+    if (part.kind === "in") {
+      found.add(part.term);
+      if (part.same !== undefined) pending.push(part.same);
+    } else if (part.kind === "not") pending.push(part.of);
     else if (part.kind !== "const") for (const each of part.parts) pending.push(each);
   }
   return found;

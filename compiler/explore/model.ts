@@ -5,6 +5,7 @@
 import type { Span } from "../../diagnostics/source.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type * as Net from "../control/net.ts";
+import type { Definitions } from "./definitions.ts";
 import type { Formula } from "./formula.ts";
 import type { TermTable } from "./terms.ts";
 import type { ValueSet } from "./value-set.ts";
@@ -41,6 +42,10 @@ export interface ControlNode extends Net.NodeRoutes<Routing> {
   readonly neverCalls: boolean;
   /** The formula under which the expression of the node has a value; otherwise the node fails. Absent: always. */
   readonly defined: Formula | undefined;
+  /** Channels that equal an expression where the conditions of its own edges are evaluated. */
+  readonly definitions: Definitions | undefined;
+  /** Those of them of which each condition of its edges has an equal condition on other terms (`Atom.same`). */
+  readonly equals: ReadonlySet<number>;
   /** It may wait for a person: `pause`, `ask`, a called graph that does. */
   readonly pauses: boolean;
   /** Every run that continues after its step has waited for a person. */

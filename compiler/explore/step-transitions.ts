@@ -407,6 +407,14 @@ function narrow(context: StepContext, partial: Partial, node: number, outcome: O
         break;
       }
       if (known !== undefined && sameValues(met, known)) continue;
+      // The equal condition on other terms, which is in the same cube, decides whether the value is possible.
+      const { channel } = context.model.terms.terms[id]!;
+      const isEqual = channel !== undefined && context.model.nodes[node]?.equals.has(channel) === true;
+      if (isEqual) {
+        if (position !== undefined) (narrowed ??= new Map()).set(position, { set: met, exact: true });
+        else (decided ??= new Map(partial.decided)).set(key, met);
+        continue;
+      }
       if (context.liveness.entangled.has(id) || !context.liveness.isOpen(node, id, met)) isExact = false;
       if (!context.liveness.isFresh(node, id)) isDecided = false;
       if (position !== undefined && tracked !== undefined) {

@@ -103,6 +103,7 @@ function setsByChannel(reads: readonly NodeReads[]): ReadonlyMap<number, readonl
     for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
       if (part.kind === "not") pending.push(part.of);
       else if (part.kind === "and" || part.kind === "or") for (const each of part.parts) pending.push(each);
+      else if (part.kind === "in" && part.same !== undefined) pending.push(part.same, withoutSame(part));
       else if (part.kind === "in" && part.term.channel !== undefined) {
         const known = found.get(part.term.channel);
         if (known === undefined) found.set(part.term.channel, [part.set]);
@@ -322,9 +323,13 @@ export function hasFreeLoops(model: ControlModel): boolean {
   return true;
 }
 
+function withoutSame({ same: _same, ...atom }: Formula & { readonly kind: "in" }): Formula {
+  return atom;
+}
+
 /** The atoms of a formula. */
 function membershipsOf(formula: Formula): (Formula & { readonly kind: "in" })[] {
-  if (formula.kind === "in") return [formula];
+  if (formula.kind === "in") return formula.same === undefined ? [formula] : [formula, ...membershipsOf(formula.same)];
   if (formula.kind === "not") return membershipsOf(formula.of);
   return formula.kind === "const" ? [] : formula.parts.flatMap(membershipsOf);
 }

@@ -321,4 +321,12 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     mutations: [mutation(DATA, "jump-write", before("if (node.goes !== undefined) return [];"))],
     where: GOES,
   },
+  {
+    name: "a definition outlives the values that it reads",
+    mutations: [mutation("explore/definitions.ts", "killed-definition", `const kills: number[] = [];`)],
+  },
+  {
+    name: "a list that a node replaces keeps its items",
+    mutations: [mutation("control/filled-lists.ts", "replaced-list", `const replaced = new Set<string>();`)],
+  },
 ];
