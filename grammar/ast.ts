@@ -295,6 +295,8 @@ export type Policy =
       readonly paths: readonly StringLiteral[];
     }
   | { readonly kind: "Alone"; readonly span: Span }
+  /** Of a `for` node: the results of the other items are used if some items fail. */
+  | { readonly kind: "AllowFailure"; readonly span: Span }
   | { readonly kind: "DoneWhen"; readonly span: Span; readonly check: Expr }
   | { readonly kind: "Pool"; readonly span: Span; readonly name: Identifier; readonly count?: Count }
   | { readonly kind: "Estimate"; readonly span: Span; readonly duration: Duration };

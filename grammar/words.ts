@@ -36,6 +36,7 @@ export const POLICY_WORDS: ReadonlySet<string> = new Set([
   "within",
   "cache",
   "max",
+  "allow",
   "waits",
   "goes",
   "was",

@@ -24,6 +24,7 @@ export type BoundPolicies = Pick<
   | "within"
   | "cache"
   | "maxParallel"
+  | "allowsFailure"
   | "pauseBefore"
   | "pauseAfter"
   | "goes"
@@ -112,6 +113,9 @@ function bindPolicy(
       if (policy.count.value >= 1) bound.maxParallel = policy.count.value;
       else context.report(maxParallelBelowOne(placeIn(context, policy.count.span)));
       break;
+    case "AllowFailure":
+      bindAllowFailure(policy, node, bound, context);
+      break;
     case "Waits": {
       const waits = resolveNodes(policy.nodes, context, (name) => name !== START && name !== END_NAME);
       if (waits.length > 0) bound.waits = waits.map(({ name }) => name);
@@ -151,6 +155,8 @@ export function nameOf(policy: Ast.Policy): string {
   switch (policy.kind) {
     case "MaxParallel":
       return "max parallel";
+    case "AllowFailure":
+      return "allow failure";
     case "Pause":
       return `pause ${policy.when}`;
     case "DoneWhen":
@@ -193,6 +199,25 @@ export function bindTries(
     return { attempts: attempts.value };
   }
   return { attempts: attempts.value, backoff: { min, max } };
+}
+
+function bindAllowFailure(
+  policy: Ast.Policy & { kind: "AllowFailure" },
+  node: Ast.NodeDecl,
+  bound: { -readonly [Key in keyof BoundPolicies]: BoundPolicies[Key] },
+  context: GraphContext,
+): void {
+  const place = placeIn(context, policy.span);
+  const name = node.name.name;
+  if (node.each === undefined) {
+    const message = `\`${name}\` has no items: it has no \`for\``;
+    const help = `to continue after a failure: \`${name} -> … on error\``;
+    context.report(policyWithoutEffect(place, { policy: "allow failure", message, help }));
+  } else if (node.policies.some(({ kind }) => kind === "Goes")) {
+    const message = "the items of a node with `goes` choose the next nodes, so none of them may be left out";
+    const help = "remove `allow failure`, or choose the next nodes with `when` or `match` on the edges of the node";
+    context.report(policyWithoutEffect(place, { policy: "allow failure", message, help }));
+  } else bound.allowsFailure = true;
 }
 
 function bindCache(

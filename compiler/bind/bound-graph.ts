@@ -126,6 +126,8 @@ export interface BoundNode {
   readonly within?: number;
   readonly cache?: { readonly for: number | null };
   readonly maxParallel?: number;
+  /** Of a `for` node: items may fail (`allow failure`). */
+  readonly allowsFailure?: true;
   readonly pauseBefore: boolean;
   readonly pauseAfter: boolean;
   /** Names of nodes, or `end`. */

@@ -105,9 +105,9 @@ function formatDuration(milliseconds: number): string {
 
 /** Reports NG607 once for all nodes, because most graphs let most failures fail the run. */
 function reportUnhandled(context: CheckContext): void {
-  const open = context.model.nodes.filter(({ index, errorRouting, alwaysFails }) => {
+  const open = context.model.nodes.filter(({ index, errorRouting, alwaysFails, allowsFailure }) => {
     const kind = context.graph.nodes[index]!.call.kind;
-    return errorRouting === undefined && !alwaysFails && kind !== "expression" && kind !== "broken";
+    return errorRouting === undefined && !alwaysFails && !allowsFailure && kind !== "expression" && kind !== "broken";
   });
   const [first] = open;
   if (first === undefined) return;

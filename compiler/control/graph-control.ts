@@ -34,7 +34,7 @@ export function buildControl({
     list
       .filter(
         ({ channel, isOptional, isSet }) =>
-          isOptional !== true && (isSet === true || !mayWriteNothing(nodes[index]?.declaration.each, channel.reducer)),
+          isOptional !== true && (isSet === true || !mayWriteNothing(nodes[index]?.declaration, channel.reducer)),
       )
       .map(({ channel }) => channel.name),
   );
@@ -45,11 +45,12 @@ export function buildControl({
   return { net, flow, mayEndNull };
 }
 
-/** A `for` over an empty list leaves a channel of numbers or records as it was (7.1). */
-function mayWriteNothing(each: Ast.ForClause | undefined, reducer: ChannelEntry["reducer"]): boolean {
-  if (each === undefined) return false;
-  const { list, condition } = each;
-  if (condition === undefined && list.kind === "List" && list.items.some((item) => item.kind !== "Spread"))
+/** A `for` over an empty list, or whose items all fail, leaves a channel of numbers or records as it was (7.1). */
+function mayWriteNothing(node: Ast.NodeDecl | undefined, reducer: ChannelEntry["reducer"]): boolean {
+  if (node?.each === undefined) return false;
+  const { list, condition } = node.each;
+  const mayFail = node.policies.some(({ kind }) => kind === "AllowFailure");
+  if (!mayFail && condition === undefined && list.kind === "List" && list.items.some((item) => item.kind !== "Spread"))
     return false;
   return reducer?.kind === "min" || reducer?.kind === "max" || reducer?.kind === "merge" || reducer?.kind === "sum";
 }

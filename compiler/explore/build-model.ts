@@ -59,6 +59,7 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
       itemsFrom: routes.isSent ? undefined : itemsFrom(graph, data, node),
       neverCalls: !routes.isSent && isNeverCalled(graph, filled, node),
       defined: definedWhere(terms, node),
+      allowsFailure: !routes.isSent && node.allowsFailure === true,
       pauses: waitsForPerson(node),
       alwaysPauses: !routes.isSent && alwaysWaits(node, routes.errorRouting !== undefined),
     };

@@ -101,7 +101,7 @@ function startOfReducer(
 function writesFreely(node: BoundNode, reducer: DataChannel["reducer"]): boolean {
   if (!isForeignCall(node)) return false;
   if (node.each === undefined) return true;
-  return (reducer === "sum" || reducer === "min" || reducer === "max") && hasItems(node.each);
+  return (reducer === "sum" || reducer === "min" || reducer === "max") && hasItems(node.each) && node.allowsFailure !== true;
 }
 
 /** Whether a `for` has items in every state. */
@@ -117,14 +117,14 @@ function isFilled(list: Expression): boolean {
 }
 
 /**
- * Whether a `for` node can leave a channel unchanged. An empty list creates an empty update, which leaves a number or a
- * record unchanged (7.1). In a channel of another kind, it writes an empty list.
+ * Whether a `for` node can leave a channel unchanged. An empty list, and one whose items all fail, create an empty update,
+ * which leaves a number or a record unchanged (7.1). In a channel of another kind, it writes an empty list.
  */
-function mayWriteNothing({ each }: BoundNode, reducer: DataChannel["reducer"]): boolean {
+function mayWriteNothing({ each, allowsFailure }: BoundNode, reducer: DataChannel["reducer"]): boolean {
   if (each === undefined) return false;
   if (reducer !== "sum" && reducer !== "min" && reducer !== "max" && reducer !== "merge") return false;
   // Mutation point: empty-for
-  return !hasItems(each);
+  return !hasItems(each) || allowsFailure === true;
 }
 
 interface NodeWrite {

@@ -46,6 +46,8 @@ export interface ControlNode extends Net.NodeRoutes<Routing> {
   readonly definitions: Definitions | undefined;
   /** Those of them of which each condition of its edges has an equal condition on other terms (`Atom.same`). */
   readonly equals: ReadonlySet<number>;
+  /** It is a `for` whose items may fail: their failures take its error edges, or else its own, and its results are written. */
+  readonly allowsFailure: boolean;
   /** It may wait for a person: `pause`, `ask`, a called graph that does. */
   readonly pauses: boolean;
   /** Every run that continues after its step has waited for a person. */

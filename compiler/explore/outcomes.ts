@@ -131,7 +131,10 @@ function outcomesOfNode(
     // Of an expression, the values in a state decide (`valuesAt`).
     const isSure = (node.fails === "freely" && hasItems) || node.alwaysFails || node.defined !== undefined;
     for (const item of failed.outcomes) {
-      if (item.kind !== "stuck") found.push(isSure ? item : { ...item, exact: false });
+      if (item.kind === "stuck") continue;
+      // Failed items take the error edges, and the results of the others are written. The list itself can fail, too.
+      if (node.allowsFailure) found.push({ ...item, kind: "own", exact: false, errorPlaces: item.places });
+      found.push(isSure && !node.allowsFailure ? item : { ...item, exact: false });
     }
   }
   return { outcomes: found, isCut };

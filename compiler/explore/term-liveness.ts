@@ -305,9 +305,9 @@ export function hasFreeLoops(model: ControlModel): boolean {
   const isOpen = openTerms(model, startReads, reads, successors);
   let budget = MAX_OPAQUE;
   for (const node of looping) {
-    const { errorRouting, fails, itemsFrom, alwaysFails } = model.nodes[node]!;
+    const { errorRouting, fails, itemsFrom, alwaysFails, allowsFailure } = model.nodes[node]!;
     // A failure that may be impossible is no exit of a loop.
-    const isSure = alwaysFails || (fails === "freely" && itemsFrom === undefined);
+    const isSure = alwaysFails || (fails === "freely" && itemsFrom === undefined && !allowsFailure);
     if (errorRouting !== undefined && !isSure) return false;
     for (const term of reads[node]!.after) {
       if (budget-- <= 0 || isReadAgain(model, successors, term, readers.get(term) ?? new Set())) return false;

@@ -47,6 +47,7 @@ export function lowerNode(node: BoundNode, context: NodeContext): LoweredNode {
             list: context.pool.expression(node.each.list),
             ...(node.each.condition === undefined ? {} : { condition: context.pool.expression(node.each.condition) }),
             ...(node.maxParallel === undefined ? {} : { parallel: node.maxParallel }),
+            ...(node.allowsFailure === undefined ? {} : { allowFailure: node.allowsFailure }),
           },
         }),
     ...(output === undefined ? {} : { output }),

@@ -56,6 +56,8 @@ function layoutPolicy(policy: Ast.Policy, source: SourceView): Doc {
       );
     case "MaxParallel":
       return words("max", "parallel", layoutCount(policy.count));
+    case "AllowFailure":
+      return words("allow", "failure");
     case "Waits":
       return words("waits", names(policy.nodes));
     case "Goes":

@@ -54,6 +54,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
     ["'within'"],
     ["'cache'"],
     ["'max'"],
+    ["'allow'"],
     ["'waits'"],
     ["'goes'"],
     ["'was'"],

@@ -155,6 +155,11 @@ export abstract class PolicyRules extends ExpressionRules {
       const count = this.count("a number of tasks");
       return { kind: "MaxParallel", span: this.spanFrom(first), count };
     },
+    allow: () => {
+      const first = this.takeWord("allow");
+      this.takeWord("failure");
+      return { kind: "AllowFailure", span: this.spanFrom(first) };
+    },
     waits: () => {
       const first = this.takePolicyWord("waits");
       const nodes = this.nameList(15, "the name of a node");

@@ -247,6 +247,8 @@ export function startsPolicy(source: TokenText, index: number): boolean {
       return word(source, index + 1) === "for" || word(source, index + 1) === "inputs";
     case "max":
       return word(source, index + 1) === "parallel";
+    case "allow":
+      return word(source, index + 1) === "failure";
     case "pause":
       return word(source, index + 1) === "before" || word(source, index + 1) === "after";
     case "done":

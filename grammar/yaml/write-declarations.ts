@@ -164,6 +164,8 @@ function policyValues(policy: Policy, { source }: Writing): Entry[] {
     }
     case "MaxParallel":
       return [["max parallel", policy.count.value]];
+    case "AllowFailure":
+      return [["allow failure", true]];
     case "Waits":
       return [["waits", nameList(policy.nodes)]];
     case "Goes":

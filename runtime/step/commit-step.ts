@@ -17,9 +17,11 @@ import {
 } from "../run/run-end.ts";
 import type { PendingTask, Run, RunEnd } from "../run/run.ts";
 import { storeOutcome } from "./stored-outcome.ts";
-import { childrenOfAll, takenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
+import { allowsFailure, childrenOfAll, takenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
 
 type End = RunEnd | undefined;
+/** By task: the targets of its error edges, if it failed and one of them holds. */
+type ErrorTargets = readonly (readonly Target[] | undefined)[] | undefined;
 
 /**
  * Ends a super-step: updates, then edges on the new state, then one checkpoint (2.2 - 2.4, 5.3). If the step cannot
@@ -35,7 +37,8 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
     const outcome = outcomes[index]!;
     if (outcome.failure !== undefined) {
       hasFailures = true;
-      if (!tasks[index]!.node.hasErrorRoutes) unhandled ??= outcome.failure;
+      const task = tasks[index]!;
+      if (!task.node.hasErrorRoutes && !allowsFailure(task)) unhandled ??= outcome.failure;
     }
     for (const pause of outcome.pauses ?? NO_GATES) (pauses ??= []).push(pause);
     isCancelled ||= outcome.cancelled;
@@ -60,7 +63,8 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
   if (hasFailures) {
     errorTargets = tasks.map((task, index) => errorTargetsOf(run, task, outcomes[index]!.failure));
     const missed = tasks.filter(
-      (_, index) => outcomes[index]!.failure !== undefined && errorTargets![index] === undefined,
+      (task, index) =>
+        outcomes[index]!.failure !== undefined && errorTargets![index] === undefined && !allowsFailure(task),
     );
     if (missed.length > 0) {
       undoUpdates(run, applied);
@@ -78,10 +82,10 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
   settleUpdates(run, tasks, applied);
   // E1: of several failures, the first in task order is `error`.
   // Mutation point: first-error
-  const first = errorTargets?.findIndex((targets) => targets !== undefined) ?? -1;
+  const first = hasFailures ? outcomes.findIndex(({ failure }) => failure !== undefined) : -1;
   if (first !== -1) run.setError(errorValue(tasks[first]!, outcomes[first]!.failure!));
   advance(run, tasks, outcomes, errorTargets);
-  return settleStep(run, tasks, outcomes);
+  return settleStep(run, tasks, outcomes, errorTargets);
 }
 
 /** The targets of a failed task's `on error` edges, on the state after the step's updates. */
@@ -201,13 +205,18 @@ function sendsOf(
 }
 
 /** Counts the step, and writes the checkpoint that supersedes its results. */
-function settleStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): End | Promise<End> {
+function settleStep(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  errorTargets: ErrorTargets,
+): End | Promise<End> {
   const names = namesOf(tasks);
   run.steps.push(names);
   if (run.listening) emitEvent(run, { type: "step", phase: "end", nodes: names });
   if (run.path.length === 0) run.shared.onState?.(run.step, () => run.values());
   const step = run.step++;
-  const gates = run.unrouted.length === 0 ? gatesAfter(run, tasks, outcomes, step) : NO_GATES;
+  const gates = run.unrouted.length === 0 ? gatesAfter(run, tasks, outcomes, errorTargets, step) : NO_GATES;
   const end = gates.length > 0 ? pausedEnd(gates) : nextStop(run);
   if (run.writer === undefined) return end;
   const phase = gates.length > 0 ? "after" : end?.status === "paused" ? "before" : "completed";
@@ -237,13 +246,16 @@ function gatesAfter(
   run: Run,
   tasks: readonly Task[],
   outcomes: readonly Outcome[],
+  errorTargets: ErrorTargets,
   step: number,
 ): readonly PauseItem[] {
   if (!run.mayPause) return NO_GATES;
   const names = new Set<string>();
   for (let index = 0; index < tasks.length; index++) {
     const { spec, index: node } = tasks[index]!.node;
-    if (run.pausesAt("after", node) && outcomes[index]!.failure === undefined) names.add(spec.name);
+    const { failure } = outcomes[index]!;
+    const isDone = failure === undefined || (allowsFailure(tasks[index]!) && errorTargets?.[index] === undefined);
+    if (run.pausesAt("after", node) && isDone) names.add(spec.name);
   }
   const gates = [...names].map((name) => gatePause(run, name, "after", step));
   // A retry of a called graph meets the gates of the previous attempt again: answered gates stay open.

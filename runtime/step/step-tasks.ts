@@ -10,6 +10,7 @@ import type { Run } from "../run/run.ts";
 import { mayContinue } from "../checkpoint/waits.ts";
 import {
   CANCELLED_OUTCOME,
+  allowsFailure,
   childrenOfAll,
   doneOutcome,
   failedOutcome,
@@ -247,7 +248,8 @@ function combineItems(run: Run, task: Task, items: readonly Task[], outcomes: re
   const pauses = outcomes.flatMap((outcome) => outcome.pauses ?? []);
   // Error edges are followed when all items have finished. A failure without an error edge ends the run even if items
   // wait.
-  const isDecided = !task.node.hasErrorRoutes || (!isCancelled && pauses.length === 0);
+  const isHandled = task.node.hasErrorRoutes || allowsFailure(task);
+  const isDecided = !isHandled || (!isCancelled && pauses.length === 0);
   if (first !== undefined && isDecided) {
     const indexes = failures.flatMap((failure) => failure.items);
     const failedItems = Object.freeze(
@@ -264,21 +266,30 @@ function combineItems(run: Run, task: Task, items: readonly Task[], outcomes: re
             ...NgraphError.causeOf(error),
           })
         : error;
-    return {
-      ...failedOutcome(
-        { error: combined, reason, thrown, attempts, items: indexes, failedItems, retryable: first.retryable },
-        children,
-      ),
-      taken,
+    const failure = {
+      error: combined,
+      reason,
+      thrown,
+      attempts,
+      items: indexes,
+      failedItems,
+      retryable: first.retryable,
     };
+    // Mutation point: allowed-updates
+    if (allowsFailure(task)) return { ...joinItems(run, task, outcomes), failure, children };
+    return { ...failedOutcome(failure, children), taken };
   }
   if (isCancelled) return { ...CANCELLED_OUTCOME, children };
   if (pauses.length > 0) return { ...pausedOutcome(pauses, children), taken };
+  return joinItems(run, task, outcomes);
+}
 
+/** The results of the items that have one. */
+function joinItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outcome {
   const gotos = outcomes.flatMap((outcome) => outcome.goto ?? []);
   return {
     ...doneOutcome(updatesOfItems(run, task, outcomes)),
-    taken,
+    taken: takenOfAll(outcomes),
     goto: gotos.length === 0 ? undefined : gotos,
     exclusive: outcomes.some((outcome) => outcome.exclusive),
     stopped: gotos.length === 0 && outcomes.length > 0 && outcomes.every((outcome) => outcome.stopped),

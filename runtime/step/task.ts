@@ -30,6 +30,11 @@ export function itemLocals({ node, item, itemIndex }: Task): ReadonlyMap<string,
   return locals;
 }
 
+/** Whether the node continues without this item, or without those of its items that fail. */
+export function allowsFailure({ node, itemIndex, items }: Task): boolean {
+  return node.spec.each?.allowFailure === true && (itemIndex !== -1 || items !== undefined);
+}
+
 export interface Update {
   readonly channel: number;
   /** A value that the channel has admitted. */
@@ -57,7 +62,10 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-/** The end of a task. At most one of `failure`, `pauses` and `cancelled` is set. */
+/**
+ * The end of a task. At most one of `failure`, `pauses` and `cancelled` is set. A task with `failure` has updates only if it
+ * allows the failure.
+ */
 export interface Outcome {
   readonly updates: readonly Update[];
   /** Node indexes or `END`. */

@@ -209,6 +209,7 @@ const NODE = record<NodeSpec>({
       list: index("expression"),
       condition: optional(index("expression")),
       parallel: optional(COUNT),
+      allowFailure: optional(YES),
     }),
   ),
   output: optional(OUTPUT),

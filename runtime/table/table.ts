@@ -103,6 +103,8 @@ export interface NodeSpec {
     readonly list: ExpressionIndex;
     readonly condition?: ExpressionIndex;
     readonly parallel?: number;
+    /** Items that fail are left out, and do not fail the node. */
+    readonly allowFailure?: true;
   };
   readonly output?: OutputSpec;
   /** Total number of attempts; `backoff` in milliseconds (default: that of the engine). */

@@ -6,7 +6,7 @@ import type { Checkpoint, CheckpointHeader, CheckpointId, PauseItem } from "../.
 import { resumesAt } from "./faulty-store.ts";
 import { CHANNELS, type Model, type Written } from "./model.ts";
 import type { Outcome, Position, Step } from "./position.ts";
-import { begin, edit, ending, moveTo, routeAs, step, writeByHand } from "./reference.ts";
+import { allows, begin, edit, leads, ending, moveTo, routeAs, step, writeByHand } from "./reference.ts";
 import { withDigests, withoutDigests } from "./task-names.ts";
 import { gateKey, type FailureSeen } from "./watched-body.ts";
 import type { Before, Life, World } from "./world.ts";
@@ -361,7 +361,9 @@ export class Ledger {
         found.currentNodes,
         last.tasks.map(({ node }) => name(node)),
       );
-      for (const outcome of last.outcomes) if (outcome.failed !== undefined) this.#world.cover("an error edge");
+      for (const outcome of last.outcomes)
+        if (outcome.failed !== undefined)
+          this.#world.cover(outcome.updates.length > 0 ? "an allowed failure" : "an error edge");
       if (came.length > 0) this.#world.cover("a barrier that waits");
     }
     if (found.phase === "interrupted") this.#checkInterrupted(found, at, life, finished, isRoot);
@@ -391,7 +393,10 @@ export class Ledger {
     const gates = (kind: PauseItem["kind"]): string[] =>
       found.pauses.filter((pause) => pause.kind === kind).map(({ node }) => node);
     const after = (last?.tasks ?? []).filter(
-      ({ node }, index) => nodes[node]!.pauseAfter && last!.outcomes[index]!.failed === undefined,
+      (task, index) =>
+        nodes[task.node]!.pauseAfter &&
+        (last!.outcomes[index]!.failed === undefined ||
+          (allows(this.model, task) && !leads(this.model, task.node, at.values))),
     );
     const held = [...new Set(after.map(({ node }) => nodes[node]!.name))];
     const next = [...at.ready, ...at.sends.map(({ node }) => node)].filter((node) => nodes[node]!.pauseBefore);

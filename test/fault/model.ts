@@ -49,6 +49,8 @@ export interface ModelNode {
   /** Number of items of a `for`. */
   readonly items?: number;
   readonly parallel?: number;
+  /** The items of its `for` may fail. */
+  readonly allows?: true;
   readonly graph?: number;
   readonly tries: number;
   /** Milliseconds. Bodies take less, unless they hang. */

@@ -115,6 +115,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [mutation(RESTORE, "restored-errors", `run.errors = undefined;`)],
   },
   {
+    name: "the results beside a failed item are dropped",
+    edits: [mutation("step/step-tasks.ts", "allowed-updates", "false", "test")],
+  },
+  {
+    name: "an item that failed by permission runs again",
+    edits: [mutation("step/stored-outcome.ts", "allowed-result", "failure !== undefined", "test")],
+  },
+  {
     name: "`error` is lost in a crash",
     edits: [mutation(RESTORE, "restored-error", `void value;`)],
   },
@@ -124,7 +132,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "of several failures, the last one is `error`",
-    edits: [mutation(COMMIT, "first-error", swap("errorTargets?.findIndex(", "errorTargets?.findLastIndex("))],
+    edits: [mutation(COMMIT, "first-error", swap("findIndex(", "findLastIndex("))],
   },
   {
     name: "bodies run before the thread is claimed",

@@ -72,7 +72,9 @@ function modelOf(random: Random, palette: Palette, name: string, depth: number, 
     const hasErrorEdge = palette.failures && chance(random, 0.4);
     const hasTimeout = palette.timeouts && !isCall && chance(random, 0.5);
     const tries = (palette.failures || palette.timeouts) && chance(random, 0.4) ? 2 + below(random, 2) : 1;
-    const goes = isCall ? [] : [...new Set([...targets(index), ...(chance(random, 0.5) ? later(index) : [])])];
+    const allows = isFor && palette.failures && chance(random, 0.4);
+    const goes =
+      isCall || allows ? [] : [...new Set([...targets(index), ...(chance(random, 0.5) ? later(index) : [])])];
     return {
       name: `n${index}`,
       edges: randomEdges(random, () => targets(index)),
@@ -81,6 +83,7 @@ function modelOf(random: Random, palette: Palette, name: string, depth: number, 
       ...(hasErrorEdge && chance(random, 0.2) ? { onErrorWhen: { by: 2, rest: below(random, 2) } } : {}),
       ...(isFor ? { items: below(random, 4) } : {}),
       ...(isFor && chance(random, 0.3) ? { parallel: 1 + below(random, 2) } : {}),
+      ...(allows ? { allows } : {}),
       ...(isCall ? { graph: 0 } : {}),
       tries,
       ...(hasTimeout ? { timeout: 50 + below(random, 200) } : {}),
@@ -88,11 +91,19 @@ function modelOf(random: Random, palette: Palette, name: string, depth: number, 
       pauseAfter: palette.pauses && chance(random, isChild ? 0.05 : 0.1),
       goes,
       writes: randomChannels(random, palette, { isFor, isCall, isChild }),
-      does: randomHabits(random, palette, { index, goes, tries, hasErrorEdge, hasTimeout, isChild, mayBreak }),
+      does: randomHabits(random, palette, {
+        index,
+        goes,
+        tries,
+        isHandled: hasErrorEdge || allows,
+        hasTimeout,
+        isChild,
+        mayBreak,
+      }),
     };
   });
   const start = [0, ...someOf(random, count, 0.2).filter((node) => node !== 0)];
-  const isHeard = nodes.some((node) => node.graph !== undefined && node.onError.length > 0);
+  const isHeard = nodes.some((node) => node.graph !== undefined && (node.onError.length > 0 || node.allows));
   const graphs = callsOne ? [modelOf(random, palette, `${name}_called`, depth + 1, mayBreak && !isHeard)] : [];
   return { name, nodes, start, barriers, graphs };
 }
@@ -137,16 +148,16 @@ function randomHabits(
     readonly index: number;
     readonly goes: readonly number[];
     readonly tries: number;
-    readonly hasErrorEdge: boolean;
+    readonly isHandled: boolean;
     readonly hasTimeout: boolean;
     readonly isChild: boolean;
     readonly mayBreak: boolean;
   },
 ): Habits {
-  const { index, goes, tries, hasErrorEdge, hasTimeout, isChild, mayBreak } = node;
+  const { index, goes, tries, isHandled, hasTimeout, isChild, mayBreak } = node;
   const ways: HowToFail[] = ["throws", "permanent", "misfit", ...(hasTimeout ? (["hangs", "hangs"] as const) : [])];
   // Rare, because a failure without an error edge ends the run.
-  const fails = palette.failures && chance(random, hasErrorEdge ? 0.6 : isChild ? 0 : 0.04);
+  const fails = palette.failures && chance(random, isHandled ? 0.6 : isChild ? 0 : 0.04);
   return {
     jumps: palette.jumps && goes.length > 0 && chance(random, 0.4),
     sends: palette.sends && goes.some((to) => to > index) && chance(random, 0.4),
@@ -154,7 +165,7 @@ function randomHabits(
     ...(fails ? { fails: pick(random, ways) } : {}),
     stumbles: tries > 1 && chance(random, 0.5) ? 1 + below(random, tries - 1) : 0,
     stumblesBy: hasTimeout && chance(random, 0.6) ? "hangs" : "throws",
-    breaks: palette.breaks && mayBreak && !hasErrorEdge && chance(random, 0.25) ? 1 + below(random, 2) : 0,
+    breaks: palette.breaks && mayBreak && !isHandled && chance(random, 0.25) ? 1 + below(random, 2) : 0,
     waits: chance(random, 0.7),
   };
 }

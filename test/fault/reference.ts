@@ -33,7 +33,12 @@ export function step(model: Model, at: Position): Step {
   // 2.1: all tasks read the state before the first write.
   const leaves: Record<string, Outcome> = {};
   for (const leaf of tasks.flatMap((task) => task.leaves)) leaves[leaf.id] = at.kept[leaf.id] ?? run(model, at, leaf);
-  const outcomes = tasks.map((task) => together(task.leaves.map(({ id }) => leaves[id]!)));
+  const outcomes = tasks.map((task) =>
+    together(
+      task.leaves.map(({ id }) => leaves[id]!),
+      allows(model, task),
+    ),
+  );
   const ran = { tasks, outcomes, leaves };
   const idsOf = (some: readonly Task[]): string[] => some.flatMap((task) => task.leaves.map(({ id }) => id));
   const failing = (leads: (task: Task) => boolean): Step | undefined => {
@@ -42,7 +47,8 @@ export function step(model: Model, at: Position): Step {
     return lost.length === 0 ? undefined : { ...ran, fault: { code: leaves[again[0]!]!.failed!.code, again } };
   };
   // 4.3: a failure without an error edge ends the run.
-  const failed = failing(({ node }) => model.nodes[node]!.onError.length > 0);
+  // E3: items that fail by permission do not.
+  const failed = failing((task) => model.nodes[task.node]!.onError.length > 0 || allows(model, task));
   if (failed !== undefined) return failed;
   // 2.3: one writer in each step; a reducer may refuse.
   const writers = tasks.filter((_, index) => outcomes[index]!.updates.some((update) => "solo" in update));
@@ -56,7 +62,7 @@ export function step(model: Model, at: Position): Step {
     }
   }
   // 2.4: edges, including error edges, are evaluated on the state after the step.
-  const missed = failing(({ node }) => holds(model.nodes[node]!.onErrorWhen ?? { by: 1, rest: 0 }, values));
+  const missed = failing((task) => leads(model, task.node, values) || allows(model, task));
   const nodes = tasks.map(({ node }) => node);
   return missed ?? { ...ran, next: route(model, { ...at, values }, nodes, outcomes) };
 }
@@ -78,14 +84,16 @@ function route(model: Model, at: Position, nodes: readonly number[], outcomes: r
   for (const [index, { failed, goto, stopped, sends: sent }] of outcomes.entries()) {
     const node = nodes[index]!;
     const { edges, joins, onError } = model.nodes[node]!;
+    // E3: where no error edge holds, items that failed by permission leave the plain edges.
+    const isLed = leads(model, node, at.values);
     // 2.6: error routes are never discarded. 4.3: a target of several failures reads the first.
-    for (const to of failed === undefined ? [] : onError) {
+    for (const to of failed !== undefined && isLed ? onError : []) {
       signal(node, to);
       if (!led.has(to)) errors.set(String(to), failed!);
       led.add(to);
     }
     // 2.6: an exclusive goto discards the other routing and sends, and passes gates.
-    if (failed !== undefined || (winner !== -1 && winner !== index)) continue;
+    if ((failed !== undefined && isLed) || (winner !== -1 && winner !== index)) continue;
     // 2.9: sent items run in the next step.
     for (const { node: to, item } of sent)
       sends.push({ id: `${model.nodes[to]!.name}~${at.step}.${sends.length}`, node: to, item });
@@ -129,14 +137,26 @@ function leavesOf(model: Model, node: number, kept: Position["kept"]): Leaf[] {
   return Array.from({ length: items }, (_, item) => ({ id: `${name}[${item}]`, node, item }));
 }
 
-/** 7.1: one outcome of all items, in their order. Failed items fail the node. */
-function together(parts: readonly Outcome[]): Outcome {
+/** E3: items that fail do not fail the node. A task that was sent is no item. */
+export function allows(model: Model, { node, leaves }: Task): boolean {
+  return model.nodes[node]!.allows === true && leaves.every(({ id }) => id.endsWith("]"));
+}
+
+/** Whether the error edges of a node apply. */
+export function leads(model: Model, node: number, values: Values): boolean {
+  const { onError, onErrorWhen } = model.nodes[node]!;
+  return onError.length > 0 && (onErrorWhen === undefined || holds(onErrorWhen, values));
+}
+
+/** 7.1: one outcome of all items, in their order. Failed items fail the node, unless it allows that (E3). */
+function together(parts: readonly Outcome[], isAllowed = false): Outcome {
   const questions = parts.flatMap((part) => part.questions);
   const failures = parts.flatMap(({ failed }) => failed ?? []);
   if (failures.length > 0) {
     const attempts = Math.max(...failures.map((failure) => failure.attempts));
     const items = failures.flatMap((failure) => failure.items);
-    return { updates: [], sends: [], questions, failed: { ...failures[0]!, attempts, items } };
+    const updates = isAllowed ? parts.flatMap((part) => part.updates) : [];
+    return { updates, sends: [], questions, failed: { ...failures[0]!, attempts, items } };
   }
   const goto = parts.flatMap((part) => part.goto ?? []);
   return {

@@ -85,6 +85,7 @@ function describeModel(model: Model): string[] {
       node.items === undefined
         ? ""
         : `for ${node.items} items${node.parallel === undefined ? "" : `, ${node.parallel} at once`}`,
+      node.allows === undefined ? "" : "allow failure",
       node.tries === 1 ? "" : `tries ${node.tries}`,
       node.timeout === undefined ? "" : `timeout ${node.timeout}`,
       node.pauseBefore ? "pause before" : "",

@@ -96,6 +96,7 @@ function manySeeds(): void {
     "an edit",
     "an edit as a node",
     "an edit as a task of an unfinished step",
+    "an allowed failure",
     "an error edge",
     "an exclusive goto",
     "another version of the table",

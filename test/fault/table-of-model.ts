@@ -89,6 +89,7 @@ export function tableOfModel(model: Model, drift: Drift = {}): Table {
               item: "item",
               list: add({ op: "const", value: Array.from({ length: node.items }, (_, i) => i) }),
               ...(node.parallel === undefined ? {} : { parallel: node.parallel }),
+              ...(node.allows === undefined ? {} : { allowFailure: node.allows }),
             },
           }),
       output: { kind: "fields", fields },

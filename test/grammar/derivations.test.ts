@@ -40,6 +40,7 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
       "Timeout",
       "Cache",
       "MaxParallel",
+      "AllowFailure",
       "Waits",
       "Goes",
       "Was",

@@ -206,6 +206,7 @@ const policy: fc.Arbitrary<Ast.Policy> = fc.oneof(
     paths: fc.array(string, { minLength: 1, maxLength: 3 }),
   }),
   fc.constant<Ast.Policy>({ kind: "Alone", span }),
+  fc.constant<Ast.Policy>({ kind: "AllowFailure", span }),
   fc.record({ kind: fc.constant("DoneWhen" as const), span: fc.constant(span), check: anyExpression }),
   merged<Ast.Policy>(
     fc.record({ kind: fc.constant("Pool"), span: fc.constant(span), name: identifier }),

@@ -58,6 +58,7 @@ const IN_TEXT: Readonly<Record<string, RegExp>> = {
   timeout: /\btimeout /,
   cache: /\bcache\b/,
   idempotent: /\bidempotent\b/,
+  "allow failure": /\ballow failure/,
   "max parallel of a node": /\{.*max parallel/,
   "max parallel of the graph": /^ *max parallel/m,
   "limit steps": /^ *limit steps/m,

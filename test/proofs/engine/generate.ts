@@ -120,6 +120,11 @@ class Draft {
     const mutations = random.chance(0.75) ? 0 : 1 + random.below(3);
     for (let count = 0; count < mutations; count++) this.mutate();
     this.decorate();
+    // Nodes that jump cannot allow failures.
+    for (const { policies } of this.nodes) {
+      const at = policies.indexOf("allow failure");
+      if (at !== -1 && policies.some((policy) => policy.startsWith("goes "))) policies.splice(at, 1);
+    }
     const names = this.nodes.map(({ name }) => name);
     const asserted = new Set<string>();
     for (let count = 1 + random.below(2); count > 0; count--) {
@@ -204,6 +209,7 @@ class Draft {
     const call = random.chance(0.75) ? `act("$NAME", item)` : random.pick([`"s"`, "1", "item"]);
     const node = this.add(call, target, `item in ${list}`);
     if (random.chance(0.15)) node.policies.push(`max parallel ${1 + random.below(2)}`);
+    if (random.chance(0.3)) node.policies.push("allow failure");
     return node;
   }
 
