@@ -101,7 +101,9 @@ function startOfReducer(
 function writesFreely(node: BoundNode, reducer: DataChannel["reducer"]): boolean {
   if (!isForeignCall(node)) return false;
   if (node.each === undefined) return true;
-  return (reducer === "sum" || reducer === "min" || reducer === "max") && hasItems(node.each) && node.allowsFailure !== true;
+  return (
+    (reducer === "sum" || reducer === "min" || reducer === "max") && hasItems(node.each) && node.allowsFailure !== true
+  );
 }
 
 /** Whether a `for` has items in every state. */

@@ -75,7 +75,9 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
 }
 
 /** For each policy that only graphs have: how to get its effect in a plan. */
-const ALTERNATIVES: Readonly<Record<"Within" | "MaxParallel" | "AllowFailure" | "Waits" | "Goes" | "Was" | "Pause", string>> = {
+const ALTERNATIVES: Readonly<
+  Record<"Within" | "MaxParallel" | "AllowFailure" | "Waits" | "Goes" | "Was" | "Pause", string>
+> = {
   Within: "let the task call a graph whose node asks: `node approve = ask(…) { within 3d }`",
   MaxParallel: "write `max parallel N` in the plan itself, or let tasks share a `pool`",
   AllowFailure: "a task that may fail: catch the failure in its command, or write `on failure continue` in the plan",
