@@ -45,6 +45,7 @@ import { resumeThread } from "../thread/resume-thread.ts";
 import { migrateCheckpoint, withAnswers } from "../checkpoint/restore-run.ts";
 import { applyInput, followRun } from "../run/run-input.ts";
 import { beginRun } from "../step/run-loop.ts";
+import { takeFirstTurn } from "../run/take-turns.ts";
 import { executeRun, orCancelled, resultOf } from "../run/execute-run.ts";
 import { LINKER } from "../plan/link-calls.ts";
 import {
@@ -144,8 +145,22 @@ async function watchedAll(waker: Waker, running: Promise<RecoverResult>): Promis
 }
 
 function startRun(core: EngineCore, input: JsonObject = {}, options: RunOptions): Promise<RunResult> {
-  if (core.options.store === undefined) return runWithoutStore(core, input, options);
+  const { store } = core.options;
+  const turn = takeFirstTurn(core.clock, store !== undefined);
+  if (turn !== undefined) return startLater(core, snapshotJson(input), snapshotOptions(options), turn);
+  if (store === undefined) return runWithoutStore(core, input, options);
   return orCancelled(core, options, () => runOnThread(core, snapshotJson(input), snapshotOptions(options)));
+}
+
+async function startLater(
+  core: EngineCore,
+  input: JsonObject,
+  options: RunOptions,
+  turn: Promise<void>,
+): Promise<RunResult> {
+  await turn;
+  if (core.options.store === undefined) return runWithoutStore(core, input, options);
+  return orCancelled(core, options, () => runOnThread(core, input, options));
 }
 
 async function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {

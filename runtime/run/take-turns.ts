@@ -5,8 +5,11 @@
 import type { Clock } from "../interface/clock.ts";
 import type { Shared } from "./shared.ts";
 
-/** How long all runs together may block the event loop, in milliseconds. */
-const TURN_MS = 10;
+/**
+ * How long all runs together may block the event loop, in milliseconds. A step that is in progress then ends later, and the clock
+ * counts whole milliseconds, so that the event loop has a turn every 10 ms.
+ */
+const TURN_MS = 6;
 
 /** The limit for one run on a clock without `nextTurn`, where yielding costs a timer. */
 const TIMER_TURN_MS = 50;
@@ -20,8 +23,12 @@ export interface Turn {
   steps: number;
   /** When the first step after the last turn was taken, in milliseconds; `undefined` before it. */
   since: number | undefined;
-  /** Resolves at the next turn; set with `since`. */
-  next: Promise<void> | undefined;
+  /** The work has taken its time: every further step waits. */
+  isOver: boolean;
+  /** Runs that wait for a turn, first come first served. */
+  waiting: (() => void)[];
+  /** Index of the first of them: removing it from a long list would move all others. */
+  first: number;
 }
 
 const TURNS = new WeakMap<Clock, Turn>();
@@ -35,7 +42,7 @@ export function turnOf(clock: Clock): Turn {
 }
 
 function newTurn(): Turn {
-  return { steps: 0, since: undefined, next: undefined };
+  return { steps: 0, since: undefined, isOver: false, waiting: [], first: 0 };
 }
 
 /**
@@ -47,20 +54,59 @@ export function takeTurns({ turn, clock, durable }: Shared): Promise<void> | und
   const isRead = ++turn.steps % STEPS_UNREAD === 0;
   if (clock.nextTurn === undefined) return isRead ? waitForTimer(turn, clock) : undefined;
   // A step with a store may block for long.
-  return isRead || durable !== undefined ? waitForTurn(turn, clock) : undefined;
+  return isRead || turn.isOver || durable !== undefined ? waitForTurn(turn, clock) : undefined;
+}
+
+/**
+ * Called before a run starts: a program may start many runs at once.
+ *
+ * @param isDurable the run has a store
+ * @returns a promise if the run has to wait for a turn
+ */
+export function takeFirstTurn(clock: Clock, isDurable: boolean): Promise<void> | undefined {
+  if (clock.nextTurn === undefined) return undefined;
+  const turn = turnOf(clock);
+  const isRead = ++turn.steps % STEPS_UNREAD === 0;
+  return isRead || turn.isOver || isDurable ? waitForTurn(turn, clock) : undefined;
 }
 
 function waitForTurn(turn: Turn, clock: Clock): Promise<void> | undefined {
-  const now = clock.now();
-  if (turn.since !== undefined) return now - turn.since < TURN_MS ? undefined : turn.next;
-  turn.since = now;
-  turn.next = new Promise((resolve) => {
-    clock.nextTurn?.(() => {
-      turn.since = undefined;
-      resolve();
-    });
+  if (turn.since === undefined) {
+    begin(turn, clock);
+    return undefined;
+  }
+  turn.isOver ||= clock.now() - turn.since >= TURN_MS;
+  if (!turn.isOver) return undefined;
+  return new Promise((resolve) => {
+    turn.waiting.push(resolve);
   });
-  return undefined;
+}
+
+function begin(turn: Turn, clock: Clock): void {
+  turn.since = clock.now();
+  clock.nextTurn?.(() => {
+    turn.since = undefined;
+    turn.isOver = false;
+    if (turn.waiting.length === 0) return;
+    begin(turn, clock);
+    continueNext(turn, clock);
+  });
+}
+
+/** Continues the runs that wait, one after the other, for as long as the turn has time. */
+function continueNext(turn: Turn, clock: Clock): void {
+  if (turn.since === undefined || turn.isOver) return;
+  turn.isOver = clock.now() - turn.since >= TURN_MS;
+  if (turn.isOver) return;
+  const resolve = turn.waiting[turn.first++];
+  if (turn.first >= turn.waiting.length) {
+    turn.waiting = [];
+    turn.first = 0;
+  }
+  if (resolve === undefined) return;
+  resolve();
+  // The step of this run comes first.
+  queueMicrotask(() => continueNext(turn, clock));
 }
 
 function waitForTimer(turn: Turn, clock: Clock): Promise<void> | undefined {
