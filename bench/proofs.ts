@@ -14,6 +14,7 @@ import {
   diamonds,
   driftingBranches,
   enumChoice,
+  jumpingNodes,
   loops,
   mixture,
   processModel,
@@ -71,12 +72,14 @@ for (const [name, build] of [
   ["mixture", mixture],
 ] as const) {
   for (const size of [1250, 2500, 5000, 10_000])
-    row(`${name}, ${size} nodes`, measure(build(size), 3), size === 10_000 ? 2000 : undefined);
+    row(`${name}, ${size} nodes`, measure(build(size), 3), size === 10_000 ? 1000 : undefined);
 }
 for (const values of [250, 500, 1000, 2000, 4000])
   row(`a choice among ${values} values`, measure(enumChoice(values), 3));
 for (const length of [2, 4, 8, 16, 32])
   row(`three branches that drift apart, ${length} choices each`, measure(driftingBranches(length), 1));
+/** Searches that end at their limits. */
+for (const count of [3, 5, 8]) row(`${count} nodes that jump to each other`, measure(jumpingNodes(count), 1), 5000);
 
 /** Business processes. Each model is checked once, without warm-up rounds, as users check a file. */
 for (const size of [50, 100, 150]) {

@@ -161,6 +161,16 @@ export function driftingBranches(length: number): string {
   ]);
 }
 
+/** Nodes that jump to, or send tasks to, any of each other: one step has thousands of transitions. */
+export function jumpingNodes(count: number): string {
+  const names = range(count).map((i) => `n${i}`);
+  return graph([
+    ...names.map((name, i) => `node ${name} = act() { goes ${names.filter((_, other) => other !== i).join(", ")} }`),
+    `start -> ${names.join(", ")}`,
+    ...names.map((name) => `${name} -> end`),
+  ]);
+}
+
 /** Repeatable pseudo-random numbers (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed;
