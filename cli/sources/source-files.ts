@@ -1,5 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync, statSync, type Stats } from "node:fs";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { CommandError } from "../process/command-error.ts";
 
 /** The parser refuses sources of over 4 MiB (NG005). Files beyond this limit are not read at all. */
@@ -75,10 +76,20 @@ export function readSource(path: string): string {
   if (stat.isDirectory()) throw new CommandError(`cannot read ${path}: it is a directory`);
   if (!stat.isFile() && !stat.isFIFO()) throw new CommandError(`cannot read ${path}: it is neither a file nor a pipe`);
   if (stat.size > MAX_READ_BYTES) throw new CommandError(`cannot read ${path}: it is too large`);
-  return decodeSource(
-    path,
-    attempt(path, () => readBounded(path)),
-  );
+  const bytes = attempt(path, () => readBounded(path));
+  if (bytes.byteLength > LARGE_BYTES) limitHeapGrowth();
+  return decodeSource(path, bytes);
+}
+
+/** From this size on, the memory of a check matters more than its speed. */
+const LARGE_BYTES = 1024 * 1024;
+
+/**
+ * Lets V8 collect garbage when the heap has grown by half. By default it grows up to four times, and a check of 4 MiB would
+ * take more than 1 GB. A changed flag invalidates V8's code cache, so small files keep the default.
+ */
+function limitHeapGrowth(): void {
+  setFlagsFromString("--heap-growing-percent=50");
 }
 
 /** Reads at most `MAX_READ_BYTES`: a pipe and some files of the system have no size. */
