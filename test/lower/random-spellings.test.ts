@@ -15,7 +15,8 @@ function compiled(text: string, path: string): unknown {
   return {
     errors: errors.map(({ code, message }) => `${code} ${message}`),
     digests: [...tables].map(([name, { digest }]) => `${name} ${digest}`),
-    findings: diagnostics.map(({ code, message }) => `${code} ${message}`).sort(),
+    // A message quotes conditions as they are written; a conversion drops needless parentheses.
+    findings: diagnostics.map(({ code, message }) => `${code} ${message.replace(/[()]/g, "")}`).sort(),
   };
 }
 

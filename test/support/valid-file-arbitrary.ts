@@ -31,6 +31,7 @@ const CHANNELS = `  input n: int = 3
   state last: int = -1 reduce newest
   state verdict: Verdict = "send"
   state flag: bool = false
+  derive isLong = len(words) > 2 && n != 3
 `;
 
 const INTS = [
@@ -71,6 +72,7 @@ const FLAGS = [
   'who != ""',
   'matches(who, "^A+")',
   'verdict == "send"',
+  "isLong",
 ];
 
 const int = fc.constantFrom(...INTS);
@@ -104,6 +106,13 @@ const call: fc.Arbitrary<{ readonly type: string; readonly text: string; readonl
     text: `load(word, n) for word in ${a} into % { max parallel 4 }`,
     takesPolicies: false,
   })),
+  list.map((a) => ({
+    type: "string[] = [] reduce append",
+    text: `load(word, at) for word, at in ${a} if at < 9 into %`,
+    takesPolicies: true,
+  })),
+  list.map((a) => ({ type: "string[] = [] reduce append", text: `${a} into set %`, takesPolicies: false })),
+  string.map((a) => ({ type: "Verdict", text: `receive(${a}) into % { within 3d }`, takesPolicies: false })),
   int.map((a) => ({ type: "int", text: `${a} into %`, takesPolicies: false })),
   string.map((a) => ({ type: "string", text: `${a} into %`, takesPolicies: false })),
   list.map((a) => ({ type: "string[]", text: `${a} into %`, takesPolicies: false })),
