@@ -14,7 +14,6 @@ import { allowsFailure, doneOutcome, type Outcome, type SendRequest, type Task, 
 export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWrite | undefined {
   const { failure } = outcome;
   if (outcome.pauses !== undefined || outcome.cancelled) return undefined;
-  // Mutation point: allowed-result
   if (failure !== undefined && !task.node.hasErrorRoutes && !allowsFailure(task)) return undefined;
   const { channels } = run.program;
   const item = itemIdentity(task);

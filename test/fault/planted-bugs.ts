@@ -119,10 +119,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [mutation("step/step-tasks.ts", "allowed-updates", "false", "test")],
   },
   {
-    name: "an item that failed by permission runs again",
-    edits: [mutation("step/stored-outcome.ts", "allowed-result", "failure !== undefined", "test")],
-  },
-  {
     name: "`error` is lost in a crash",
     edits: [mutation(RESTORE, "restored-error", `void value;`)],
   },
