@@ -45,8 +45,8 @@ export function createRedactor(secrets: ReadonlyMap<string, string>): (text: str
 /** A value in the forms in which programs repeat it. */
 function formsOf(value: string): { readonly plain: readonly string[]; readonly base64: readonly string[] } {
   const trimmed = value.trim();
-  // Programs such as `echo` write an escaped line break of a key as a line break.
-  const lines = value.split(/\r?\n|\\r\\n|\\n/).map((line) => line.trim());
+  // Programs such as `echo` replace the escapes of a value: `\n`, `\t`, `\\`, `\033`. The texts between them remain.
+  const lines = value.split(/\r?\n|\\r\\n|\\[abcefnrtv\\]|\\[0-7]{1,4}/).map((line) => line.trim());
   const parts = [value, trimmed, ...(lines.length > 1 ? lines.filter((line) => line.length >= SHORTEST_LINE) : [])];
   const plain = parts.flatMap((part) => [part, escaped(part), urlEncoded(part)]);
   return { plain: plain.filter((form) => form.length >= SHORTEST), base64: parts.flatMap(base64Forms) };

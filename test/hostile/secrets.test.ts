@@ -22,6 +22,7 @@ describe("redaction", () => {
     new Map([
       ["K", 's3cr3t "quoted" value/+&?'],
       ["PEM", KEY],
+      ["ESCAPES", "\\bs3cr3t-before\\tDDDD-after\\\\"],
       ["PIN", "417"],
       ["ONE", "x"],
     ]),
@@ -43,10 +44,11 @@ describe("redaction", () => {
     ["cut at its beginning", `…ed" value/+&? and more`],
     ["one line of a key", "the key has DDDDEEEEFFFF in it"],
     ["the last lines of a key", "DDDDEEEEFFFF\n-----END KEY-----"],
+    ["a value whose escapes `echo` has replaced", "a \u0008s3cr3t-before\tDDDD-after\\ b"],
     ["a short value as a word", "the pin is 417."],
   ])("replaces %s", (_, text) => {
     const shown = redact(text);
-    expect(shown).toMatch(/\[secret (K|PEM|PIN)\]/);
+    expect(shown).toMatch(/\[secret (K|PEM|PIN|ESCAPES)\]/);
     for (const part of ["s3cr3t", "quoted", "value/", "DDDD", "EEEE", "417", "c2VjcjN0", "Y3IzdC"])
       expect(shown).not.toContain(part);
   });
