@@ -155,8 +155,10 @@ class Actor {
     switch (operation.kind) {
       case "claim": {
         const made = await store.claim(thread, { owner: operation.owner, leaseMs });
+        // Epochs increase. Numbers may be skipped, as sequences of a database do.
+        const isNewest = this.#claims.every(({ epoch }) => epoch < made.epoch);
         this.#claims.push(made);
-        return made.epoch;
+        return isNewest;
       }
       case "renew":
         return store.renew(claim, leaseMs);
