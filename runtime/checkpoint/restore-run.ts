@@ -164,6 +164,17 @@ export function withAnswers<T extends Checkpoint>(head: T, writes: readonly Pend
   return { ...head, pauses, answers, status: isOnItsWay ? "running" : head.status };
 }
 
+/**
+ * Whether a paused checkpoint has work left that no pause holds back: an answer was stored, or a signal was taken, and the task
+ * has no result yet. A run works on it, or has crashed. Other pauses may still wait.
+ */
+export function hasOpenWork({ status, pauses }: Checkpoint, writes: readonly PendingWrite[]): boolean {
+  if (status !== "paused" || writes.length === 0) return false;
+  const continued = new Set([...writes.filter(isAnswer).map(answeredPause), ...wokenPauses(writes)]);
+  const done = new Set(writes.filter(isResult).map(({ taskId }) => taskId));
+  return pauses.some(({ id, namespace, taskId = "" }) => continued.has(id) && !done.has(namespace[0] ?? taskId));
+}
+
 const ANSWER = "answer:";
 
 /** The pending write of an answer. It is durable before the body that consumes the answer runs. */

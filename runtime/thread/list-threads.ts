@@ -2,7 +2,7 @@ import type { ThreadListOptions, ThreadStatus, ThreadSummary } from "../interfac
 import { StoreError } from "../interface/errors.ts";
 import type { Store, ThreadInfo, ThreadsOptions } from "../interface/store.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
-import { withAnswers } from "../checkpoint/restore-run.ts";
+import { hasOpenWork, withAnswers } from "../checkpoint/restore-run.ts";
 import { checkMetadata } from "../run/check-options.ts";
 import { checkOptions, THREADS_OPTIONS } from "../run/option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
@@ -137,11 +137,15 @@ function summarise(info: ListedThread, status: ThreadStatus): ThreadSummary {
 }
 
 async function statusOf(store: Store, { threadId, headId, status, held, prepared }: ThreadInfo): Promise<ThreadStatus> {
-  const running = held === false && prepared !== true ? "interrupted" : "running";
+  // A fork prepares a paused thread, too; answers to it were stored by a run.
+  const isPrepared = prepared === true && status !== "paused";
+  const running = held === false && !isPrepared ? "interrupted" : "running";
   if (status !== "paused") return status === "running" ? running : status;
   // Only a thread whose answers were stored before a crash has its newest checkpoint read.
   const writes = (await asStoreError(() => store.getWrites?.(threadId, headId))) ?? [];
   if (writes.length === 0) return status;
   const head = await asStoreError(() => store.loadById(threadId, headId));
-  return head === undefined || withAnswers(head, writes).status === "paused" ? status : running;
+  if (head === undefined) return status;
+  if (withAnswers(head, writes).status !== "paused") return running;
+  return held === false && hasOpenWork(head, writes) ? "interrupted" : status;
 }

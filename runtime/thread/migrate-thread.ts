@@ -26,7 +26,7 @@ import { isResult, migrateCheckpoint, resumeStep, withAnswers } from "../checkpo
 import { describeError } from "../event/run-events.ts";
 import type { Program } from "../program/program.ts";
 import type { EngineCore } from "../run/run-settings.ts";
-import type { Durable, StoredOutcome } from "../run/shared.ts";
+import type { Durable, StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import { programAt } from "./fork-thread.ts";
 
 /** Without a claim, a migration only checks. */
@@ -189,27 +189,32 @@ function duplicates(head: Checkpoint, dropped: ReadonlySet<string>, { channels }
   );
 }
 
-/** Stored results that write a converted channel. A value that a reducer combines with the channel has another type: it stays. */
+/**
+ * Stored results that write a converted channel. A value that a reducer combines with the channel has another type: it stays,
+ * unless it replaces the channel's value (`into set`).
+ */
 function convertedResults(
   core: EngineCore,
   { finished }: Checkpoint,
   { map = {} }: MigrateOptions,
   shapes: ChannelShapes | undefined,
 ): Pick<Checkpoint, "finished"> {
-  const isConverted = (name: string): boolean =>
+  const isConverted = ([name, , mode]: StoredUpdate): boolean =>
     Object.hasOwn(map, name) &&
     shapes !== undefined &&
     Object.hasOwn(shapes, name) &&
-    reducerOf(shapes[name]!) === undefined;
+    (mode === "set" || reducerOf(shapes[name]!) === undefined);
   if (finished === undefined) return {};
   return {
     finished: finished.map((write) => {
       const result = write.result as unknown as StoredOutcome;
       // The result of an item is an item of the value.
-      if (write.taskId.endsWith("]") || !result.updates.some(([name]) => isConverted(name))) return write;
-      const updates = result.updates.map(([name, value]) =>
-        isConverted(name) ? ([name, convert(core, name, map[name]!, value)] as const) : ([name, value] as const),
-      );
+      if (write.taskId.endsWith("]") || !result.updates.some(isConverted)) return write;
+      const updates = result.updates.map((update): StoredUpdate => {
+        if (!isConverted(update)) return update;
+        const [name, value, ...mode] = update;
+        return [name, convert(core, name, map[name]!, value), ...mode];
+      });
       return { ...write, result: { ...result, updates } as unknown as Json };
     }),
   };

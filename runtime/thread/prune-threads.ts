@@ -68,7 +68,6 @@ export async function pruneThreads(
           return;
         }
         // Another process may have written the thread since the listing, and so renewed it.
-        // Mutation point: expired-under-claim
         if (!(await isExpired(claimed, thread, expiredAt!))) return;
         await asStoreError(() => claimed.deleteThread(thread));
         deleted.push(thread);

@@ -44,7 +44,8 @@ export async function wakeThreads(
   }
   // A store without inboxes may not know due times either.
   const isIndexed = core.options.store?.putSignal !== undefined;
-  return resumeAll(core, { status: "paused", ...(isIndexed ? { due: now } : {}) }, options, (thread, signal) =>
+  // Also an interrupted thread of which another pause is due.
+  return resumeAll(core, isIndexed ? { due: now } : { status: "paused" }, options, (thread, signal) =>
     resumeDue(core, thread, now, signal),
   );
 }

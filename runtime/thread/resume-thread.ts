@@ -14,7 +14,14 @@ import type { Program } from "../program/program.ts";
 import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
 import { snapshotOptions } from "../run/copy-arguments.ts";
 import { checkOptions, RESUME_OPTIONS } from "../run/option-names.ts";
-import { answerWrite, restoreRun, withAnswers, wokenPauses, wokenWrite } from "../checkpoint/restore-run.ts";
+import {
+  answerWrite,
+  hasOpenWork,
+  restoreRun,
+  withAnswers,
+  wokenPauses,
+  wokenWrite,
+} from "../checkpoint/restore-run.ts";
 import { continueRun } from "../step/run-loop.ts";
 import { nextStop } from "../run/run-end.ts";
 import { createShared, maxStepsOf, type EngineCore } from "../run/run-settings.ts";
@@ -82,8 +89,11 @@ export async function resumeInterrupted(
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     const { store } = durable;
     const head = await loadHead(store, threadId);
-    const { status, prepared } = withAnswers(head, await loadWrites(store, threadId, head.id));
-    if (status !== "running" || prepared === true) return undefined;
+    const writes = await loadWrites(store, threadId, head.id);
+    // A fork may have prepared a paused thread; answers to it were stored by a run.
+    const isPrepared = head.prepared === true && head.status !== "paused";
+    const isCutOff = withAnswers(head, writes).status === "running" && !isPrepared;
+    if (!isCutOff && !hasOpenWork(head, writes)) return undefined;
     // An empty record of answers opens no gate.
     return resumeHead(core, durable, cancellation, head, { ...options, answers: {} });
   });

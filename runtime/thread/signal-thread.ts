@@ -78,7 +78,7 @@ export async function signalStore(
   }
   const added = await asStoreError(() => putSignal.call(store, threadId, signal));
   // Read again: a run that has paused since the first read has not seen the signal.
-  const now = waiter === undefined ? await loadHead(store, threadId) : head;
+  const now = waiter === undefined ? await loadHead(store, threadId) : latest;
   const isAwaited = now.status === "paused" && now.pauses.some((pause) => awaits(pause, name));
   return { id: signal.id, added, isAwaited: added && isAwaited };
 }

@@ -140,6 +140,48 @@ describe("migrate", () => {
     expect(await now.resume("t")).toMatchObject({ status: "completed", output: { out: 9 } });
   });
 
+  test("a stored result that replaces a reduced channel still replaces it, converted or not", async () => {
+    const store = new MemoryStore();
+    const text = (
+      log: string,
+      n: string,
+    ): string => `graph g { output log: ${log}[] = [] reduce append  output n: ${n} | null
+      node a = pair() into { log: set log, n }  node b = b() into n  start -> a, b }`;
+    const pair = () => ({ log: ["1", "2"], n: "7" });
+    const old = engineOf(text("string", "string"), { pair, b: fail }, { store });
+    for (const thread of ["converted", "kept"]) {
+      await old.run({}, { thread });
+      await old.update(thread, { log: ["9"] });
+    }
+    const numbers = engineOf(text("int", "string"), { pair, b: () => undefined }, { store });
+    await numbers.migrate("converted", { map: { log: (value) => (value as string[]).map(Number) } });
+    expect((await numbers.state("converted"))?.state["log"]).toEqual([9]);
+    const { finished } = (await store.loadLatest("converted"))!;
+    expect(finished).toMatchObject([
+      {
+        result: {
+          updates: [
+            ["log", [1, 2], "set"],
+            ["n", "7"],
+          ],
+        },
+      },
+    ]);
+    // The result of `a` has an update of another channel that is converted.
+    const other = engineOf(text("string", "int"), { pair, b: () => undefined }, { store });
+    await other.migrate("kept", { map: { n: Number } });
+    expect((await store.loadLatest("kept"))!.finished).toMatchObject([
+      {
+        result: {
+          updates: [
+            ["log", ["1", "2"], "set"],
+            ["n", 7],
+          ],
+        },
+      },
+    ]);
+  });
+
   test("memory of a completed thread takes a new type", async () => {
     const store = new MemoryStore();
     const chat = (type: string, message: string): string => `type Msg = ${type}
