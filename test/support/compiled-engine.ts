@@ -24,9 +24,18 @@ export function findingsOf(text: string, functions: readonly string[] = []): str
   return reported.map(({ code, severity }) => `${code}:${severity}`);
 }
 
+/** Compiles each text once: many tests run one graph with different functions. */
 function compileFor(text: string, functions: readonly string[]): ReturnType<typeof compile> {
   const names = functions.join(", ");
-  const header = names === "" ? "" : `import { ${names} } from "./nodes.ts"\n`;
-  const exported = functions.map((name) => `export const ${name} = (...args: any[]): any => args;`).join("\n");
-  return compile(header + text, { path: "case.ngraph", host: memoryHost({ "nodes.ts": exported }) });
+  const key = `${names}\n${text}`;
+  let result = compiled.get(key);
+  if (result === undefined) {
+    const header = names === "" ? "" : `import { ${names} } from "./nodes.ts"\n`;
+    const exported = functions.map((name) => `export const ${name} = (...args: any[]): any => args;`).join("\n");
+    result = compile(header + text, { path: "case.ngraph", host: memoryHost({ "nodes.ts": exported }) });
+    compiled.set(key, result);
+  }
+  return result;
 }
+
+const compiled = new Map<string, ReturnType<typeof compile>>();
