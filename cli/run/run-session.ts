@@ -175,8 +175,12 @@ async function expectStored(path: string, thread: string | undefined): Promise<v
   throw new CommandError(`the store ${path} was ${problem}`, { exitCode: EXIT.failed, code: "NG_STORE_FAILED" });
 }
 
+const { parse } = JSON;
+
 async function problemOf(path: string, thread: string | undefined): Promise<string | undefined> {
   if (thread === undefined) return undefined;
+  // Code of the run may have replaced the function that reads values.
+  JSON.parse = parse;
   const { SqliteStore } = await import("../../runtime/stores/sqlite.ts");
   try {
     const store = new SqliteStore(path);
