@@ -76,7 +76,10 @@ export interface ExpectedType {
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
 }
 
-/** The result of `goto`, `send` and `stop`. A node that returns it has no result. */
+/**
+ * The result of `goto`, `send` and `stop`. A node that returns it has no result: it writes nothing. A node with `into` that only
+ * sends must return its result.
+ */
 export interface Command {
   readonly [COMMAND]: true;
 }

@@ -61,8 +61,12 @@ export class Attempt {
     this.number = number;
   }
 
+  get hasJump(): boolean {
+    return this.gotos !== undefined || this.stopped;
+  }
+
   get hasRequests(): boolean {
-    return this.gotos !== undefined || this.stopped || this.sends !== undefined;
+    return this.hasJump || this.sends !== undefined;
   }
 
   get signal(): AbortSignal {

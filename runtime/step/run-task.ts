@@ -147,8 +147,9 @@ export function settleResult(attempt: Attempt, value: unknown): Outcome {
   attempt.closed = true;
   if (attempt.pause !== undefined) return pauseTask(attempt, attempt.pause);
   if (attempt.violation !== undefined) return failTask(run, task, attempt.violation, attempt.number);
-  const hasNoResult = isCommand(value) || (value === undefined && attempt.hasRequests);
-  const updates = hasNoResult ? [] : updatesOf(run, task, value);
+  const result = isCommand(value) ? undefined : value;
+  // A jump replaces the result. A node that only sends takes its own edges, where its channels count as written.
+  const updates = result === undefined && attempt.hasJump ? [] : updatesOf(run, task, result);
   // A signal that does not fit is taken too: it would fail the node again.
   if (updates instanceof NodeError) return withTaken(attempt, failTask(run, task, updates, attempt.number));
   cacheResult(attempt, value);

@@ -1,6 +1,6 @@
 /** Execution, 7.1: items of `for` nodes, and sends. */
 import { describe, expect, test } from "vitest";
-import type { NodeContext } from "../../runtime/index.ts";
+import type { NodeContext, RunResult } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { scale } from "../support/depth.ts";
 import { engineOf } from "../support/graph.ts";
@@ -173,6 +173,18 @@ describe("`for` nodes", () => {
     expect(second.pauses).toEqual([first.pauses[0]]);
     expect((await engine.resume("t", { answer: "one" })).output).toEqual({ out: ["free", "one", "two"] });
     expect(runs).toEqual([0, 1, 2, 2, 1]);
+  });
+
+  test("a node with `into` that only sends must return its result; a jump replaces it", async () => {
+    const text = `graph g { output x: int  node plan = plan() into x { goes w }  node w = print(1)
+      start -> plan -> end  w -> end }`;
+    const run = async (plan: (context: NodeContext) => unknown) =>
+      (await engineOf(text, { plan }).run({})) as RunResult;
+    const missing = { code: "NG_BAD_RESULT", message: expect.stringContaining("found nothing") as unknown };
+    expect((await run(({ send }) => void send("w"))).error).toMatchObject(missing);
+    expect((await run(({ send }) => send("w"))).error).toMatchObject(missing);
+    expect((await run(({ send }) => (send("w"), 5))).output).toEqual({ x: 5 });
+    expect((await run(({ goto, send }) => (send("w"), goto("w")))).output).toEqual({ x: null });
   });
 
   test("many items cost no stack", async () => {

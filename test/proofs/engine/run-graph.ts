@@ -562,14 +562,14 @@ function optionsOf(
         return value();
       },
     });
-    found.push({ weight: 2, use: "send one", label: `send ${name}`, act: ({ send }) => send(name, 1) });
     found.push({
       weight: 3,
       use: "send twice to one",
       label: `send ${name}`,
       act: ({ send }) => {
         send(name, 1);
-        return send(name, 2);
+        send(name, 2);
+        return value();
       },
     });
     found.push({
