@@ -554,7 +554,7 @@ function optionsOf(
   }
   for (const name of nodes) {
     found.push({
-      weight: 5,
+      weight: 7,
       use: "send one",
       label: `send ${name}`,
       act: ({ send }) => {
