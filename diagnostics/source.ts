@@ -21,10 +21,10 @@ export interface Range {
   readonly end: Position;
 }
 
-/** One text that was read: a file, or a string with a made-up path. */
 /** A carriage return without a line feed also ends a line. */
 const LONE_RETURN = /\r(?!\n)/;
 
+/** A source text: the content of a file, or a string with a name in place of a path. */
 export class SourceFile {
   /** The path as the user wrote it; diagnostics print it. */
   readonly path: string;

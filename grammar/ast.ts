@@ -554,8 +554,8 @@ export interface ConditionalExpr {
   readonly otherwise: Expr;
 }
 /**
- * A name that `derive` or `const` declares, with the expression that it stands for. The parser makes none: the compiler
- * puts it in the place of the name.
+ * A name that `derive` or `const` declares, with its expression. The parser does not create this node. The compiler
+ * replaces the name with it.
  */
 export interface DerivedExpr {
   readonly kind: "Derived";

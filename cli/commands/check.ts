@@ -200,7 +200,7 @@ function nodePlaces(compiled: readonly CompileResult[]): (diagnostic: Diagnostic
   };
 }
 
-/** Prints one line for each graph: what all its checks come to. */
+/** Prints the verdict of each graph on one line. */
 function printVerdicts(compiled: readonly CompileResult[], output: Output): void {
   for (const { graphs } of compiled) {
     for (const { name, bound, verdict } of graphs) {

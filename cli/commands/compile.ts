@@ -45,7 +45,7 @@ export const compileCommand = defineCommand<CompileOptions>({
     if (options.check === true) throw new CommandError("--watch and --check exclude each other");
     if (output.json) throw new CommandError("--watch and --json exclude each other");
     let watched: ReadonlySet<string> = new Set(paths);
-    // Ends with a signal. There is nothing to put in order, so no handler is installed that could miss one between two compilations.
+    // A signal ends the loop. Its default action suffices, because a compilation leaves nothing to clean up.
     for (;;) {
       const since = Date.now();
       try {

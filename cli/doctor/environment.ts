@@ -65,7 +65,7 @@ function versionOf(name: string): string | null {
       };
       return String(version);
     } catch {
-      // Not in this directory.
+      // This directory does not contain the package.
     }
   }
   return null;

@@ -21,7 +21,7 @@ export interface Drawing {
 export interface DrawnNode {
   /** Unique: node names, `start`, `end`, and barriers by their id in brackets (`[draft]`). */
   readonly id: string;
-  /** `connector`: stands for a node that is drawn elsewhere (see `shortenEdges`). */
+  /** `connector`: represents a node that is drawn elsewhere (see `shortenEdges`). */
   readonly kind: "start" | "end" | "node" | "barrier" | "connector";
   readonly label: string;
   /** A short description of the node's call: `searchDocs()`, `ask()`, `rounds + 1`. */

@@ -16,7 +16,7 @@ export function withoutPassword(spec: string): string {
 /** `password=…` as libpq reads it: the value can be quoted, and a backslash escapes the next character. */
 const PASSWORD_SETTING = /(pass(?:word|wd)?\s*=\s*)(?:'(?:\\.|''|[^'\\])*'?|"(?:\\.|[^"\\])*"?|(?:\\.|[^\s&\\])*)/gis;
 
-/** Hides what is before an `@`: the password behind `//user:`, or all of it, because nothing marks where the user begins. */
+/** Hides the text before an `@`: only the password after `//user:`; without `//` the whole text, because the start of the user is unknown. */
 function withoutUser(spec: string, at: number): string {
   const start = spec.indexOf("://");
   if (start === -1 || at < start) {

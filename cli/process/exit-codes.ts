@@ -2,7 +2,7 @@
 export const EXIT = {
   /** Done; the graph is valid. */
   ok: 0,
-  /** The run or a test failed, was incomplete or hit its step limit; `--check` found something stale. */
+  /** The run failed, was incomplete or reached its step limit; `--check` found a stale file. */
   failed: 1,
   /** The graph is invalid. */
   invalid: 2,

@@ -17,7 +17,7 @@ export function onImpatientSignal(end: () => void): void {
 /** Passes signals to `onSignal` while `work` runs. If `onSignal` returns `false` the process ends at once. */
 export async function withSignals<T>(onSignal: (signal: Signal) => boolean, work: () => Promise<T>): Promise<T> {
   const handler = (name: NodeJS.Signals): void => {
-    // A store that does not answer would delay a run that has nothing to put in order yet.
+    // The run has not started, so it has nothing to store. Waiting for the store could take long.
     const isWaiting = activeRun() !== undefined && activeRun()?.isStarted === undefined;
     if (isWaiting || !onSignal(name as Signal)) endAtOnce();
   };

@@ -10,7 +10,7 @@ export type Stage =
 /** Where the current run is stored; both fields are absent before it is stored, and with a store in memory. */
 export interface ActiveRun {
   readonly thread?: string;
-  /** The command that resumes it. */
+  /** The command that resumes the run. */
   readonly command?: string;
   /** Absent while the store is opened and the thread claimed: nothing has run yet. */
   readonly isStarted?: true;

@@ -11,8 +11,8 @@ import { withKnownOrder } from "./plan-order.ts";
 import { printDiagnostics } from "../output/print-diagnostics.ts";
 
 /**
- * The table of one graph or plan of a file. Without a name, it is the one that no other calls. A plan has the order that was found
- * for it. If the file is invalid, prints its diagnostics (with `--json`, the document of `ngc check`) and returns `undefined`.
+ * The table of one graph or plan of a file. The default is the graph or plan that no other one of the file calls. The table of a
+ * plan has the order that `ngc plan --optimize` stored. If the file is invalid, prints its diagnostics (with `--json`, the document of `ngc check`) and returns `undefined`.
  *
  * @throws CommandError when the file cannot be read or has no such graph or plan
  */
@@ -55,7 +55,7 @@ function entryOf(names: readonly string[], compiled: CompileResult, file: string
   });
 }
 
-/** The graph that a thread knows under an earlier name. */
+/** The graph with this earlier name (`was`), which a thread may contain. */
 function formerlyNamed({ tables }: CompileResult, name: string): Table | PlanTable | undefined {
   return [...tables.values()].find((table) => table.kind === "graph" && table.was?.includes(name) === true);
 }

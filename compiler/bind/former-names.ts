@@ -8,8 +8,8 @@ import { placeIn, type GraphContext } from "./graph-context.ts";
 type Listed = readonly { readonly name: Ast.Identifier; readonly word: "was" | "drop" }[];
 
 /**
- * Reports former names that are still in use or listed twice (NG102). Without either, renaming a thread twice has the
- * same effect as renaming it once, so that every resume may do it.
+ * Reports former names that are still in use or listed twice (NG102). The renaming of a thread is then idempotent, so every
+ * resume can apply it.
  */
 export function checkFormerNames(
   graph: Ast.GraphDecl,

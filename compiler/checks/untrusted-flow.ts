@@ -1,7 +1,7 @@
 /**
- * A forward taint analysis along the edges of a graph: which channels can hold untrusted text when a node starts. Untrusted
- * are inputs and the results of built-in nodes. An imported function and an overwritten channel clear the taint; a person
- * who is asked approves of all that has been written before.
+ * A forward taint analysis along the edges of a graph: which channels can hold untrusted text when a node starts. Inputs and
+ * the results of built-in nodes are untrusted. The result of an imported function and the overwriting of a channel clear its
+ * taint. A pause for a person clears the taint of all channels, because the person can check their values.
  */
 import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
 import type { BoundPlan } from "../bind/plan/bound-plan.ts";
@@ -91,7 +91,7 @@ function passThrough(context: CheckContext, index: number, before: Taint): Taint
   const { graph } = context;
   const node = context.node(index);
   if (node.pauseAfter) return CLEAN;
-  // A person who answers has seen what has been written before.
+  // The person who answers can check all values that were written before.
   const waits = node.pauseBefore || (node.call.kind === "builtin" && node.call.signature.effects.includes("person"));
   const known = waits ? CLEAN : before;
   const after: MutableTaint = { models: new Map(known.models), others: new Map(known.others) };

@@ -25,8 +25,8 @@ export function filledLists(
 }
 
 /**
- * Whether an expression is one value that is no list, or a list with items. Its syntax decides, because facts are found
- * before expressions have types.
+ * Whether the value of an expression is known to be a list with items, or not a list. Reads the syntax, because the analysis
+ * runs before expressions have types.
  */
 function isSomeItem(expression: Ast.Expr, context: GraphContext): boolean {
   switch (expression.kind) {

@@ -115,11 +115,11 @@ export interface ControlBarrier {
   readonly passesOn: readonly PassedSignals[] | undefined;
 }
 
-/** What one member passes on. Of `any(a, b)`, the nodes that have signalled pass their signals on. */
+/** The signals that one member passes on. For `any(a, b)`, these are the signals of the nodes that have signalled. */
 export interface PassedSignals {
   /** Places of the barrier of `waits`. */
   readonly places: readonly number[];
-  /** All places, because the member has one node. Otherwise some of them, and at least `atLeast`. */
+  /** Whether all `places` receive a signal, because the member has one node. Otherwise at least `atLeast` of them do. */
   readonly isAll: boolean;
   readonly atLeast: number;
 }

@@ -34,7 +34,7 @@ export type Unwritten = "always" | "sometimes";
 /** Whether a channel may be unwritten at a site. At an unreachable site, no channel is unwritten. */
 export type MayBeUnwritten = (site: Site, channel: number) => boolean;
 
-/** The analysis of `channels`. It runs once for each block of 32 channels that is asked for. */
+/** The analysis of `channels`. It runs once for each block of 32 channels that a caller needs. */
 export function unwrittenChannels(graph: ControlGraph, channels: readonly NullChannel[]): MayBeUnwritten {
   let flat: FlatGraph | undefined;
   const indexes = new Map(channels.map((channel, index) => [channel.name, index]));

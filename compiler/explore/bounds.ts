@@ -1,6 +1,7 @@
 /**
- * Bounds for the number of steps of a run and of the runs of a node, from a complete state graph. A loop that contains
- * a pause is bounded by the person who answers. Runs are therefore split into stretches: the parts between two pauses.
+ * Bounds for the number of steps of a run and of the runs of a node, from a complete state graph. The model has no
+ * bound for a loop that contains a pause: each round needs an answer. Runs are therefore split into stretches, the parts between two
+ * pauses.
  */
 import { findComponents, isCyclic } from "../algorithms/components.ts";
 import type { StateGraph } from "./state-graph.ts";

@@ -34,8 +34,9 @@ export interface ControlNode extends Net.NodeRoutes<Routing> {
    */
   readonly fails: "freely" | "perhaps" | "never";
   /**
-   * Channels of which one has items, if it has been written, so that the function of a `for` node is called. `undefined`
-   * for other nodes, and where the list is known to have items.
+   * Channels that the list of a `for` node reads. If one of them has been written, the list is known to have items in some
+   * run, so the function of the node can be called. `undefined` for other nodes, and for a list that is known to have items.
+   * An empty list: it is not known whether the function is ever called.
    */
   readonly itemsFrom: readonly number[] | undefined;
   /** It is a `for` whose list is empty in every run: its function is never called, so it neither fails nor jumps. */
@@ -44,9 +45,9 @@ export interface ControlNode extends Net.NodeRoutes<Routing> {
   readonly defined: Formula | undefined;
   /** Channels that equal an expression where the conditions of its own edges are evaluated. */
   readonly definitions: Definitions | undefined;
-  /** Those of them of which each condition of its edges has an equal condition on other terms (`Atom.same`). */
+  /** Channels of `definitions` for which every condition of its edges has an equal condition on other terms (`Atom.same`). */
   readonly equals: ReadonlySet<number>;
-  /** It is a `for` whose items may fail: their failures take its error edges, or else its own, and its results are written. */
+  /** It is a `for` with `allow failure`: if items fail, the error edges or else its own edges are taken, and the results of the other items are written. */
   readonly allowsFailure: boolean;
   /** It may wait for a person: `pause`, `ask`, a called graph that does. */
   readonly pauses: boolean;

@@ -79,7 +79,7 @@ function coverOf(left: Typed, right: Typed): Span {
   return { start: left.syntax.span.start, end: right.syntax.span.end };
 }
 
-/** Whether a value may be a fraction, whose exact value rounding decides. */
+/** Whether a value may be a fraction. Fractions are rounded, so a comparison with `==` is unreliable. */
 function isFractional(typed: Typed, types: TypeTable): boolean {
   return alternatives(typed.type, types).some((member) => {
     const plain = resolveType(member, types);

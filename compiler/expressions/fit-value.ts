@@ -27,7 +27,7 @@ export interface FitTarget {
   readonly help?: string | undefined;
 }
 
-/** A value to check: its type, its syntax, and the channel because of whose missing write it may be `null`. */
+/** A value to check. It may be `null` because the channel `unwritten` may not have been written. */
 export interface Fitted {
   readonly type: ValueType;
   readonly syntax: Ast.Expr;

@@ -49,7 +49,7 @@ export interface Names {
   unknownCallee(name: Ast.Identifier): void;
   /** Reports that a channel which may be unwritten is passed on as it is (NG403, a warning). */
   unwrittenPassedOn(channel: string, span: Span): void;
-  /** Records an expression that a derived name stands for. */
+  /** Records the expression of a derived name. */
   derived?(expression: Expression): void;
   /** Records a check that only `tsc` can make, for the generated module. */
   leaveToTypeScript(check: TypeScriptCheck): void;

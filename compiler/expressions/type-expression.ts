@@ -279,7 +279,7 @@ function isOpaqueOrBroken(type: ValueType, scope: ExpressionScope): boolean {
   return alternatives(type, scope.types).some((member) => member.kind === "opaque");
 }
 
-/** The expression that a name stands for. Variables of the place that reads it are no part of it. */
+/** Types the expression of a derived name. It cannot read the variables of the place that reads the name. */
 function typeDerived(syntax: Ast.DerivedExpr, scope: ExpressionScope): Typed {
   const facts = syntax.isHidden ? NO_FACTS : scope.facts;
   const typed = typeExpression(syntax.value, { ...scope, locals: NO_LOCALS, facts, isDerived: true });

@@ -11,9 +11,7 @@ export function broken(syntax: Ast.Expr): Typed {
   return { expression: { op: "call", function: -1, args: [] }, type: BROKEN_TYPE, syntax };
 }
 
-/**
- * Reports a value that is passed on where `null` is accepted although it comes from a channel that may be unwritten.
- */
+/** Reports a value of a channel that may be unwritten, if it is passed to a place that accepts `null`. */
 export function reportUnwritten(typed: Typed, scope: ExpressionScope): void {
   if (typed.unwritten !== undefined) scope.names.unwrittenPassedOn(typed.unwritten, typed.syntax.span);
 }

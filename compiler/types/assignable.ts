@@ -76,8 +76,8 @@ function assignToAny(
   for (const member of expected) {
     const mismatch = assign(from, member, context, path, depth + 1);
     if (mismatch === undefined) return undefined;
-    // With a single candidate of the same kind, the difference inside it is more precise; with several, none of them
-    // was clearly meant.
+    // With one candidate of the same kind, the difference inside it is more precise. With several candidates, the
+    // intended one is unknown.
     if (resolveType(member, context.types).kind === kind && (kind === "record" || kind === "list")) {
       candidates++;
       nearest = mismatch;

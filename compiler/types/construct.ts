@@ -11,7 +11,7 @@ export const NULL: ValueType = { kind: "null" };
 export const JSON_TYPE: ValueType = { kind: "json" };
 /** The type without values: the item type of `[]`. */
 export const NEVER: ValueType = { kind: "union", members: [] };
-/** The type of what has been reported as an error. It is assignable everywhere, so that no further findings follow. */
+/** The type of an expression with a reported error. It is assignable to every type, so that no further findings follow. */
 export const BROKEN_TYPE: ValueType = Object.freeze({ kind: "opaque", name: "unknown", module: "" });
 
 export function literal(value: string | number | boolean): ValueType {

@@ -158,8 +158,8 @@ function isFilled({ nodes }: Table, { members }: BarrierSpec, names: readonly st
 }
 
 /**
- * A checkpoint without what a run that continues at a chosen node does not need: its next nodes, tasks, pauses and results, and
- * the signals of barriers that the table does not have.
+ * Prepares a checkpoint for a run that continues at a chosen node. Removes its next nodes, tasks, pauses and results, and the
+ * signals of barriers that the table does not have.
  */
 export function withoutNext({ table }: Program, head: Checkpoint): Checkpoint {
   const { finished: _, passedGates: __, unrouted: ___, ...kept } = head;

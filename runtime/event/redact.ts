@@ -1,19 +1,23 @@
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 
-/** Shorter values are replaced only where they are a whole word: replacing them everywhere would destroy texts. */
+/** Minimum length of a value that is replaced everywhere. Shorter values are replaced only as whole words: other texts contain them often. */
 const SHORTEST = 4;
 
-/** Lines of a secret that are shorter than this are too common to be replaced, such as `-----` or an empty line. */
+/** Minimum length of a line of a secret that is replaced. Shorter lines, such as `-----`, are too common. */
 const SHORTEST_LINE = 8;
 
-/** Cuts of a text that are searched for parts of a secret. */
+/** Maximum number of cuts (`…`) in a text that are searched for parts of a secret. */
 const MAX_CUTS = 1000;
 
 /**
- * Returns a function that removes the values of secrets from a text (error messages, events). It replaces a value itself, its lines,
- * its JSON-escaped, URL-encoded and base64 forms (the latter also in lines), and the part of a value that is left where a text was cut (at a `…`). Longer forms
- * are replaced first, because one may contain another.
+ * Returns a function that replaces the values of secrets in a text with `[secret NAME]`. It searches for these forms:
+ *
+ * - the value and its lines, plain, JSON-escaped, URL-encoded and in base64;
+ * - base64 that is wrapped into lines;
+ * - the rest of a form next to a `…`, where a program has cut the text.
+ *
+ * Longer forms are replaced first, because a form may contain another one.
  */
 export function createRedactor(secrets: ReadonlyMap<string, string>): (text: string) => string {
   const forms = new Map<string, string>();
@@ -42,7 +46,7 @@ export function createRedactor(secrets: ReadonlyMap<string, string>): (text: str
   };
 }
 
-/** A value in the forms in which programs repeat it. */
+/** The forms in which programs print a value. */
 function formsOf(value: string): { readonly plain: readonly string[]; readonly base64: readonly string[] } {
   const trimmed = value.trim();
   // Programs such as `echo` replace the escapes of a value: `\n`, `\t`, `\\`, `\033`. The texts between them remain.
@@ -74,8 +78,9 @@ function escaped(text: string): string {
 }
 
 /**
- * The base64 text of a value at each of the three offsets at which it can start, as in `user:password`: without the characters that
- * also depend on its neighbours. Both alphabets.
+ * The base64 forms of a value inside a longer text, such as `user:password`. Base64 encodes groups of three bytes, so the value can
+ * start at three offsets. Characters that also encode bytes before or after the value are omitted. Contains the standard and
+ * the URL-safe alphabet (RFC 4648).
  */
 function base64Forms(value: string): readonly string[] {
   const bytes = Array.from(new TextEncoder().encode(value), (byte) => String.fromCharCode(byte)).join("");
@@ -92,7 +97,7 @@ function wholeWord(value: string): RegExp {
   return new RegExp(`(?<![\\w])${value.replace(/[^\w]/g, "\\$&")}(?![\\w])`, "g");
 }
 
-/** Replaces the end of a value behind a `…`, and the beginning of one in front of it. */
+/** Replaces the end of a form directly after a `…`, and the beginning of a form directly before a `…`. */
 function withoutCutParts(text: string, forms: readonly (readonly [string, string])[]): string {
   let result = text;
   let cuts = 0;
@@ -110,7 +115,7 @@ function withoutCutParts(text: string, forms: readonly (readonly [string, string
   return result;
 }
 
-/** The greatest length of a part of a form that fits; 0 if none of at least `SHORTEST` characters does. */
+/** The length of the longest proper part of a form for which `fits` is true; 0 if no part of at least `SHORTEST` characters fits. */
 function longest(form: string, fits: (length: number) => boolean): number {
   for (let length = form.length - 1; length >= SHORTEST; length--) if (fits(length)) return length;
   return 0;

@@ -117,7 +117,7 @@ export interface CheckpointHeader {
   readonly unrouted?: readonly string[];
   /** For a graph called as a node: the attempt of the caller, from 2 on; absent for the first attempt. */
   readonly attempt?: number;
-  /** For a graph called as a node: from 2 on if an edit has changed the arguments of the call; absent before. */
+  /** For a graph called as a node: 1 plus the number of edits that changed the arguments of the call; absent for 1. */
   readonly argumentsRound?: number;
   /** The content is encoded by a codec with this key (`withCodec`). Absent in what a store with a codec returns. */
   readonly codec?: string;

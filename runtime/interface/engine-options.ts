@@ -120,8 +120,8 @@ export interface ExecuteOptions {
   /** Stored with every checkpoint of the run. A resume adds to it. */
   readonly metadata?: JsonObject;
   /**
-   * How long after its last checkpoint the thread expires, in milliseconds; `null`: never. Default: as the last run of the
-   * thread; never, if that did not say. An expired thread stays until it is pruned, and a run or a resume renews it.
+   * Milliseconds from the last checkpoint until the thread expires; `null`: never. Default: the value of the last run of the
+   * thread, else `null`. An expired thread stays in the store until it is pruned. A run or a resume renews the thread.
    */
   readonly ttl?: number | null;
   readonly onFailure?: OnFailure;

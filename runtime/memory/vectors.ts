@@ -14,7 +14,7 @@ export function vectorOfText(text: string): Float32Array {
   return new Float32Array(bytes.buffer);
 }
 
-/** The cosine of the angle between two vectors; -1 for vectors of different lengths, which no model has made alike. */
+/** The cosine of the angle between two vectors; -1 for vectors of different lengths, which come from different models. */
 export function similarity(a: ArrayLike<number>, b: ArrayLike<number>): number {
   if (a.length !== b.length) return -1;
   let [product, left, right] = [0, 0, 0];

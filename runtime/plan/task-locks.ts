@@ -15,7 +15,7 @@ export interface TaskLocks {
   hold(task: TaskIndex): void;
   /** Returns the gates that may have opened. */
   release(task: TaskIndex): readonly number[];
-  /** Gates that may still be open for other tasks while this task holds its resources. */
+  /** Gates of this task's resources that other tasks can pass while this task holds them (shared locks). */
   sharedBy(task: TaskIndex): readonly number[];
   /** The name of a gate's resource for messages: the path, or `pool gpu`. */
   gateName(gate: number): string;

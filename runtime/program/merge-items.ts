@@ -23,7 +23,7 @@ export function mergeAllItems(current: Json, updates: readonly Json[]): Json {
   for (const item of given) {
     if (isRecord(item) && item["removed"] === true) {
       items.delete(String(item["id"]));
-      // An id is free again: derived ids must not depend on how updates are grouped.
+      // The removal makes an id available again. Without this reset, generated ids would depend on the grouping of updates.
       copies.clear();
     } else put(items, copies, item);
   }

@@ -78,7 +78,7 @@ export interface Scheduler {
     state?: SchedulerState,
     barrierState?: GivenSignals,
   ): SchedulerPlan;
-  /** As above, with nodes and their requests in two lists. Throws `RangeError` if the lengths differ. */
+  /** The other form of `planNextStep`, with nodes and their requests in two lists. Throws `RangeError` if the lengths differ. */
   planNextStep(
     justRan: readonly string[],
     results: readonly (RoutingRequest | null | undefined)[],

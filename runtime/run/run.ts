@@ -261,12 +261,12 @@ export class Run {
     return noRoute(this.program.table, node, subject, { cause, threadId: this.shared.threadId });
   }
 
-  /** @param unstored the error of the store, if it did not accept the last changes */
   drained(): RunError {
     const thread = this.shared.threadId === undefined ? "" : `: resume thread \`${this.shared.threadId}\` to continue`;
     return new RunError("NG_DRAINED", `the run was drained in step ${this.step}${thread}`);
   }
 
+  /** @param unstored the error of the store, if it did not accept the last changes */
   cancelled(unstored?: StoreError): RunError {
     const { reason } = this.cancellation;
     const message = `the run was cancelled in step ${this.step}`;

@@ -195,7 +195,7 @@ function keep(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Outcome
 /** Stores the due times of a task that waits while others of its step run (W3). */
 function keepDues(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Outcome> {
   const stored = (outcome.pauses ?? []).flatMap(({ id, due, namespace }) => {
-    // A called graph has stored its own.
+    // A called graph has stored the due times of its own pauses.
     const isOwn = due !== undefined && namespace.length === run.path.length;
     return isOwn ? [run.writer!.keepDue(task.node.spec.name, id, due)] : [];
   });

@@ -1,4 +1,4 @@
-/** Freezes a tree of plain data and returns it. A part that is frozen already counts as frozen all through. */
+/** Freezes a tree of plain data and returns it. A frozen part is assumed to be deeply frozen. */
 export function deepFreeze<T>(value: T): T {
   // A list in place of recursion: a table may nest expressions deeply.
   const open: unknown[] = [value];

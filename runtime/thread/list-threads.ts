@@ -137,7 +137,7 @@ function summarise(info: ListedThread, status: ThreadStatus): ThreadSummary {
 }
 
 async function statusOf(store: Store, { threadId, headId, status, held, prepared }: ThreadInfo): Promise<ThreadStatus> {
-  // A fork prepares a paused thread, too; answers to it were stored by a run.
+  // A fork also prepares paused threads. Their stored answers come from a run, so `prepared` does not count.
   const isPrepared = prepared === true && status !== "paused";
   const running = held === false && !isPrepared ? "interrupted" : "running";
   if (status !== "paused") return status === "running" ? running : status;

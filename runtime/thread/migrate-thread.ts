@@ -258,8 +258,8 @@ function plain(name: string, value: unknown): Json {
 }
 
 /**
- * What does not fit in graphs that the thread calls. Their runs and their memory are stored under the name of the node that calls
- * them, so that such a node cannot be renamed while there is any.
+ * The problems of graphs that the thread calls. Their unfinished runs and their memory are stored under the name of the calling
+ * node. A node with such a run or memory can therefore not be renamed.
  */
 async function calledGraphProblems(
   { program }: EngineCore,

@@ -90,7 +90,7 @@ export async function resumeInterrupted(
     const { store } = durable;
     const head = await loadHead(store, threadId);
     const writes = await loadWrites(store, threadId, head.id);
-    // A fork may have prepared a paused thread; answers to it were stored by a run.
+    // A fork may have prepared a paused thread. Its stored answers come from a run, so `prepared` does not count.
     const isPrepared = head.prepared === true && head.status !== "paused";
     const isCutOff = withAnswers(head, writes).status === "running" && !isPrepared;
     if (!isCutOff && !hasOpenWork(head, writes)) return undefined;

@@ -4,7 +4,7 @@ import { NodeFailure } from "../node-failure.ts";
 
 /**
  * Reads the option `hosts` of `http`: `api.example.com`, `*.example.com` (every name below it), `localhost:8080`. A host
- * without a port stands for the default port. Returns a predicate; every host is allowed without the option.
+ * without a port means the default port. Returns a predicate; every host is allowed without the option.
  */
 export function readHosts(hosts: Json): (url: URL) => boolean {
   if (hosts === null) return () => true;

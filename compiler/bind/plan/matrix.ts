@@ -14,10 +14,10 @@ export interface Matrix {
   readonly values: readonly Json[];
 }
 
-/** The largest number of tasks that one declaration may make. */
+/** Maximum number of tasks of one declaration. */
 const MOST_VALUES = 1000;
 
-/** The values of a task's matrix; empty where they are wrong, which has been reported. */
+/** The values of a task's matrix. Reports invalid values, and returns an empty list for them. */
 export function bindMatrix(each: NonNullable<Ast.TaskDecl["each"]>, context: GraphContext): Matrix {
   const item = each.item.name;
   const place = placeIn(context, each.list.span);

@@ -52,7 +52,7 @@ export function analyseTaskData(input: TaskDataInput): TaskData {
   return { unwritten, mayEndNull: unwrittenAtEnd(input) };
 }
 
-/** By task, the channels (as bits) that are written when it starts: surely, and maybe. */
+/** By task, the channels (as bits) that are written when it starts: `surely` in every run, `maybe` in some run. */
 function spread(
   { tasks, dependencies }: TaskDataInput,
   bits: (task: number) => number,

@@ -49,7 +49,7 @@ export class Chain {
     }
   }
 
-  /** Adds changes that never change themselves. */
+  /** Adds changes. The caller must not modify them afterwards. */
   add(ord: number, changes: readonly ChannelChange[]): void {
     if (changes.length > 0) this.#added.push(ord, changes);
   }

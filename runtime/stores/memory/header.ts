@@ -2,7 +2,10 @@ import type { CheckpointHeader } from "../../interface/checkpoint.ts";
 import { frozenJson } from "../contract/frozen-json.ts";
 import { quote } from "../contract/store-error.ts";
 
-/** The header that a run has made. A run never changes it, except for the lists that it also returns to its caller. */
+/**
+ * A header that a run has created. The run does not change it, so it is kept without a copy. `currentNodes` and `pauses` are copied,
+ * because the run also returns these lists to its caller.
+ */
 export function ownHeader(header: CheckpointHeader): CheckpointHeader {
   const { currentNodes, pauses } = header;
   const isShared = !Object.isFrozen(currentNodes) || pauses.length > 0;

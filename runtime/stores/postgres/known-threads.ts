@@ -49,7 +49,7 @@ export class KnownThreads {
     this.#released.set(name, { v, sum, head });
   }
 
-  /** The head of a thread if its row is as a runner of this process has left it. */
+  /** The head of a thread, if its row is unchanged since a runner of this process released it. */
   releasedHead({ name, v, sum }: ThreadRow): CheckpointId | undefined {
     const released = this.#released.get(name);
     this.#released.delete(name);
