@@ -47,7 +47,7 @@ export interface GeneratedPlan {
   readonly bindings: Bindings;
 }
 
-/** What the function of a generated plan takes. */
+/** The options of the function of a generated plan. */
 export interface PlanOptions extends Omit<PlanRunnerOptions, keyof Bindings> {}
 
 /** Options of a run that name tasks name those of the plan; a matrix task's own name means all of its tasks. */
@@ -99,7 +99,7 @@ export function largePlan(json: string, graphs: readonly Table[], plans: readonl
 /** A fits B: an error of `tsc` where it does not. */
 export type Checked<A extends B, B> = A;
 
-/** What a node's function may return where `Result` is stored: itself, a promise of it, or a jump. */
+/** The result of a node's function if `Result` is stored: a value, a promise of it, or a jump. */
 export type NodeResult<Result> = Result | Command | Promise<Result | Command> | PromiseLike<Result | Command>;
 
 /** What a function may declare for an argument of type T: lists and records with or without `readonly`. */
@@ -111,17 +111,17 @@ export type Argument<T> = T extends readonly (infer Item)[]
       ? { -readonly [Field in keyof T]: Argument<T[Field]> }
       : T;
 
-/** What `reduce merge` takes: any part of the record. */
+/** The update that `reduce merge` accepts: any part of the record. */
 export type Merged<T> = { readonly [K in keyof T]?: T[K] };
 
-/** What `reduce merge` of a list of records takes for an item: the item, which may lack its id, or a removal. */
+/** An item that `reduce merge` of a list of records accepts: an item with or without its id, or a removal. */
 export type MergedItem<T> =
   | (T extends unknown
       ? { readonly [K in Exclude<keyof T, "id">]: T[K] } & { readonly id?: string | undefined }
       : never)
   | { readonly id: string; readonly removed: true };
 
-/** What an imported reducer takes beside the current value. */
+/** The update that an imported reducer accepts, its second parameter. */
 export type UpdateOf<Reducer extends (...args: never[]) => unknown> = Parameters<Reducer>[1];
 
 /** The item type of a reduced value: a `for` node returns a list of them. */
@@ -148,5 +148,5 @@ export type Result<Function_ extends (...args: never[]) => unknown> =
       ? "a value"
       : "a promise";
 
-/** What a function called in an expression returns. */
+/** The result of a function that an expression calls. */
 export type ReturnOf<Function_ extends (...args: never[]) => unknown> = ReturnType<Function_>;

@@ -71,7 +71,7 @@ export async function main(args: readonly string[]): Promise<void> {
   const failure = stdoutFailure();
   if (failure !== undefined) {
     say(`error: cannot write to standard output: ${reasonOf(failure)}`);
-    // The result is lost, whatever it was; an exit code of 0 would report success.
+    // The result is lost, so an exit code of 0 would be wrong.
     exitCode = EXIT.failed;
   }
   await flushed(process.stderr);

@@ -3,7 +3,7 @@ import type { Diagnostic } from "./diagnostic.ts";
 /** A name with a character that names cannot contain. */
 const BAD_CHARACTER = "NG003";
 
-/** Leaves out findings about names whose characters are reported already: whatever the name means is a guess. */
+/** Removes findings about a name whose characters another finding reports: the intended name is unknown. */
 export function withoutFollowUps(found: readonly Diagnostic[]): Diagnostic[] {
   const bad = found.filter(({ code }) => code === BAD_CHARACTER);
   if (bad.length === 0) return [...found];

@@ -5,8 +5,9 @@ const MAX_CANDIDATES = 2000;
 const MAX_LENGTH = 60;
 
 /**
- * The candidate closest to `name`, if one is close: equal but for case and underscores, or at most a third of its
- * letters away (insertions, deletions, replacements and swaps of neighbours). `undefined` when none is.
+ * The candidate that is most similar to `name`; `undefined` if none is similar. Two names are similar if they differ
+ * only in case and underscores, or if the edit distance is at most a third of the length. An edit is an insertion, a
+ * deletion, a replacement or a swap of neighbours (Damerau-Levenshtein).
  */
 export function findSimilar(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length === 0 || name.length > MAX_LENGTH) return undefined;

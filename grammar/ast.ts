@@ -228,7 +228,7 @@ export type Output = ChannelOutput | FieldsOutput;
 export interface ChannelOutput {
   readonly kind: "ChannelOutput";
   readonly span: Span;
-  /** The value replaces the channel's, whatever its reducer. */
+  /** The value replaces the value of the channel; the reducer does not apply. */
   readonly set?: true;
   readonly channel: Identifier;
 }

@@ -1,6 +1,6 @@
 /**
- * Enforces what ARCHITECTURE.md says about dependencies and sizes. Imports of types count as dependencies between parts,
- * but not as cycles: they are gone at run time.
+ * Verifies the dependencies and sizes that ARCHITECTURE.md describes. Imports of types count as dependencies between
+ * parts. They do not count as cycles, because they do not exist at run time.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";

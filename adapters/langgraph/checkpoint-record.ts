@@ -8,7 +8,7 @@ import type { Json } from "../../runtime/value/json.ts";
 import type { Head, RecordDraft } from "./thread-records.ts";
 import { reviveValue, type StoredValue, storeValue } from "./stored-value.ts";
 
-/** What a record's header says of the checkpoint in it. */
+/** The fields of a checkpoint that the header of its record contains. */
 export interface RecordInfo {
   readonly id: string;
   /** LangGraph's parent, which need not be the record before this one. */

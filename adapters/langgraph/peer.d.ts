@@ -1,6 +1,7 @@
 /**
- * What this folder uses of the optional peer packages `@langchain/langgraph-checkpoint` and `@langchain/core`, so that the project builds without it. In a
- * user's project its own declarations take this place; test/peers checks that they agree.
+ * The declarations of the optional peer packages `@langchain/langgraph-checkpoint` and `@langchain/core` that this
+ * folder uses, so that the project builds without the packages. In a user's project, the declarations of the packages
+ * replace them. test/peers verifies that both agree.
  */
 declare module "@langchain/core/runnables" {
   export interface RunnableConfig {

@@ -26,7 +26,7 @@ interface MigrateFlags {
   readonly store?: string;
 }
 
-/** What became of the threads. */
+/** The result of the migration for each thread. */
 interface Report {
   readonly migrated: { readonly thread: string; readonly checkpoint: string }[];
   /** Threads that this version of the graph has written. */

@@ -70,7 +70,10 @@ async function prune(threads: readonly string[], store: Store, flags: PruneFlags
   return result.failures.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** A thread that was named is not left alone: one that a run holds, or that is damaged, ends the command with its error. */
+/**
+ * Prunes the threads that the command names. A thread that a run holds, or a damaged thread, ends the command with its
+ * error.
+ */
 async function pruneNamed(
   threads: readonly string[],
   store: Store,

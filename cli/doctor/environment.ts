@@ -12,7 +12,7 @@ export interface Environment {
   readonly sqlite: SqliteProperties;
   readonly packages: readonly OptionalPackage[];
   readonly terminal: { readonly isTerminal: boolean; readonly columns: number | null; readonly colors: boolean };
-  /** What prevents graphs from running or from being stored. */
+  /** The problems that prevent graphs from running or from being stored. */
   readonly problems: readonly string[];
 }
 

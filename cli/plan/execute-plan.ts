@@ -56,7 +56,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     },
     onEvent(event) {
       log.onEvent(event);
-      // Not before this event: until then the store has nothing to resume.
+      // Announces the run only after this event: before it, the store has nothing to resume.
       if (event.type === "run_start") session.announce(started?.thread, started?.resumedFrom != null);
       guard?.onEvent(event);
       progress.onEvent(event);

@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from "./exit-codes.ts";
 /** Ends a command with a message for the user. Any other error, except those of the runtime, is reported as a bug. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode;
-  /** What the user can do; printed on its own line. */
+  /** The remedy; printed on its own line. */
   readonly help: string | undefined;
   /** A stable code for scripts, part of the `--json` document. */
   readonly code: string;

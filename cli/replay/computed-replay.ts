@@ -88,7 +88,7 @@ interface Samples {
   /** Values of a type. */
   values(expects: ExpectedType): readonly Json[];
   readonly texts: readonly string[];
-  /** What imported functions in expressions may return. */
+  /** The values that imported functions in expressions may return. */
   readonly results: readonly Json[];
 }
 

@@ -1,7 +1,7 @@
 import type { ControlNode, Routing } from "../../compiler/explore/model.ts";
 import { readChoice } from "./read-choice.ts";
 
-/** What one task of a node does in a step of a trace. Its edges follow from values. */
+/** The behaviour of one task of a node in a step of a trace. Its edges follow from values. */
 export interface TaskChoice {
   readonly kind: "own" | "error" | "jump";
   readonly goto?: { readonly targets: readonly string[]; readonly exclusive: boolean };

@@ -13,7 +13,7 @@ import { formatRecord } from "../output/format-values.ts";
 import { parseValue } from "../threads/parse-answers.ts";
 import { userPlace } from "../process/user-error.ts";
 
-/** What a later command needs to find the run. */
+/** The data with which a later command finds the run. */
 export interface RunPlace {
   /** `--store …` and `--file …` where they are needed, each with a leading space. */
   readonly flags: string;

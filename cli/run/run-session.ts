@@ -43,7 +43,7 @@ interface LineDisplay {
   stop(): void;
 }
 
-/** What runs of graphs and of plans have in common. */
+/** The properties that runs of graphs and of plans share. */
 export interface RunSession {
   /** The output for people; without remarks where `--events` prints lines for machines. */
   readonly output: Output;

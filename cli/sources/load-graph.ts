@@ -37,9 +37,9 @@ export async function loadPlan(file: string, name: string | undefined, output: O
 }
 
 /**
- * The graph or plan that is meant if no name is given: the only one, else the only one that no other of the file calls.
+ * The default graph or plan of a file: the only one, else the only one that no other graph or plan of the file calls.
  *
- * @throws CommandError when several are left to choose from
+ * @throws CommandError when several remain
  */
 function entryOf(names: readonly string[], compiled: CompileResult, file: string): string | undefined {
   if (names.length <= 1) return names[0];

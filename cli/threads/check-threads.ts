@@ -9,7 +9,7 @@ import type { Program } from "../../runtime/program/program.ts";
 import { threadEngine, threadProgram } from "./thread-engine.ts";
 import { latestOf } from "./thread-source.ts";
 
-/** What the graphs of a file mean for the threads of a store. */
+/** The threads of a store that the graphs of a file can resume, and those that they cannot. */
 export interface ThreadCheck {
   /** Threads of the file's graphs. */
   readonly checked: number;
@@ -41,7 +41,7 @@ export async function checkThreads(compiled: CompileResult, store: Store): Promi
     checked++;
     const isOver = status === "completed" || status === "incomplete";
     if (isOver) {
-      // The next run keeps the memory, and nothing else.
+      // The next run keeps only the memory.
       const problems = memoryProblems(program, await latestOf(store, thread));
       if (problems.length > 0) refused.push({ thread, graph: engine.table.name, problems });
       continue;

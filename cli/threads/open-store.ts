@@ -67,7 +67,7 @@ async function closing<T>(store: Store, work: () => MaybePromise<T>): Promise<T>
   return result;
 }
 
-/** What `--store` names. */
+/** The store that `--store` names. */
 export type StoreName =
   | { readonly kind: "memory" }
   | { readonly kind: "sqlite"; readonly path: string }

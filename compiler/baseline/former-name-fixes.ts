@@ -1,4 +1,7 @@
-/** Edits that declare what an edit has renamed or removed, so that threads follow it by themselves. */
+/**
+ * Fixes that declare (`was`, `drop`) which parts an edit has renamed or removed. The engine then converts threads when
+ * it resumes them.
+ */
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";

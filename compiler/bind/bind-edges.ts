@@ -92,9 +92,9 @@ function bindCases(to: Cases, scope: ExpressionScope, context: GraphContext): Bo
 }
 
 /**
- * Checks that the subject of a `match` can equal literals, and that each literal is one of its values. Reports those that are
- * not, and returns the values that were probably meant in their place, so that the arms are not reported as incomplete as
- * well.
+ * Checks that the subject of a `match` can equal literals, and that each literal is one of its values. Reports other
+ * literals. Returns the values that were probably intended in their place, so that the arms are not also reported as
+ * incomplete.
  */
 function checkSubject(
   subject: Typed,

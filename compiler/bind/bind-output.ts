@@ -27,7 +27,7 @@ export interface Write {
   readonly field?: string;
   /** The result may lack the field. */
   readonly isOptional?: true;
-  /** The value replaces the channel's, whatever its reducer. */
+  /** The value replaces the value of the channel; the reducer does not apply. */
   readonly isSet?: true;
   /** Where it is written: `reply` in `into { reply }`. */
   readonly span: Span;
@@ -74,7 +74,7 @@ interface OutputPart {
   readonly set?: true;
 }
 
-/** `set` replaces what a reducer would combine: a channel without one needs none. */
+/** Reports `set` for a channel without a reducer, where it has no effect. */
 function checkSet(part: OutputPart, channel: ChannelEntry, context: GraphContext): void {
   if (context.noun === "task") {
     const help = "the updates of all tasks are combined: write a channel without a reducer";
@@ -178,8 +178,8 @@ function reportNotJson(
 }
 
 /**
- * Reports channels of a `for` node that cannot hold a list. Without a reducer that takes the results one by one, they are one list,
- * whatever the function returns.
+ * Reports channels of a `for` node that cannot hold a list. A reducer can accept the results one by one. Without such a
+ * reducer, the channel receives the list of all results.
  */
 export function checkEachWrites(writes: readonly Write[], context: GraphContext): void {
   for (const { channel, span } of writes.filter((write) => !takesList(write, context)))

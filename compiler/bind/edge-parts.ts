@@ -1,4 +1,4 @@
-/** The parts of an edge, whatever its form. `R` is a use of a name, `C` a condition before or after it is typed. */
+/** The parts of an edge of any form. `R` is a use of a name. `C` is a condition, before or after it is typed. */
 export interface EdgeParts<R, C> {
   readonly source:
     | { readonly kind: "nodes"; readonly nodes: readonly R[] }

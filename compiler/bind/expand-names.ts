@@ -116,7 +116,7 @@ export function createExpansion(input: ExpansionInput): Expansion {
   }
 }
 
-/** NG120 for names of one file, each of which reads the next and the last the first. */
+/** Reports a cycle of names of one file (NG120): each name reads the next one, and the last one reads the first. */
 export function cycleOf(names: readonly Ast.Identifier[], file: SourceFile): Diagnostic {
   const [first] = names;
   const place = { file, span: first?.span ?? { start: 0, end: 0 } };

@@ -3,7 +3,7 @@ import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 
-/** Names whose uses mean the built-in one: they cannot be told from uses of the declared one. */
+/** Names that are also built in. A use of such a name can mean the built-in name, so a fix cannot rename the uses. */
 const AMBIGUOUS: ReadonlySet<string> = new Set(["start", "end", "error"]);
 
 /** @param what the kind of the declared thing, with its article: `a node` */

@@ -113,7 +113,7 @@ function foldGlyphs(name: string): string {
  */
 export function checkUnusedNames({ scope, entry }: BoundProject, report: (diagnostic: Diagnostic) => void): void {
   const { names, used } = scope;
-  // What could not be read, or was refused, may be what uses a name.
+  // A statement that was not read or is not supported may use a name.
   const isPartial =
     entry.errors.length > 0 ||
     entry.syntax.items.some(({ kind }) => kind === "Test" || (kind === "Plan" && !FEATURES.has("plan")));

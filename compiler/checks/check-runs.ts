@@ -58,7 +58,7 @@ export function checkRuns(
   return proveRuns(any, wider, fewer, summaryOf);
 }
 
-/** Declared nodes that call a graph of which no run is known to complete. */
+/** Declared nodes that call a graph which is not known to complete in any run. */
 function nodesOfUnsureCalls(
   { graph }: CheckContext,
   summaryOf: (graph: BoundGraph) => GraphSummary | undefined,

@@ -35,7 +35,7 @@ export function checkUntrusted(context: CheckContext): void {
 interface Sink extends Part {
   readonly value: TypedExpression;
   readonly effect: string;
-  /** Untrusted text of which origin is reported. */
+  /** The origin of the untrusted text that is reported. */
   readonly wanted: "model" | "any";
 }
 

@@ -105,7 +105,7 @@ function passThrough(context: CheckContext, index: number, before: Taint): Taint
       after.others.delete(channel);
     }
     if (source === undefined) continue;
-    // The place that is shown is where the text came from, and not the last node that copied it.
+    // Reports the place where the text came from, and not the last node that copied it.
     const isFirst = source.channel === undefined;
     const carried = { ...source, channel, ...(isFirst ? { node: index } : {}) };
     (source.isModel ? after.models : after.others).set(channel, carried);

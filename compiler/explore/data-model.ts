@@ -111,7 +111,7 @@ function hasItems({ list, condition }: NonNullable<BoundNode["each"]>): boolean 
   return condition === undefined && isFilled(list.expression);
 }
 
-/** Whether a list has items wherever it stands. */
+/** Whether a list expression has items in every state. */
 function isFilled(list: Expression): boolean {
   // A spread may have no items.
   if (list.op === "list") return list.items.some((item) => !("spread" in item));

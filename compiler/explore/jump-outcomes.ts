@@ -8,7 +8,7 @@ export function singleJumps(model: ControlModel, node: ControlNode): readonly Ou
   return (node.jumps ?? []).map((target) => jump(model, node, [target], [], `goto ${nameOf(model, target)}`, false));
 }
 
-/** Limit of the jump targets of which all subsets are enumerated. */
+/** Maximum number of jump targets for which all subsets are enumerated. */
 const MAX_JUMPS = 4;
 
 /**

@@ -87,7 +87,10 @@ function notNull(model: ControlModel, node: ControlNode, written: Written | unde
   return known;
 }
 
-/** Creates a test whether a `for` node is known to have items, so that it can fail or jump. Other nodes need none. */
+/**
+ * Creates a test whether the function of a node is known to be called in some run, so that it can fail or jump. A `for`
+ * node needs items for this.
+ */
 function createHasItems(model: ControlModel): (node: ControlNode) => boolean {
   const wanted = new Set(model.nodes.flatMap(({ itemsFrom }) => itemsFrom ?? []));
   const written = wanted.size === 0 ? undefined : channelsWritten(model, wanted).before;

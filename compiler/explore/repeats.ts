@@ -2,10 +2,13 @@ import { findComponents, isCyclic } from "../algorithms/components.ts";
 import { isExactEdge, type RunFinder } from "./runs.ts";
 import type { StateGraph } from "./state-graph.ts";
 
-/** Whether a run goes round a loop: some run does, none does, or it is not known. */
+/** Whether a run repeats a loop: some run does, no run does, or it is not known. */
 export type Repeats = "sure" | "possible" | "never";
 
-/** Whether a run goes round a loop of states in which one of these nodes runs. An incomplete state graph excludes none. */
+/**
+ * Whether a run repeats a loop of states in which one of these nodes runs. An incomplete state graph does not exclude
+ * any loop.
+ */
 export function repeatsOneOf(states: StateGraph, finder: RunFinder, nodes: readonly number[]): Repeats {
   if (!states.complete) return "sure";
   const wanted = new Set(nodes);

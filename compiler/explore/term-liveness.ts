@@ -409,7 +409,10 @@ function openTerms(
   };
 }
 
-/** Whether each write, if there is any, decides the value of a channel, whatever the value before it is. */
+/**
+ * Whether a write can set the channel to any value of its domain, regardless of the old value (for `sum`, by a suitable
+ * addend). True for a channel without writes.
+ */
 function isReplaced({ data }: ControlModel, channel: number): boolean {
   const { reducer } = data.channels[channel]!;
   if (reducer === undefined || reducer === "last" || reducer === "sum") return true;
@@ -423,8 +426,8 @@ function startsEmpty({ data }: ControlModel, channel: number): boolean {
 }
 
 /**
- * Channels of which one node reads one term, once in a run. Of a list that only grows, each later value depends on the
- * values before it, so only one evaluation has any value.
+ * Channels that a run reads only once: in one term, at one node. The later values of a growing list depend on its
+ * earlier values, so only a single evaluation can have any value.
  */
 function evaluatedOnce(
   model: ControlModel,

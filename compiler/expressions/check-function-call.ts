@@ -8,8 +8,8 @@ import { reportMisfit } from "./fit-value.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 
 /**
- * Checks the arguments of an imported function against its signatures: of overloads, the first that accepts them
- * counts. Returns that signature; `undefined` where the function has none, or where an error has been reported.
+ * Checks the arguments of an imported function against its signatures. Returns the first overload that accepts them;
+ * `undefined` if the function has no signature, or if an error has been reported.
  */
 export function checkFunctionCall(
   syntax: Ast.CallExpr,

@@ -36,7 +36,7 @@ const MAX_DEPTH = 64;
 const MAX_MEMBERS = 500;
 const NOT_NULL: Fact = { kind: "isNot", values: [null] };
 
-/** What follows when `condition` is true, or (with `holds` false) when it is false. */
+/** The facts that follow if `condition` is true, or (with `holds` false) if it is false. */
 export function factsOf(condition: Expr, holds: boolean, depth = 0): Facts {
   if (depth > MAX_DEPTH) return NO_FACTS;
   switch (condition.kind) {

@@ -68,7 +68,8 @@ export function resolveImport(
 function isForbidden(specifier: string): boolean {
   if (specifier.trim() === "" || /^\s|\s$|[\u0000-\u001f]/.test(specifier)) return true;
   if (/^[\\/]{2}|^\\/.test(specifier)) return true;
-  // Control, bidirectional and other characters without a shape: the specifier is not the one that a reader sees.
+  // Control, bidirectional and other invisible characters: a specifier with one of them differs from the text that a
+  // reader sees.
   if (/[\p{C}\u2028\u2029]/u.test(specifier)) return true;
   return /^[a-zA-Z][\w+.-]+:/.test(specifier) && !/^node:[\w/]+$/.test(specifier);
 }

@@ -3,7 +3,7 @@ import type { Severity } from "../codes.ts";
 import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
 import { list, type ShownRun } from "./reachability.ts";
 
-/** What a barrier that never fires keeps from running; its target may still run by another edge. */
+/** The target that a barrier which never fires prevents from running; another edge may still run it. */
 interface NeverFires {
   readonly target: string;
   readonly runsOtherwise: boolean;

@@ -1,4 +1,4 @@
-/** What graphs and plans declare: channels, nodes and tasks. */
+/** The declarations of graphs and plans: channels, nodes and tasks. */
 import { replacement } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { ChannelDecl, DeriveDecl, Expr, Identifier, NodeDecl, Output, OutputField, TaskDecl } from "../ast.ts";

@@ -69,7 +69,7 @@ export abstract class TestRules extends GraphRules {
     return values;
   }
 
-  /** What follows `expect`. */
+  /** The expectation after `expect`. */
   protected readonly expectation = this.RULE("expectation", (): TestItem => {
     const first = this.LA(1);
     const readRan = (): TestItem => {

@@ -40,8 +40,8 @@ export function isMemory(shape: string): boolean {
 const REDUCE = " reduce ";
 
 /**
- * The channels of the graph that wrote a checkpoint: from the checkpoint, or from the nearest one before it that recorded them.
- * `undefined` if the history does not say. Only asked when the graph has changed.
+ * The channels of the graph that wrote a checkpoint. They are recorded in the checkpoint or in an ancestor; the nearest
+ * record counts. `undefined` if the history has no record. Only called if the graph has changed.
  */
 export async function recordedShapes(store: Store, head: Checkpoint): Promise<ChannelShapes | undefined> {
   if (head.channels !== undefined) return head.channels;

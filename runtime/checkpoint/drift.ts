@@ -77,7 +77,7 @@ export function drift(head: Checkpoint, what: string, problems: readonly string[
   return new ThreadError("NG_DRIFT", head.threadId, message, { details: problems });
 }
 
-/** Reducers that have changed, and channels that are new and have no value that their type allows. */
+/** Problems of channels: a changed reducer, or a new channel without a value that its type allows. */
 function channelProblems(program: Program, head: Checkpoint, shapes: ChannelShapes | undefined): string[] {
   if (shapes === undefined) return [];
   const { channels, initial } = program;

@@ -23,7 +23,7 @@ interface FormerNames extends Renaming {
 
 const namesOf = new WeakMap<Program, FormerNames | null>();
 
-/** What a graph says about its earlier names; `undefined` if it says nothing. */
+/** The earlier names that a graph declares; `undefined` if it declares none. */
 export function formerNames(program: Program): FormerNames | undefined {
   let found = namesOf.get(program);
   if (found === undefined) namesOf.set(program, (found = readFormerNames(program)));

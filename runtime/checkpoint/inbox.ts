@@ -63,7 +63,7 @@ export class Inbox {
     return [...this.#taken.values()];
   }
 
-  /** What the next save does to the store's inbox. */
+  /** The changes of the store's inbox that the next save makes. */
   changes(): { readonly takenSignals?: readonly string[]; readonly returnedSignals?: readonly Signal[] } {
     if (this.#leaving.size === 0 && this.#returned.length === 0) return NONE;
     const [leaving, returned] = [this.#leaving, this.#returned];

@@ -13,8 +13,9 @@ export interface RecentHead {
 }
 
 /**
- * The last checkpoints that runs of this process have saved on a store. The next run of a chat then reads none of its memory, which
- * grows with every turn. A head is used only if the store says, with the claim, that it still is the head.
+ * The last checkpoints that runs of this process have saved on a store. With them, the next run of a chat need not read
+ * its memory, which grows with every turn. A cached head is used only if the response to the claim confirms that it is
+ * still the head.
  */
 export class RecentHeads {
   readonly #heads = new Map<ThreadId, WeakRef<RecentHead>>();

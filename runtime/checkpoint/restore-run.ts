@@ -194,8 +194,8 @@ export function isResult(write: PendingWrite): boolean {
 const WOKEN = "woken:";
 
 /**
- * The pending write of a pause in a called graph whose signal has come. The called graph takes the signal with a checkpoint of
- * its own, so after a crash nothing else says that the thread continues.
+ * The pending write for a pause in a called graph whose signal has come. The called graph takes the signal with a
+ * checkpoint of its own. After a crash, only this write shows that the thread can continue.
  */
 export function wokenWrite(pause: PauseItem): PendingWrite {
   return { taskId: `${WOKEN}${pause.id}`, node: pause.node, result: null };

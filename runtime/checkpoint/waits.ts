@@ -1,4 +1,4 @@
-/** What lets a pause continue without an answer. */
+/** Pauses that continue without an answer: their due time has passed, or their signal has come. */
 import type { PauseItem, Signal } from "../interface/checkpoint.ts";
 import type { MaybePromise } from "../value/json.ts";
 import type { Run } from "../run/run.ts";

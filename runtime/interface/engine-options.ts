@@ -132,8 +132,9 @@ export interface ExecuteOptions {
    */
   readonly context?: RunContext;
   /**
-   * Nodes before which this call pauses, besides those with `pause before`: breakpoints. A node of a called graph is `call/node`.
-   * A resume that gives them again passes the gate where it waits, and pauses at the next one. Needs a store.
+   * Breakpoints: nodes before which this call pauses, in addition to those with `pause before`. The name of a node of a
+   * called graph is `call/node`. A resume with the same breakpoints passes the gate at which the run waits, and pauses
+   * at the next one. Needs a store.
    */
   readonly pauseBefore?: readonly string[];
   /** Nodes after which this call pauses. */
@@ -212,8 +213,8 @@ export interface HistoryOptions {
   /** Subgraph path; default the graph itself. */
   readonly namespace?: string;
   /**
-   * Also the checkpoints of branches that a fork inside of the thread (`resume` with `from` or `at`, `fork`) has left. They have
-   * `abandoned`. The order is that of the saves, newest first.
+   * Includes the checkpoints of branches that a fork inside the thread (`resume` with `from` or `at`, `fork`) has left.
+   * These have `abandoned`. The order is that of the saves, newest first.
    */
   readonly all?: boolean;
 }
@@ -332,7 +333,7 @@ export interface SignalOptions {
   readonly id?: string;
 }
 
-/** What became of a signal. */
+/** The result of sending a signal. */
 export interface SignalReceipt {
   readonly id: string;
   /** False if the thread has had a signal with this id. */
@@ -348,7 +349,7 @@ export interface RecoverResult<Output = JsonObject, State = JsonObject> {
   readonly failures: readonly { readonly thread: ThreadId; readonly error: NgraphError }[];
 }
 
-/** Either `expiredAt` or `keepLast` says what a prune removes. */
+/** A prune needs either `expiredAt` or `keepLast`. */
 export interface PruneOptions {
   /** Deletes the threads that have expired at this time (milliseconds since 1970), with everything that is stored for them. */
   readonly expiredAt?: number;

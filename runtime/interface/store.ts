@@ -74,8 +74,9 @@ export interface ListOptions {
   /** Default: the graph itself (`""`). */
   readonly namespace?: string;
   /**
-   * Also the checkpoints of abandoned branches, which are no ancestors of the head: they have `abandoned`. The order is then that
-   * of the saves, newest first, and `before` restricts to those saved earlier. A store that does not support it returns the chain.
+   * Includes the checkpoints of abandoned branches, which are not ancestors of the head. These have `abandoned`. The
+   * order is then that of the saves, newest first, and `before` selects checkpoints that were saved earlier. A store
+   * that does not support this option returns the chain.
    */
   readonly all?: boolean;
 }

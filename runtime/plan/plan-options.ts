@@ -45,8 +45,7 @@ export interface PlanExecuteOptions {
    */
   readonly beforeStart?: (run: PlanRunInfo) => Promise<void> | void;
   /**
-   * Called after each task that has run, before the tasks that depend on it start. An exception fails the task; so does
-   * a returned reason.
+   * Called after each task that has run, before its dependents start. An exception or a returned reason fails the task.
    */
   readonly afterTask?: (task: string) => Promise<string | undefined> | string | undefined;
 }

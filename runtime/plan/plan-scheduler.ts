@@ -143,8 +143,8 @@ class Scheduler implements PlanScheduler {
       const isAlone = this.#isAlone(task);
       if (isAlone && this.#running > 0) {
         passedOver.push(task);
-        // At the head of the queue it starts nothing else, so that the running tasks drain (9.3). A parked task with a
-        // higher priority is ahead of it: then it is passed over.
+        // An `alone` task at the head of the queue prevents other tasks from starting, so that the running tasks drain
+        // (9.3). If a parked task with a higher priority is ahead of it, the scheduler skips the `alone` task.
         if (this.#isBehindParked(task)) continue;
         break;
       }

@@ -10,7 +10,7 @@ export interface ReadyTasks {
   add(task: TaskIndex): void;
   /** Removes and returns the first available task. */
   take(): TaskIndex | undefined;
-  /** The first parked task, whatever its gate. */
+  /** The first parked task of all gates. */
   firstParked(): ReturnType<TaskQueue["peek"]>;
   park(task: TaskIndex, gate: number): void;
   /** Makes the first task behind the gate available again. */

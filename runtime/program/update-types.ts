@@ -41,7 +41,7 @@ const REMOVAL: ValueType = {
   ],
 };
 
-/** What `merge` by ids takes for an item: the item, which may lack its id, or a removal. */
+/** An item that `merge` by ids accepts: an item with or without its id, or a removal. */
 export function itemUpdateType(item: ValueType, types: Table["types"]): ValueType {
   const members = alternatives(item, types).map((member): ValueType =>
     member.kind === "record"

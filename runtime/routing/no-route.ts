@@ -4,8 +4,9 @@ import { printExpression } from "../expression/print-expression.ts";
 import type { RouteSpec, Table } from "../table/table.ts";
 
 /**
- * The error for a node whose edges lead to no target (2.4), `NG_NO_ROUTE`, whose message lists the evaluated conditions and
- * how to cover the case; or of which a condition has no value, `NG_CONDITION`. A resume evaluates the edges again.
+ * The error of a node whose edges cannot be followed. `NG_NO_ROUTE` (2.4): no edge leads to a target; the message lists
+ * the evaluated conditions and how to cover the case. `NG_CONDITION`: a condition has no value. A resume evaluates the
+ * edges again.
  *
  * @param node a node's index, or -1 for `start`
  */

@@ -110,7 +110,7 @@ export function followRun(
   if (!isElsewhere) for (const [former, version] of moved) writer.reset(former, version + 1);
 }
 
-/** What a new run on the thread would lose of its memory, one line for each part. */
+/** The parts of its memory that a new run on the thread would lose, one line for each part. */
 export function memoryProblems(program: Program, stored: Checkpoint): readonly string[] {
   const { head, problems } = underPresentNames(program, stored);
   return [...problems, ...lostMemory(program, head)];

@@ -239,7 +239,10 @@ export class Run {
     return id.startsWith(`${this.#pausePlace}${taskName(task)}@${this.step}`);
   }
 
-  /** What the run id of a called graph adds to the outermost one: the calling task, its step, and the round of the call. */
+  /**
+   * The suffix that the run id of a called graph adds to the outermost run id: the calling task, its step, and the
+   * round of the call.
+   */
   get #pausePlace(): string {
     return this.path.length === 0 ? "" : `${this.runId.slice(this.shared.runId.length + 1)}/`;
   }

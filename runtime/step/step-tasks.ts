@@ -51,7 +51,7 @@ function nodeTask(run: Run, index: number): Task {
     const scope = { state: run.state, secrets: run.scope.secrets, error: error ?? run.error };
     const list = node.list(scope);
     if (!Array.isArray(list)) throw new TypeError("the value of its `for` is not a list");
-    // Ids count the items that the condition leaves out, too: they say where in the list an item is.
+    // The index in an id is the position in the list, so it also counts the items that the condition leaves out.
     const items = (list as readonly Json[]).flatMap((item, at): Task | readonly Task[] => {
       const itemTask: Task = { ...task, id: `${name}[${at}]`, item, itemIndex: at };
       if (node.itemCondition === undefined) return itemTask;

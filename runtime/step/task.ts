@@ -39,7 +39,7 @@ export interface Update {
   readonly channel: number;
   /** A value that the channel has admitted. */
   readonly value: Json;
-  /** The value replaces the channel's, whatever its reducer. */
+  /** The value replaces the value of the channel; the reducer does not apply. */
   readonly set?: true;
 }
 

@@ -1,7 +1,7 @@
 import { NodeError } from "../interface/errors.ts";
 import { ChildStopped } from "./child-stopped.ts";
 
-/** What `error` contains of a thrown value besides its message. */
+/** The fields of `error` that come from a thrown value, except its message. */
 export interface ThrownError {
   /** The class of the error. */
   readonly name: string;
@@ -39,7 +39,7 @@ function nameOf(thrown: unknown): string {
   const known = typeof name === "string" && name !== "" ? name : undefined;
   if (typeof constructor !== "function" || constructor.name === "") return known ?? "Error";
   const prototype = constructor.prototype as unknown;
-  // A subclass of `Error` without a name of its own inherits `"Error"`: its class says more.
+  // A subclass of `Error` without its own `name` inherits `"Error"`. The name of its class is more specific.
   const isOwn = Object.hasOwn(thrown, "name") || (prototype instanceof Object && Object.hasOwn(prototype, "name"));
   return isOwn && known !== undefined ? known : constructor.name;
 }

@@ -3,7 +3,7 @@ import type { IndexedList, ShapeFields, ShapeNode } from "./shape.ts";
 /** A place inside a value: names of fields and positions in lists, from the outside in. */
 export type ValuePath = readonly (string | number)[];
 
-/** What is wrong with a value, and where. */
+/** A problem of a value, and its place. */
 export class ShapeProblem extends Error {
   readonly path: ValuePath;
 

@@ -1,4 +1,4 @@
-/** What a graph does besides computing. Known at compile time; the engine can refuse effects. */
+/** The effects of a graph on its environment. They are known at compile time, and the engine can refuse them. */
 export type GeneralEffect = "net" | "shell" | "files" | "code" | "model" | "person";
 
 /**
@@ -39,7 +39,7 @@ export function effectOfHost(text: string): Effect | undefined {
   const wildcard = text.startsWith("*.") ? "*." : "";
   const name = text.slice(wildcard.length);
   if (!/^[^/?#@*\s\\]+$/.test(name) || !URL.canParse(`https://${name}`)) return undefined;
-  // The default port of `http` is not the one of `https`, with which the name was parsed.
+  // `http` and `https` have different default ports, and the name was parsed with `https`.
   const effect = `net:${wildcard}${new URL(`https://${name}`).host.replace(/:80$/, "")}`;
   return EFFECT_PATTERN.test(effect) ? (effect as Effect) : undefined;
 }

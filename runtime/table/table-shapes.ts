@@ -260,7 +260,7 @@ const TASK = record<TaskSpec>({
   cache: optional(record<NonNullable<TaskSpec["cache"]>>({ inputs: list(TEXT) })),
 });
 
-/** What tables of graphs and of plans both hold. */
+/** The fields that tables of graphs and of plans share. */
 const COMMON = {
   name: TEXT,
   channels: CHANNELS,

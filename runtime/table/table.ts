@@ -158,7 +158,10 @@ export interface OutputField {
   readonly channel: ChannelIndex;
   /** A result without the field leaves the channel as it is. */
   readonly optional?: true;
-  /** The value replaces the channel's, whatever its reducer. No other node may write the channel in the same step. */
+  /**
+   * The value replaces the value of the channel; the reducer does not apply. No other node may write the channel in the
+   * same step.
+   */
   readonly set?: true;
 }
 

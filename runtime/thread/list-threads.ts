@@ -141,7 +141,7 @@ async function statusOf(store: Store, { threadId, headId, status, held, prepared
   const isPrepared = prepared === true && status !== "paused";
   const running = held === false && !isPrepared ? "interrupted" : "running";
   if (status !== "paused") return status === "running" ? running : status;
-  // Only a thread whose answers were stored before a crash has its newest checkpoint read.
+  // The newest checkpoint is read only if the thread has answers that were stored before a crash.
   const writes = (await asStoreError(() => store.getWrites?.(threadId, headId))) ?? [];
   if (writes.length === 0) return status;
   const head = await asStoreError(() => store.loadById(threadId, headId));

@@ -44,7 +44,7 @@ export async function wakeThreads(
   }
   // A store without inboxes may not know due times either.
   const isIndexed = core.options.store?.putSignal !== undefined;
-  // Also an interrupted thread of which another pause is due.
+  // Includes an interrupted thread with another pause that is due.
   return resumeAll(core, isIndexed ? { due: now } : { status: "paused" }, options, (thread, signal) =>
     resumeDue(core, thread, now, signal),
   );

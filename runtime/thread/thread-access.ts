@@ -75,7 +75,7 @@ export async function asRunner<T>(
       }
     });
   } catch (error) {
-    // The cause of the cancellation says more than the store call that was abandoned after it.
+    // The cause of the cancellation is more specific than the store call that was abandoned after it.
     throw isAbandoned(error) && cancellation.fault !== undefined ? cancellation.fault : error;
   } finally {
     core.drain.leave(cancellation);

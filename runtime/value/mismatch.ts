@@ -6,7 +6,7 @@ export class Mismatch {
   readonly expected: string;
   /** A short literal or kind: `"maybe"`, `a list`, `an instance of Date`. */
   readonly found: string;
-  /** What to do, if the rest of the message does not show it. */
+  /** The remedy, if the rest of the message does not show it. */
   readonly advice: string | undefined;
 
   constructor(expected: string, found: string, advice?: string, path: readonly (string | number)[] = []) {

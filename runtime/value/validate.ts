@@ -167,7 +167,7 @@ function buildUnion(type: Extract<ValueType, { kind: "union" }>, context: BuildC
       failure = admitted;
       failures++;
     }
-    // With a single candidate, the problem inside it says more than the whole union.
+    // With a single candidate, the problem inside it is more specific than the whole union.
     return failure !== undefined && failures === 1 && failure.path.length > 0 ? failure : refuse(value, expected);
   };
 }

@@ -4,7 +4,7 @@ import { memoryHost } from "../../compiler/load/host.ts";
 import { checkProject } from "../../compiler/checks/check-project.ts";
 import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
 
-/** Modules that tests import from, unless they say otherwise. */
+/** Default modules from which the texts of tests import. */
 export const MODULES = {
   "nodes.ts": [
     "export async function search(query: unknown): Promise<any> { return []; }",
@@ -24,7 +24,7 @@ export function bindText(
   return bindProject(loadProject(text, { path: "main.ngraph", host: memoryHost(files), ...options }), options);
 }
 
-/** Findings about names and channels that the checks make, because they need no types. */
+/** Findings of the checks about names and channels. They need no types. */
 const UNTYPED = new Set(["NG103", "NG108", "NG110", "NG111", "NG115", "NG406"]);
 
 /** The findings of binding a text, and of the checks of its names and channels. */

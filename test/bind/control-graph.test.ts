@@ -105,7 +105,7 @@ describe("control graphs", () => {
         for (const [i, { vertex, when }] of sites.entries()) {
           const expected = avoiding.has(vertex) && (when === "before" || !writers.includes(vertex));
           expect(found[i]?.has(0)).toBe(expected);
-          // "Always" means that nothing which writes comes before the first time.
+          // `always`: no writer runs before the vertex runs for the first time.
           if (found[i]?.get(0) !== "always") continue;
           const before = reach(nodes, links, ({ to }) => to !== vertex);
           if (vertex === nodes) continue;

@@ -9,7 +9,7 @@ interface Case {
   readonly at: string;
   /** Part of its message or help. */
   readonly says?: string;
-  /** Nearly the same, and fine. */
+  /** A similar text without the finding. */
   readonly nearMiss: string;
   readonly files?: Readonly<Record<string, string>>;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { check, memoryHost } from "../../compiler/index.ts";
 
-// Mistakes that newcomers make, each with the code, the marked text, and the phrase that tells its author what to do.
+// Mistakes that newcomers make. Each has its code, the marked text, and the phrase of the message that describes the
+// remedy.
 
 const host = memoryHost({ "nodes.ts": "export const f = (s: string): string => s;" });
 

@@ -7,7 +7,7 @@ import { explain, marked } from "./bind-text.ts";
 const compileWith = (text: string, files: Readonly<Record<string, string>>): CompileResult =>
   compile(text, { path: "main.ngraph", host: memoryHost(files) });
 
-/** The type that an import has, as the language writes it; named types with what they stand for. */
+/** The type of an import in the syntax of the language, and its named types with their definitions. */
 function typeOf(declarations: string, more: Readonly<Record<string, string>> = {}, module = "nodes.ts"): string {
   const text = `import { type T } from "./${module}"\ngraph g { input t: T  node a = print(\`\${t}\`)  start -> a -> end }`;
   const { graphs, namedTypes, diagnostics } = compileWith(text, { [module]: declarations, ...more });

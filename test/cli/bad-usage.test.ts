@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createProject, HELLO } from "./project.ts";
 
-/** Command lines that cannot be done, with the exit code and what the message says. */
+/** Invalid command lines, each with its exit code and a part of its message. */
 const CASES: readonly (readonly [line: string, status: number, message: string])[] = [
   ["", 64, "Usage: ngc"],
   ["check", 64, "path"],

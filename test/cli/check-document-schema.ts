@@ -1,4 +1,4 @@
-/** The document of `ngc check --json` as a JSON Schema: exactly what scripts may rely on, and nothing else beside it. */
+/** The JSON Schema of the document of `ngc check --json`. It contains exactly the fields that scripts may rely on. */
 import { EFFECT_PATTERN } from "../../runtime/table/effects.ts";
 
 const position = object({ line: { type: "integer", minimum: 1 }, column: { type: "integer", minimum: 1 } });

@@ -145,7 +145,7 @@ describe("ngc compile", () => {
     expect(project.read("hello.ngraph.ts")).toContain("hello");
     seen = "";
     const change = (): void => project.write("hello.ngraph", HELLO.replace("hello $", "good day $"));
-    // A file system may lose an event: an editor's user would save again.
+    // A file system can lose an event. The test then writes the file again, as the user of an editor would.
     const saving = setInterval(change, 2000);
     change();
     await until("waiting for changes");

@@ -36,7 +36,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Starts a run, and sends a signal each time that its stderr has come to say the text that goes with it. */
+/** Starts a run. Sends each signal when the stderr of the run contains the text of this signal. */
 function interrupt(
   project: Project,
   args: readonly string[],

@@ -16,7 +16,7 @@ plan ship_auth {
 `;
 const FILE_ORDER = SHIP.replace("max parallel 3", "max parallel 3\n  order file").replaceAll(/estimate \w+/g, "");
 
-/** File order is bad for it: the long chain stands last. */
+/** File order results in a long schedule, because the long chain comes last. */
 const POOR = `plan poor {
   max parallel 2
 ${Array.from({ length: 9 }, (_, at) => `  task s${at} = print(${at}) { estimate ${3 + (at % 4)}s touches "f${at % 3}" }`).join("\n")}

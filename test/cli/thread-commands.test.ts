@@ -52,7 +52,7 @@ test("5.9: a label names a checkpoint for --from and show, and can be moved", ()
   expect(project.ngc(["resume", "t", "--answer", "a"]).status).toBe(0);
   const again = project.json(["resume", "t", "--from", "here", "--answer", "b"]).document;
   expect(again.output).toEqual({ verdict: "b", notes: ["one"] });
-  // The branch that the fork has left is listed, and marked.
+  // The list contains the branch that the fork has left, and marks it.
   const abandoned = chain(project).filter((checkpoint) => checkpoint.abandoned === true);
   expect(abandoned).toMatchObject([{ status: "completed", ran: ["two"] }, { ran: ["sure"] }]);
   expect(project.ngc(["history", "t"]).stdout).toContain("completed (abandoned)");

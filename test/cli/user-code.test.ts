@@ -60,7 +60,7 @@ describe("an error of user code is a failed run, with one document, and the thre
   });
 });
 
-/** What a node leaves behind does not change how the run ended. */
+/** Side effects that remain after a node do not change the result of the run. */
 const HARMLESS: readonly (readonly [name: string, body: string])[] = [
   ["prints", 'console.log("on stdout"); process.stdout.write("more\\n");'],
   ["changes the working directory", 'process.chdir("/");'],

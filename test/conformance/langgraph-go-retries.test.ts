@@ -228,7 +228,7 @@ describe("isolation", () => {
     );
     const deep = { list: [1, 2], nested: { map: { a: 1 } } };
     const run = engine.run({ deep });
-    // The caller cannot either, after the call.
+    // A change that the caller makes after the call has no effect on the run.
     const before = structuredClone(deep);
     change(deep);
     const result = await run;

@@ -1,6 +1,6 @@
 /**
- * The graphs of the language reference run: calls are replaced by values of their type; expressions, routes and
- * reducers are those of the page.
+ * Runs the graphs of the language reference. Values of the declared type replace the results of calls. Expressions,
+ * routes and reducers are those of the page.
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

@@ -19,7 +19,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export interface Project {
   readonly directory: string;
   readonly compiled: Readonly<Record<string, CompileResult>>;
-  /** What `tsc --strict` says, without what it says of the package's own sources. */
+  /** The messages of `tsc --strict`, except those about the package's own sources. */
   typeCheck(): Promise<readonly string[]>;
   /** A module of the project, bundled and imported. */
   load(file: string): Promise<Readonly<Record<string, unknown>>>;
@@ -85,7 +85,8 @@ async function typeCheck(directory: string): Promise<readonly string[]> {
       resolve(stdout),
     );
   });
-  // Further lines of an error are indented. Paths are as tsc sees them from wherever links lead; others are the package's own.
+  // Continuation lines of an error are indented. tsc prints resolved paths, so a path can start outside of the
+  // directory. Errors in other paths belong to the package's own sources.
   const prefix = `${basename(directory)}/`;
   return output
     .split(/\n(?=\S)/)

@@ -1,4 +1,4 @@
-/** Running a generated module equals running its table: language.md, "Expressions", and interface.md, "Package". */
+/** A generated module and its table have the same runs: language.md, "Expressions", and interface.md, "Package". */
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Engine, RunResult } from "../../runtime/interface/engine-options.ts";
 import { createEngine } from "../../runtime/engine/create-engine.ts";

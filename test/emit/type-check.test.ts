@@ -378,7 +378,7 @@ describe("calls inside expressions", () => {
       expect(found.join("\n"), where).toMatch(message);
       const lines = readFileSync(`${project.directory}/g${at}.ngraph.ts`, "utf8").split("\n");
       const line = Number(/\((\d+),/.exec(found[0] ?? "")?.[1] ?? 0);
-      // The comment above the check says where in the graph file the mistake is.
+      // The comment above the check contains the place of the mistake in the graph file.
       expect(lines[line - 2], where).toMatch(place);
     }
   });

@@ -30,7 +30,7 @@ const float = fc.oneof(
 const key = fc.constantFrom("a", "b", "name", "__proto__", "constructor");
 const anyJson: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 2 }).map((value) => normalise(value as Json));
 
-/** A state as the types say, or one with any JSON in a place. */
+/** A state whose values have the declared types, or one in which one value is any JSON. */
 export const arbitraryState: fc.Arbitrary<readonly Json[]> = fc
   .tuple(
     fc.tuple(
@@ -72,7 +72,7 @@ function ofSort(sort: Sort, depth: number, item?: string): fc.Arbitrary<Expressi
   return made;
 }
 
-/** Made once each: there are a few dozen of them, and each is built from all those one level down. */
+/** Cache of the generators. There are a few dozen of them, and each uses all generators of the next lower depth. */
 const known = new Map<string, fc.Arbitrary<Expression>>();
 
 function makeSort(sort: Sort, depth: number, item: string | undefined): fc.Arbitrary<Expression> {

@@ -33,7 +33,7 @@ const STATES = 12;
 test(`the same value or the same problem, in ${EXPRESSIONS * STATES} cases`, async () => {
   const expressions = fc.sample(arbitraryExpression, { numRuns: EXPRESSIONS, seed: SEED });
   const states = fc.sample(arbitraryState, { numRuns: EXPRESSIONS * STATES, seed: SEED });
-  // One module for all of them: what costs time is loading code, not running it.
+  // One module contains all expressions, because loading code takes most of the time.
   const generated = await loadGenerated(expressions, NAMES.functions);
   const differences: unknown[] = [];
   let values = 0;
@@ -55,7 +55,7 @@ test(`the same value or the same problem, in ${EXPRESSIONS * STATES} cases`, asy
     }
   });
   expect(differences.slice(0, 3)).toEqual([]);
-  // A generator that hardly ever made a value, or a problem, would prove little.
+  // The comparison is meaningful only if the generator creates enough values and enough problems.
   expect(values).toBeGreaterThan(4 * EXPRESSIONS);
   expect(problems).toBeGreaterThan(0.8 * EXPRESSIONS);
   expect(values + problems).toBeGreaterThanOrEqual(8 * EXPRESSIONS);

@@ -6,10 +6,10 @@ import { inPlainNames } from "./versions.ts";
 import type { FaultKind, Life, World } from "./world.ts";
 
 /**
- * The store as one process sees it. Calls may fail, hang, be executed twice, return an old result, or be the last thing
- * that the process does. It also checks the order that promises 5.2 to 5.6 demand.
+ * The store as one process sees it. A call may fail, hang, be executed twice, return an old result, or end the process.
+ * The store also verifies the order that promises 5.2 to 5.6 require.
  *
- * @param isSlow calls return when the seed says so, not at once
+ * @param isSlow calls return at a time that the seed determines, not at once
  */
 export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrites: boolean): Store {
   const { base, random } = world;

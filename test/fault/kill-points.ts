@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import type { SqliteDatabase } from "../../runtime/stores/sqlite/driver.ts";
 
 /**
- * `before` a statement is sent, or `after`. With SQLite the statement is done after; with Postgres it is in flight, and
- * its result is unknown. Only the end of a transaction has an `after`: other statements leave nothing durable, so the
- * point before the next one is equivalent.
+ * `before`: the statement has not been sent. `after`: with SQLite the statement is complete; with Postgres it is in
+ * flight, and its result is unknown. Only statements that end a transaction have an `after`. Other statements leave
+ * nothing durable, so the point after them is equivalent to the point before the next statement.
  */
 export interface KillPoint {
   readonly when: "before" | "after";

@@ -205,7 +205,7 @@ function withoutNames(value: unknown, checkpoints: readonly Checkpoint[]): strin
   });
 }
 
-/** 5.5: a task has one key however often it runs, and no two tasks share one. */
+/** 5.5: all runs of a task have the same key, and different tasks have different keys. */
 function tasksByKey(entries: readonly BodyEntry[]): readonly string[] {
   const keys = new Map<string, string>();
   for (const { task, key } of entries) {

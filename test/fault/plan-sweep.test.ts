@@ -1,7 +1,7 @@
 /**
- * Section 9 over random plans: durations, conflicts, pools, failures, checks that pass late, and a process that dies at
- * any of its writes, before or after it is done, and goes on until the plan has ended. Virtual time; the suite takes a
- * sample.
+ * Section 9 on random plans with durations, conflicts, pools, failures and checks that pass late. The process dies
+ * before or after any of its writes, and another one resumes until the plan has ended. Runs in virtual time. The suite
+ * runs a sample.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -1,14 +1,11 @@
 /**
- * Promises 2.1 to 7.2 under faults: random graphs with barriers, `for` nodes, sends, jumps, failures, timeouts, pauses
- * and called
- * graphs, run in a random order of completion on a store that fails, hangs, returns old results, executes calls twice,
- * and in
- * processes that die; resumed, forked, edited and run again by a random user. Each checkpoint is compared with an
- * interpreter
- * that shares no code with the engine.
+ * Promises 2.1 to 7.2 under faults. Random graphs have barriers, `for` nodes, sends, jumps, failures, timeouts, pauses
+ * and called graphs. They run in a random order of completion, in processes that die, on a store that fails, hangs,
+ * returns old results and executes calls twice. A random user resumes, forks, edits and runs them again. Each
+ * checkpoint is compared with an interpreter that shares no code with the engine.
  *
- * A failure names its seed. `SEED=1234 npx vitest run test/fault/simulation.test.ts` reduces that seed and prints its run
- * line by line; `SEEDS=200000` runs more seeds.
+ * A failure names its seed. `SEED=1234 npx vitest run test/fault/simulation.test.ts` reduces that seed and prints its
+ * run line by line; `SEEDS=200000` runs more seeds.
  */
 import { describe, expect, test } from "vitest";
 import { createEngine } from "../../runtime/engine/create-engine.ts";

@@ -1,6 +1,6 @@
 /**
- * Versions of a graph that name the same parts differently, and say so with `was`: each process of a simulation may have another
- * one. The records of the simulation use the names of the model.
+ * Versions of a graph with different names for the same parts, declared with `was`. Each process of a simulation may
+ * run another version. The records of the simulation use the names of the model.
  */
 import type { Table } from "../../runtime/table/table.ts";
 
@@ -14,7 +14,7 @@ export function nameIn(version: Version, name: string): string {
 
 export type Version = "plain" | "marked";
 
-/** What the store or the engine says, in the names of the model. */
+/** Values of the store or the engine, converted to the names of the model. */
 export function inPlainNames<T>(said: T): T {
   if (said === undefined || said === null) return said;
   const text = JSON.stringify(said);

@@ -75,7 +75,7 @@ export class World {
   readonly faults: FaultPlan;
   /** The store as the processes use it. */
   readonly base: MemoryStore;
-  /** The store as the simulation reads it: with the names of the model, whatever version of the graph has written it. */
+  /** The store as the simulation reads it, with the names of the model for every version of the graph. */
   readonly store: Pick<MemoryStore, "loadLatest" | "loadById" | "loadByLabel" | "list" | "getWrites">;
   /** Number of store calls so far. */
   calls = 0;
@@ -93,7 +93,7 @@ export class World {
   isOutOfTime = false;
   /** A process received an old result. Work that is repeated from then on is not a mistake of the engine. */
   misled = false;
-  /** Time passes only when nothing else can happen: calls of the store that return at all return in time. */
+  /** Time advances only when no other event is possible: calls of the store that return do so before any timeout. */
   isPatient = false;
   /** Two processes run at once: which of them opened which gate is not recorded. */
   hadRival = false;
@@ -109,7 +109,7 @@ export class World {
   readonly runs = new Map<string, { readonly root: string; readonly from: number }>();
   /** `run@step` -> keys of tasks whose body has returned. */
   readonly returned = new Map<string, Set<string>>();
-  /** Task key -> how often a body has had to end its run already. */
+  /** Place of a body -> how many runs the body has ended so far. */
   readonly breaks = new Map<string, number>();
   /** Keys of opened gates, and ids of pauses whose answers are durable. */
   readonly opened = new Set<string>();
@@ -152,7 +152,7 @@ export class World {
     this.trace?.push(line);
   }
 
-  /** Adds an event that happens when the seed says so. If only quiet events are left, the runs are idle. */
+  /** Adds an event whose time the seed determines. If only quiet events are left, the runs are idle. */
   later(life: Life | undefined, happen: () => void, quiet = false): void {
     this.#events.push({ life, happen, quiet });
   }

@@ -83,7 +83,7 @@ export function readGrammar(text: string): Grammar {
   return rules;
 }
 
-/** How many rules deep the shortest derivation of each rule is. */
+/** The depth, in rules, of the shallowest derivation of each rule. */
 export function shortestDepths(grammar: Grammar): Map<string, number> {
   const depths = new Map<string, number>();
   const depthOf = (production: Production): number => {

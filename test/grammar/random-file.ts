@@ -15,7 +15,7 @@ function wordsOf(): string[] {
   return [...text.matchAll(/"([a-z]+)"/g)].map((found) => found[1] ?? "").filter((word) => !RESERVED.includes(word));
 }
 
-/** A small seeded generator: fast-check gives the seeds. */
+/** A small generator of random numbers. fast-check supplies its seed. */
 export function randomFrom(seed: number): () => number {
   let state = seed | 0;
   return () => {

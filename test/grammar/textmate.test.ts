@@ -160,7 +160,8 @@ function scopesOf(text: string): string {
   return text
     .split("\n")
     .map((_line, index, lines) => {
-      // What is open at the end of the line before is known only from the start: the difference is this line's.
+      // Scopes that are open at a line break are known only after tokenizing from the start of the text. The tokens of
+      // this line are the difference of two prefixes.
       const before = index === 0 ? 0 : tokenize(lines.slice(0, index).join("\n")).length;
       return tokenize(lines.slice(0, index + 1).join("\n"))
         .slice(before)

@@ -18,7 +18,10 @@ interface Outcome {
   readonly message: string;
 }
 
-/** The limits of the shell and of V8 stand for assertions: a command that exceeds one is killed and has no valid exit code. */
+/**
+ * The limits of the shell and of V8 replace assertions: a command that exceeds one is killed and has no valid exit
+ * code.
+ */
 const CPU_SECONDS = 5;
 const HEAP_MEGABYTES = 900;
 

@@ -25,7 +25,10 @@ const FILL = "head -c 65536 /dev/zero >&9;";
 interface Phase {
   readonly name: string;
   readonly files: Readonly<Record<string, string>>;
-  /** A line for `sh`; `NGC` stands for the program. It replaces the shell, so that the signal reaches the program. */
+  /**
+   * A line for `sh`. `NGC` is replaced by the command of the program. The program replaces the shell process, so that
+   * it receives the signal.
+   */
   readonly line: string;
   /** The text on stderr after which the signal is sent; without it, a time after the start. */
   readonly ready?: string;

@@ -1,4 +1,4 @@
-/** The whole pipeline: a result and diagnostics for every text, whatever it is; never an exception. */
+/** The whole pipeline returns a result and diagnostics for every text, and never throws. */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ const TEXTS: readonly { readonly text: string; readonly path: string }[] = [
   { text: readFileSync("examples/review-loop/review.ngraph", "utf8"), path: "examples/review.ngraph" },
 ];
 
-/** Compiles, and says what must hold of every result. */
+/** Compiles a text, and verifies the properties of every result. */
 function compileAny(text: string, options: CompileOptions = {}): ReturnType<typeof compile> {
   const result = compile(text, { host, maxStates: 2000, ...options });
   const isValid = !hasErrors(result.diagnostics);

@@ -1,4 +1,4 @@
-/** 1.2: `loadTable` verifies shape and digest; what it gives is deeply frozen. */
+/** 1.2: `loadTable` verifies shape and digest. Its result is deeply frozen. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -8,7 +8,7 @@ import { numRuns } from "../support/depth.ts";
 
 const host = memoryHost({ "nodes.ts": VALID_FILE_NODES });
 
-/** What is wrong with a text, and the digest of each of its graphs. */
+/** The errors and findings of a text, and the digest of each of its graphs. */
 function compiled(text: string, path: string): unknown {
   const { tables, diagnostics } = compile(text, { path, host });
   const errors = diagnostics.filter((item) => item.severity === "error");

@@ -1,7 +1,7 @@
 import { tableDigest } from "../../compiler/table/digest.ts";
 import type { Table } from "../../runtime/table/table.ts";
 
-/** A table with a bit of everything, made by hand: the compiler is not needed to load one. */
+/** A handwritten table with every kind of part. The loading of a table does not need the compiler. */
 export function sampleTable(name = "sample", graphs: readonly Table[] = []): Table {
   const table: Omit<Table, "digest"> = {
     format: "ngraph.table",

@@ -158,7 +158,7 @@ globalThis.main = async (table) => {
       { path: "add.ngraph" },
     );
     expect(diagnostics.filter((item) => item.severity === "error")).toEqual([]);
-    // The globals of every browser, and none of Node.
+    // Only the globals that every browser has; Node's own globals are absent.
     const context = createContext({
       AbortController,
       TextDecoder,

@@ -1,4 +1,4 @@
-/** LangGraph programs see the same whichever checkpointer they have: its own, or ours over any store. */
+/** LangGraph programs behave the same with LangGraph's own checkpointer and with ours over any store. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,8 @@ const SAVERS: Readonly<Record<string, () => BaseCheckpointSaver>> = {
 
 function saverOver(store: MemoryStore | SqliteStore | PostgresStore): BaseCheckpointSaver {
   onTestFinished(() => store.close());
-  // The peer's own declarations and ours of what we use of it are not the same types.
+  // The package `@langchain/langgraph-checkpoint` and the declarations of this project have different types for the
+  // same interface.
   return new LangGraphSaver(store) as unknown as BaseCheckpointSaver;
 }
 

@@ -1,7 +1,10 @@
 /** What LangGraph programs see of their checkpointer, in a form that does not depend on ids and times. */
 import type { StateSnapshot } from "@langchain/langgraph";
 
-/** Ids become the order in which they are met: equal transcripts are equal but for the ids. */
+/**
+ * Records values with each id replaced by its position of first occurrence. Two programs with the same behaviour have
+ * equal transcripts, although their ids differ.
+ */
 export class Transcript {
   readonly #ids = new Map<string, string>();
   readonly lines: unknown[] = [];

@@ -116,7 +116,7 @@ const LEGAL: Readonly<Record<string, readonly string[]>> = {
   waiting: ["running"],
 };
 
-/** K-07, K-34, K-35 and the order of a log, for any run: whatever the plan. */
+/** K-07, K-34, K-35 and the order of a log, for any run of any plan. */
 export function expectLegal(events: readonly PlanEvent[]): void {
   expect(events[0]?.type).toBe("run_start");
   expect(events.at(-1)?.type).toBe("run_end");

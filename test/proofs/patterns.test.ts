@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { checkText } from "../checks/support/check-text.ts";
 
 /**
- * The classic workflow patterns (W. van der Aalst and others) and patterns of agents, each with its correct verdict:
- * what is wrong with it (errors and warnings), and whether it is proven sound (NG310).
+ * The classic workflow patterns (W. van der Aalst and others) and patterns of agents. Each has its correct verdict: its
+ * errors and warnings, and whether it is proven sound (NG310).
  */
 const PATTERNS: readonly (readonly [name: string, findings: readonly string[], sound: boolean, graph: string])[] = [
   [

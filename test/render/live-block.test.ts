@@ -6,7 +6,7 @@ import { Screen } from "../support/screen.ts";
 beforeEach(() => vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
 afterEach(() => vi.useRealTimers());
 
-/** A terminal of which both streams write to one screen. */
+/** A terminal whose two streams write to one screen. */
 function terminal(columns: number, rows: number): Streams & { readonly screen: Screen; drawings: number } {
   const screen = new Screen(columns);
   const stream = () => ({

@@ -17,9 +17,9 @@ const validate = compile();
 
 function compile(): ReturnType<Ajv["compile"]> {
   const text = readFileSync(join(import.meta.dirname, "sarif-2.1.0.schema.json"), "utf8");
-  // Written for draft 4, of which it uses nothing that later drafts changed but the name of its id.
+  // The schema is written for draft 4. Later drafts changed only one keyword that it uses: `id` became `$id`.
   const { $schema: _, id, ...schema } = JSON.parse(text) as { $schema: string; id: string };
-  // One of its patterns is none for `RegExp` with the flag `u`.
+  // One of its patterns is not valid for `RegExp` with the flag `u`.
   const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false, formats: FORMATS });
   return ajv.compile({ ...schema, $id: id });
 }

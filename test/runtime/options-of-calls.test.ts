@@ -1,6 +1,6 @@
 /**
- * Interface: a value of any other type in place of options is an error with a code, and the message says what options
- * are.
+ * Interface: if the options of a call are not an object, the call fails with an error code, and the message describes
+ * the options.
  */
 import { describe, expect, test } from "vitest";
 import { createEngine, createPlanRunner, type EngineOptions } from "../../runtime/index.ts";

@@ -1,4 +1,4 @@
-/** What a caller gives to one run: live objects for nodes, breakpoints, and views of its stream. */
+/** The options of one run: live objects for nodes, breakpoints, and views of its stream. */
 import { describe, expect, test } from "vitest";
 import type { NodeContext } from "../../runtime/interface/context.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -19,7 +19,7 @@ describe("context", () => {
     expect(JSON.stringify(await store.list("t"))).not.toContain("client");
     await engine.fork("t", { as: "u" });
     expect((await engine.resume("t", { context: { client } })).output).toEqual({ a: "found outer", b: "found inner" });
-    // A resume gives the context again.
+    // A resume without `context` has an empty one.
     expect((await engine.resume("u")).output).toEqual({ a: "no client", b: "no client" });
     await expect(engine.run({}, { context: [] as never })).rejects.toThrow(/`context` is a record/);
   });

@@ -13,7 +13,7 @@ export class Paused extends Error {
   }
 }
 
-/** A context outside of any engine: `interrupt` gives the answers in their order, then pauses. */
+/** A context without an engine. `interrupt` returns the answers in their order, and pauses when none is left. */
 export function fakeContext(
   options: {
     signal?: AbortSignal;

@@ -1,6 +1,6 @@
 /**
- * 5.6, 5.10 Clocks that disagree, or jump: a lease may end early or late, but what is stored stays one chain in its
- * order.
+ * 5.6, 5.10: clocks that disagree or jump. A lease may end early or late, but the stored checkpoints remain one chain
+ * in their order.
  */
 import { expect, it } from "vitest";
 import type { FunctionRegistry } from "../../runtime/index.ts";

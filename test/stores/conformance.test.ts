@@ -146,7 +146,7 @@ describe("a runner", () => {
     };
     describeStore(api, "a store", () => storeWith([]));
     for (const [name, body] of bodies) {
-      // Runners that inspect the number of parameters treat a test with one as a test with a callback.
+      // Some runners inspect the number of parameters: a test with one parameter is then a test with a callback.
       expect(body).toHaveLength(0);
       await body({ skip: (reason: string) => skipped.set(name, reason) });
       await body(() => {});

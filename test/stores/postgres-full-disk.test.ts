@@ -16,7 +16,8 @@ const NOISE = Array.from({ length: 600_000 }, (_, index) => Math.sin(index).toSt
 
 it("a full disk", { timeout: 120_000 }, async () => {
   const disk = smallDisk();
-  // Without the right to create a small disk, the file size of the server is limited, which has the same effect.
+  // Creating a small disk needs root. Without it, the server has a limit for the size of its files, which has the same
+  // effect.
   const server = await PostgresServer.start(disk === undefined ? { fileBlocks: 4096 } : { directory: disk });
   const store = new PostgresStore({ url: server.url, connections: 2 });
   try {

@@ -1,4 +1,7 @@
-/** 5.13 a run takes over the memory of the last run from this process only while the store says that it is the newest. */
+/**
+ * 5.13: a run reuses the memory of the last run of this process only if the store confirms that the last run is the
+ * newest.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../runtime/index.ts";
 import type { Store } from "../../runtime/interface/store.ts";

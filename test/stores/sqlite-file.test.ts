@@ -1,4 +1,4 @@
-/** The file of a SQLite store: what is created, what is refused, and what is never changed. */
+/** The file of an SQLite store: its creation, refused files, and content that the store never changes. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -103,7 +103,7 @@ interface SyntaxNode {
   readonly [field: string]: unknown;
 }
 
-/** The outermost node that the comment stands in front of. */
+/** The outermost node that begins directly after the comment. */
 function findMarked(root: unknown, comment: string): SyntaxNode | undefined {
   for (const node of nodesUnder(root)) {
     const comments = (node["leadingComments"] ?? []) as readonly { readonly value: string }[];

@@ -202,7 +202,7 @@ test("thousands of them, stacked, in one line or a line each, cost little", () =
   for (const above of shapes) {
     const result = compile(graph({ above }));
     expect(result.suppressed).toHaveLength(1);
-    // All but one have nothing to do.
+    // All suppressions except one have no finding.
     expect(result.diagnostics.filter((item) => item.code === "NG119")).toHaveLength(19_999);
   }
 });

@@ -4,8 +4,9 @@ import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 
 /**
- * A type as a JSON Schema (2020-12): an independent statement of which values a type admits, which the runtime's validators are compared
- * with. Named types are in `$defs`, so recursive ones are finite. Further fields of records are allowed.
+ * Converts a type to a JSON Schema (2020-12). The schema is an independent definition of the values of a type, with
+ * which the tests compare the runtime's validators. Named types are in `$defs`, so recursive types are finite.
+ * Additional fields of records are allowed.
  */
 export function typeToJsonSchema(type: ValueType, types: TypeTable): JsonObject {
   const open: string[] = [];
@@ -76,7 +77,7 @@ function unionSchema(members: readonly ValueType[], use: (name: string) => JsonO
   return { anyOf: members.map((member) => schemaOf(member, use)) };
 }
 
-/** An object with own properties only, whatever the names: a field may be called `__proto__`. */
+/** An object with only own properties: a field can have the name `__proto__`. */
 function toObject(entries: readonly (readonly [string, Json])[]): JsonObject {
   const object: Record<string, Json> = {};
   for (const [name, value] of entries) {

@@ -53,7 +53,7 @@ const record = (fields: Record<string, ValueType>, optional: readonly string[] =
 
 const fits = (from: ValueType, to: ValueType): boolean => isAssignable(from, to, TYPES) === undefined;
 
-/** Types without opaque parts, which fit both ways and so are no order. */
+/** Types without opaque parts. Opaque types are assignable both ways, so assignability would not be a partial order. */
 const arbitraryType = (isLoose: boolean): fc.Arbitrary<ValueType> =>
   fc.letrec<{ type: ValueType }>((tie) => ({
     type: fc.oneof(
@@ -76,7 +76,10 @@ const arbitraryType = (isLoose: boolean): fc.Arbitrary<ValueType> =>
     ),
   })).type;
 const anyType = arbitraryType(true);
-/** A record may hold more than its type says, so maps and optional fields are no order either, as in TypeScript. */
+/**
+ * Types without opaque parts, maps and optional fields, for which assignability is a partial order. A record may have
+ * more fields than its type, so for maps and optional fields it is not one, as in TypeScript.
+ */
 const strictType = arbitraryType(false);
 
 describe("unions in normal form", () => {

@@ -1,4 +1,7 @@
-/** What a type admits at run time is what its JSON Schema accepts: of values that fit, nearly fit, and have nothing to do with it. */
+/**
+ * The runtime validator and the JSON Schema of a type accept the same values. The values fit the type, nearly fit it,
+ * or are unrelated to it.
+ */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -58,14 +61,14 @@ const anyType: fc.Arbitrary<ValueType> = fc.letrec<{ type: ValueType }>((tie) =>
   ),
 })).type;
 
-/** Whole numbers beyond 2^53, which no `int` is, are left out: the schema says `integer` and no more. */
+/** Replaces whole numbers beyond 2^53: they are not valid for `int`, but the schema's `integer` accepts them. */
 const plain = (value: unknown): Json =>
   JSON.parse(JSON.stringify(value), (_key, part: unknown) =>
     Number.isInteger(part) && !Number.isSafeInteger(part) ? 0 : part,
   ) as Json;
 const anyJson = fc.jsonValue({ maxDepth: 2 }).map(plain);
 
-/** A value of a type, in which now and then a part is something else. */
+/** A value of a type. A part of it is sometimes replaced by any JSON. */
 function valueOf(type: ValueType, depth: number): fc.Arbitrary<Json> {
   const fitting = depth > 5 ? anyJson : fittingValue(type, depth);
   return fc.oneof({ weight: 14, arbitrary: fitting }, { weight: 1, arbitrary: anyJson });
@@ -139,7 +142,7 @@ test("values admitted by a type are those that its JSON Schema accepts", () => {
     ),
     { seed: 20_260_402, numRuns: numRuns(400) },
   );
-  // Both answers must be frequent for their agreement to say something.
+  // The comparison is meaningful only if both results are frequent.
   expect(accepted.yes).toBeGreaterThan(numRuns(1000));
   expect(accepted.no).toBeGreaterThan(numRuns(400));
 });

@@ -9,7 +9,7 @@ import { toYaml } from "../../grammar/yaml/to-yaml.ts";
 import { anyFile } from "../support/ast-arbitrary.ts";
 import { numRuns, scale } from "../support/depth.ts";
 
-/** Pieces that YAML and graphs are made of, and some that they are not. */
+/** Pieces of YAML and of graphs, and some pieces of neither. */
 const piece = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 3 }) },
   {

@@ -179,7 +179,7 @@ graph g { // behind the head
     fc.assert(
       fc.property(withComments(texts), ({ text, marks }) => {
         const read = parse(text);
-        // A line break that is put in may end a statement elsewhere.
+        // An inserted line break can end a statement earlier.
         fc.pre(read.diagnostics.length === 0);
         const yaml = convert(text, { to: "yaml" });
         expect(yaml.lost).toEqual([]);
@@ -191,7 +191,7 @@ graph g { // behind the head
           expect(again.text).toMatch(new RegExp(`// .*${mark}(?!\\d)`));
         }
         expect(asWrittenInYaml(parse(again.text).file)).toEqual(asWrittenInYaml(read.file));
-        // From there on they stay at their statements.
+        // Further conversions do not move the comments.
         expect(convert(convert(again.text, { to: "yaml" }).text, { to: "ngraph" }).text).toBe(again.text);
       }),
       { seed: 13, numRuns: numRuns(120), endOnFailure: true },

@@ -96,7 +96,10 @@ export interface SignalRow extends Row {
   readonly data: string | null;
 }
 
-/** What lets a paused thread continue without an answer. A thread without either has no row. */
+/**
+ * The due time or the signal with which a paused thread can continue without an answer. A thread without either has no
+ * row.
+ */
 export interface WaitRow extends Row {
   readonly thread: number;
   /** `due` of the head. */
@@ -234,7 +237,7 @@ export function verifyRow<R extends Row>(table: Table<R>, row: R, wanted: Partia
   return row;
 }
 
-/** Whether `verifyRow` refuses a row, whatever was wanted. */
+/** Whether a row has a wrong version, checksum or column: `verifyRow` then refuses it for all expected values. */
 export function isDamaged<R extends Row>(table: Table<R>, row: R): boolean {
   try {
     verifyRow(table, row);

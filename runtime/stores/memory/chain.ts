@@ -17,7 +17,7 @@ interface Cell {
   readonly value: Json | GrowingList | undefined;
 }
 
-/** A list that later cells extend: they share `items`, of which each has the first `length`. */
+/** A list that later cells extend. The cells share `items`; each of them consists of the first `length` items. */
 class GrowingList {
   readonly items: Json[];
   readonly length: number;

@@ -1,4 +1,4 @@
-/** What became of one call of a group. */
+/** The result of one call of a group. */
 export type Outcome<Result> = { readonly value: Result } | { readonly error: unknown };
 
 /** Groups under way at a time. While one waits for the disk, the other is built and sent. */

@@ -5,7 +5,7 @@ import type { CheckpointRow, ThreadRow } from "../contract/rows.ts";
 /** Threads that are remembered: enough for several hundred concurrent runs. */
 const MAX_THREADS = 1000;
 
-/** What this process knows about a thread that one of its runs has claimed. */
+/** The cached rows of a thread that a run of this process has claimed. */
 export interface KnownThread {
   readonly thread: ThreadRow;
   /** The head of the outermost graph; `undefined` if the thread has no checkpoint. */

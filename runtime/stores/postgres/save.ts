@@ -118,7 +118,7 @@ export async function relabel(transaction: Transaction, row: CheckpointRow, labe
   await transaction.run("UPDATE @.checkpoints SET label = $2, v = $3, sum = $4 WHERE ord = $1", row.ord, label, v, sum);
 }
 
-/** What the history shows before a fork: the parent, where this thread has it. */
+/** The checkpoint that the history lists before a fork: the parent, if this thread has it. */
 async function parentOf(transaction: Transaction, thread: ThreadRow, id: string | null, namespace: string) {
   const row = id === null ? undefined : await findCheckpoint(transaction, thread, id);
   return row?.namespace === namespace ? row : undefined;

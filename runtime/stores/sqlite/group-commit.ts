@@ -79,7 +79,8 @@ export class GroupCommit {
         });
       }
     } catch (error) {
-      // Nothing was committed. The error of a single call comes first: it says more than the one of the group.
+      // Nothing was committed. The error of a single call comes first, because it is more specific than the error of
+      // the group.
       for (const one of waiting) {
         const outcome = outcomes.get(one);
         one.reject(outcome !== undefined && "error" in outcome ? outcome.error : error);

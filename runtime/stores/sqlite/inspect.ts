@@ -39,7 +39,7 @@ export async function inspectSqlite(path: string): Promise<StoreReport> {
   }
 }
 
-/** Returns undefined for a database of an older schema, of which only a migrated copy can be inspected. */
+/** Returns undefined for a database of an older schema: only a migrated copy of it can be inspected. */
 async function inspectReadOnly(path: string): Promise<StoreReport | undefined> {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(path, { readOnly: true });

@@ -1,4 +1,4 @@
-/** Counts how often each part of the language met each property that `check` claims. */
+/** Counts the graphs in which each part of the language occurs together with each property that `check` claims. */
 import type { Judged } from "./judge.ts";
 
 /** Parts of the language, by what the text of a graph shows. */

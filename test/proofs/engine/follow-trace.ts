@@ -3,7 +3,7 @@ import { createChooser, type Chooser, nextScript } from "./choices.ts";
 import type { GraphRunner, Guide, RanGraph } from "./run-graph.ts";
 
 export interface Followed {
-  /** A run that goes as the trace says, its conditions computed from values. */
+  /** A run that follows a trace. Its conditions are computed from values. */
   readonly run: RanGraph | undefined;
   /** All choices were tried. */
   readonly exhausted: boolean;

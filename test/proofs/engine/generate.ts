@@ -138,7 +138,7 @@ class Draft {
     if (random.chance(0.08)) this.extra.push(`max parallel ${1 + random.below(3)}`);
     const used = this.nodes.map((node) => this.nodeText(node));
     const body = [...used, ...this.extra, ...this.renderEdges()];
-    // The order of statements decides nothing but the order of updates.
+    // The order of statements affects only the order of updates.
     const shown = random.chance(0.4) ? random.shuffle(body) : body;
     const all = shown.join("\n");
     const channels = this.channels.filter((line) => {
@@ -355,7 +355,7 @@ class Draft {
     return { entry: fork.name, exit: end.name };
   }
 
-  /** A barrier over exits: `all(…)`, with stand-ins for arms that fail, or `waits`. */
+  /** A barrier over the exits of arms: `all(…)` with substitutes for arms that fail, or `waits`. */
   join(exits: readonly string[], end: DraftNode): void {
     const { random } = this;
     if (random.chance(0.06)) {
@@ -446,7 +446,7 @@ class Draft {
     const end = this.plain(writable);
     this.edge(risky.name, end.name);
     if (risky.into !== undefined && !risky.into.startsWith("{") && random.chance(0.4)) {
-      // Whether it has written decides where the run goes on.
+      // The next nodes depend on whether it has written.
       const help = this.add(`act("$NAME")`);
       const choice = this.conditions.choiceAbout(risky.into);
       this.edges.push(`${risky.name} -> ${help.name} on error`);
@@ -584,7 +584,7 @@ class Draft {
     }
   }
 
-  /** Policies that change when a node runs, not what its edges say. */
+  /** Policies that change the time at which a node runs, but not its edges. */
   decorate(): void {
     const { random } = this;
     for (const node of this.nodes) {

@@ -1,6 +1,7 @@
 /**
- * Compares what `check` says of a graph with what its runs do. Every proof must hold in each run; every error that claims a run
- * has one; what goes wrong in a run has been reported; and no two findings contradict each other.
+ * Compares the verdict of `check` on a graph with runs of the graph. Every proof must hold in each run. For every error
+ * that claims a run, such a run must exist. Every problem of a run must have been reported. No two findings may
+ * contradict each other.
  */
 import { replayComputed } from "../../../cli/replay/computed-replay.ts";
 import { failuresOf } from "../../../cli/replay/replay-finding.ts";
@@ -51,7 +52,7 @@ export interface Seen {
 
 export interface JudgeOptions {
   readonly seed: number;
-  /** Runs of a graph that has more choices than can be tried. */
+  /** Number of runs of a graph with too many combinations of choices to try all. */
   readonly runs: number;
   /** The compiler under test; default this one. */
   readonly checker?: Checker;
@@ -122,7 +123,7 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
       if (code === "NG302" || code === "NG303") return run.steps.length >= trace.length;
       return code !== "NG401" || seen.race !== undefined;
     };
-    // A certain race ends the run, also where a trace goes on behind it.
+    // A certain race ends the run, even if a trace continues after it.
     if (trace.length > 0 && (code === "NG401" || !isCertainRace)) {
       const found = await followTrace(runner, trace, options.seed, isShown, severity === "error" ? 80 : 20);
       if (found.run !== undefined) {
@@ -168,7 +169,7 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
   };
 }
 
-/** Choices of a first run up to which all are tried. */
+/** Maximum number of choices in the first run of a graph whose combinations are all tried. */
 const MANY = 60;
 
 async function runMany(

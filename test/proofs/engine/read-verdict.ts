@@ -4,7 +4,7 @@ import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
 /** What `check` claims of all runs of a graph, read back from its proofs. */
 export interface Claims {
   readonly sound: boolean;
-  /** NG207: by node, how often it runs at most. */
+  /** NG207: by node, its maximum number of runs. */
   readonly rounds: readonly { readonly node: string; readonly most: number; readonly perAnswer: boolean }[];
   /** NG210. */
   readonly steps: { readonly most: number; readonly perAnswer: boolean } | undefined;
@@ -13,7 +13,7 @@ export interface Claims {
   readonly refuted: ReadonlyMap<string, "error" | "warning">;
   /** NG609. */
   readonly parallel: number | undefined;
-  /** NG605: by what is called. */
+  /** NG605: by kind of external call. */
   readonly calls:
     { readonly most: ReadonlyMap<string, number>; readonly perAnswer: boolean; readonly perItem: boolean } | undefined;
 }

@@ -21,7 +21,7 @@ import { PumpedClock } from "./virtual-time.ts";
 
 /** One super-step of a run. */
 export interface RanStep {
-  /** The nodes that ran; a node with several tasks (`send`) as often as it has tasks. A `for` node once. */
+  /** The nodes that ran, one entry for each task. A `for` node has one entry. */
   readonly nodes: readonly string[];
   /** Its results were applied. */
   readonly committed: boolean;
@@ -51,7 +51,7 @@ export interface RanGraph {
   /** Failures of nodes in the run's own graph. */
   readonly failures: readonly { readonly node: string; readonly code: string; readonly message: string }[];
   readonly choices: Chooser["made"];
-  /** The run pauses more often than it is answered. */
+  /** The run pauses more often than the judge answers. */
   readonly isLeft: boolean;
 }
 
@@ -122,9 +122,7 @@ export interface GraphRunner {
 
 /** Leads a run along a trace. */
 export interface Guide {
-  /**
-   * What the trace says that a node chose; the empty text where it chose nothing, `undefined` where that is left open.
-   */
+  /** The choice of a node in the trace: empty if it chose nothing, `undefined` if the trace leaves the choice open. */
   readonly hint: (step: number, node: string) => string | undefined;
   readonly maxSteps: number;
   /** Whether the run goes as the trace in a step that starts. */
@@ -417,7 +415,7 @@ function inputOf(table: Table, chooser: Chooser, constants: Constants): JsonObje
   return given;
 }
 
-/** Whether a trace that says `hint` may mean this option. */
+/** Whether the text `hint` of a trace can describe this option. */
 function fitsHint({ use, label }: Option, hint: string): boolean {
   const isFailure = use === "fails" || use === "timeout" || use === "bad result";
   if (hint.startsWith("on error")) return isFailure;

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../runtime/interface/clock.ts";
 
-/** Time that passes when nothing else is left to do: the earliest timer fires in the next turn of the event loop. */
+/** Virtual time: if no other work is left, the earliest timer fires in the next turn of the event loop. */
 export class PumpedClock implements Clock {
   #now = 0;
   #next = 1;

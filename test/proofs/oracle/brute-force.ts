@@ -362,8 +362,8 @@ function sourcesOf(barriers: Barriers, step: Transition, node: string): string[]
 }
 
 /**
- * Two runs of a node, the second not caused by the first, started by different sources in different steps.
- * Descendants of the first run are marked; a signal from what is not marked starts the second.
+ * Finds two runs of a node that different sources start in different steps, if the first run does not cause the second.
+ * Marks the descendants of the first run. A signal from an unmarked source starts the second run.
  */
 function meetsTwice(
   list: readonly Concrete[],

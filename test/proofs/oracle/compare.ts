@@ -85,8 +85,8 @@ export function compare(seed: number, family: Family, bug: PlantedBug = {}): Com
       explore(model, outcomes, { data: false, watched: watchedNodes(assertions) }),
       assertions,
     ).answers;
-    // Conditions may keep a run in a loop that free choices could leave: then the comparison without conditions proves
-    // nothing.
+    // If conditions keep a run in a loop that free choices can leave, the two results differ. The comparison without
+    // conditions then proves nothing.
     const answers = { ...free, sound: free.sound && hasFreeLoops(model) };
     differences.push(
       ...differencesOf(graph, answers, expected, true).map((difference) => `without conditions: ${difference}`),
