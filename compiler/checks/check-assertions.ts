@@ -82,7 +82,7 @@ export function checkAssertions(
   return open;
 }
 
-/** The words of a proof. `a before b` is about the first run of b, which readers take for each of its runs. */
+/** The words of a proof. `a before b` is about the first run of b. Readers could think that it is about each run. */
 export function provenText({ bound, text }: AssertionToCheck): string {
   const isFirst = bound.form === "before" && bound.each !== true && bound.other !== END_NAME;
   return assertionProvenText({ assertion: text, first: isFirst ? bound.other : undefined });

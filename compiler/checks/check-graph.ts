@@ -62,7 +62,7 @@ function checked(graph: BoundGraph, maxStates: number): CheckedGraph {
   return found;
 }
 
-/** Reports an endless loop of the edges. It is an error if a run is known to go round it. */
+/** Reports an endless loop of the edges. It is an error if a run is known to repeat it. */
 function reportTrap(context: CheckContext, trap: Diagnostic, enters: Repeats): void {
   if (enters === "never") return;
   const diagnostic: Diagnostic = enters === "sure" ? trap : { ...trap, severity: "warning" };

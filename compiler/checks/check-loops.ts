@@ -49,7 +49,7 @@ export function checkFrozenLoops(context: CheckContext, graph: StateGraph, finde
 /** Reducers that keep the items of the list before. */
 const GROWING: ReadonlySet<string> = new Set(["append", "union", "merge", "function"]);
 
-/** Reports NG410 for a `for` node in a loop that goes over a list and adds its results to it. */
+/** Reports NG410 for a `for` node in a loop that iterates over a list and appends its results to this list. */
 export function checkGrowingMaps(context: CheckContext): void {
   const { graph, model } = context;
   const successors = successorsOf(model);

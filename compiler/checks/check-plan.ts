@@ -1,6 +1,6 @@
 /**
- * Checks of a bound plan: tasks that lock each other out (NG705), and the checks that plans share with graphs: secrets,
- * untrusted text in commands, and policies of calls.
+ * Checks of a bound plan: tasks whose locks prevent them from running in parallel (NG705), and the checks that plans
+ * share with graphs: secrets, untrusted text in commands, and policies of calls.
  */
 import { neverBeside } from "../../diagnostics/catalog/plans.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";

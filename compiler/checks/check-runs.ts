@@ -157,7 +157,7 @@ function proveRuns(
   } else {
     const proven = proveApart(context, { states, apart: exploration.apart() }, unanswered, maxStates);
     ({ soundStates } = proven);
-    // All states answer which nodes run in one step; only soundness needed the second search.
+    // A complete state graph decides which nodes run in one step, even if soundness needed the second search.
     const left = proven.open.filter((property) => !states.complete || property !== "writers of one step");
     for (const property of left) open.push({ property, why, isLarge: true });
   }

@@ -142,7 +142,10 @@ function secondRun(graph: StateGraph, node: number, exactOnly: boolean): Run | u
   );
 }
 
-/** A run of `then` after which, or after whose last run, `first` has not finished. Two tasks in one step are two runs. */
+/**
+ * A run in which `then` runs although `first` has not finished yet, or not since the step of the last run of `then`.
+ * Two tasks in one step are two runs.
+ */
 function runWithoutSince(graph: StateGraph, first: number, then: number, exactOnly: boolean): Run | undefined {
   const isViolated = (id: number, isReleased: boolean): boolean => {
     const count = countRuns(graph, graph.states[id]!, then);

@@ -95,8 +95,8 @@ function startOfReducer(
 }
 
 /**
- * Whether the outside world decides the whole value that a node writes. The length of the list of a `for` decides the
- * length of the list of its results, so only a sum of them, for example, is any value.
+ * Whether the outside world decides the whole value that a node writes. A `for` node writes a list whose length is the
+ * length of its own list, so the list is not arbitrary. A sum of its results, for example, is.
  */
 function writesFreely(node: BoundNode, reducer: DataChannel["reducer"]): boolean {
   if (!isForeignCall(node)) return false;

@@ -110,8 +110,8 @@ function hasOneToken(net: ControlNet): boolean {
 }
 
 /**
- * Nodes which the writer reaches on every path to them before a node changes what the expression reads. The greatest
- * fixed point: a node is removed once, so the search ends.
+ * Nodes for which the definition holds: on every path to such a node the writer has run, and no node has changed since
+ * what the expression reads. Computes the greatest fixed point. Each node is removed at most once, so the search ends.
  */
 function nodesUntil(net: ControlNet, { writer, kills }: Definition): ReadonlySet<number> {
   const successors = successorsOf(net);

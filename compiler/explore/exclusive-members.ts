@@ -69,8 +69,8 @@ export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
 }
 
 /**
- * Choice -> the arm that dominates a vertex, for arms below `until`. Choices with several such arms are left out. With
- * `inclusive`, the vertex itself is included, and so are choices with several arms.
+ * Choice -> the arm that dominates a vertex, for arms below `until`. Omits choices with several such arms. With
+ * `inclusive`, includes the vertex itself and choices with several arms.
  */
 function armsBefore(
   arms: Arms,

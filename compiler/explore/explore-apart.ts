@@ -28,7 +28,7 @@ export interface Apart {
    * completes. With `once`: the node does not run again. `false`: not proven.
    */
   readonly holds: boolean;
-  /** It does not hold because some place can be signalled twice, as far as free choices show. */
+  /** Set if the property is not proven because a place can be signalled twice when all choices are free. */
   readonly isUnsafe?: true;
   readonly states: number;
 }

@@ -39,7 +39,7 @@ export function channelsWithItems(graph: BoundGraph): ReadonlySet<string> {
     const isEmpty = initial === undefined ? startsEmpty : Array.isArray(initial) && initial.length === 0;
     if (role === "input" || role === "memory" || !isEmpty) filled.add(name);
   }
-  // The results of a `for` node are as many as its items, so an empty list leads to an empty list.
+  // A `for` node has as many results as items, so an empty list leads to an empty list.
   const sent = new Set(graph.nodes.flatMap(({ goes = [] }) => goes));
   const copies = graph.nodes.flatMap(({ name, call, each, output, writes }): [Expression, string][] => {
     const list =

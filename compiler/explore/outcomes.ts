@@ -130,8 +130,8 @@ function outcomesOfNode(
   if (node.errorRouting !== undefined && !node.neverCalls && (node.fails !== "never" || node.defined !== undefined)) {
     const failed = combineRoutes(node.errorRouting, "error", new Map());
     isCut ||= failed.isCut;
-    // A failure that no error edge takes fails the run, as it does without error edges.
-    // Of an expression, the values in a state decide (`valuesAt`).
+    // A failure that no error edge takes fails the run, as it does without error edges. Whether an expression fails
+    // depends on the values in a state (`valuesAt`).
     const isSure = (node.fails === "freely" && hasItems) || node.alwaysFails || node.defined !== undefined;
     for (const item of failed.outcomes) {
       if (item.kind === "stuck") continue;

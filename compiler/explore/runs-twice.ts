@@ -49,7 +49,7 @@ export function findDoubleRuns(graph: StateGraph, finder: RunFinder): DoubleRuns
     const result = follow(graph, entries, node, source, () => ++visits <= most);
     if (result === "too many") complete = false;
     else if (result !== undefined) {
-      // One is enough to know that the graph is not sound; the others are worth a little more.
+      // One such node shows that the graph is not sound, so the search for others has a small budget.
       most = Math.min(most, visits + MORE_VISITS);
       const before = finder.to(result.before);
       found.set(node, {

@@ -143,7 +143,7 @@ function afterRace(partial: Partial, racing: readonly (readonly [number, number]
 interface HasValue {
   readonly succeeds: boolean;
   readonly fails: boolean;
-  /** Success, or failure, is known to be possible and not only not excluded. */
+  /** Whether a success is known to be possible (below: a failure). Otherwise it is only not excluded. */
   readonly isSureSuccess: boolean;
   readonly isSureFailure: boolean;
 }

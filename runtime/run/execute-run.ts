@@ -32,7 +32,10 @@ async function endOf(run: Run, work: (run: Run) => RunEnd | Promise<RunEnd>): Pr
   }
 }
 
-/** As `executeRun` for the work before the run exists: a cancelled call whose store does not answer ends as cancelled. */
+/**
+ * Like `executeRun`, for the work before the run exists: a cancelled call whose store does not respond ends as
+ * cancelled.
+ */
 export async function orCancelled(
   core: EngineCore,
   options: RunOptions,
@@ -68,7 +71,10 @@ export function resultOf(run: Run, end: RunEnd): RunResult {
   return isLarge ? withLazyState(result, run) : result;
 }
 
-/** With more channels than this, `state` is built on first access: the cost of a run depends on what it does, not on its size. */
+/**
+ * Maximum number of channels for which `state` is built at once. With more channels, it is built on first access: the
+ * cost of a run must not depend on the size of the graph.
+ */
 const LARGE_STATE = 100;
 
 function withLazyState(result: RunResult, run: Run): RunResult {

@@ -15,7 +15,11 @@ export function replanUnrouted(run: Run): void {
   routeAs(run, nodes, run.ready);
 }
 
-/** Adds the nodes that follow if these nodes had just ended. @param ready the next nodes to keep */
+/**
+ * Adds the nodes that would follow if these nodes had just ended.
+ *
+ * @param ready the next nodes to keep
+ */
 export function routeAs(run: Run, nodes: readonly number[], ready: readonly number[]): void {
   const routings = nodes.map((node): Routing => ({
     node,

@@ -72,7 +72,7 @@ export function followRun(
   const { channels, channelIndex, table } = run.program;
   const isOther = head.graph !== undefined && head.graph !== table.name;
   if (isOther && run.path.length === 0) throw otherGraph(head, table.name);
-  // A node that calls another graph since an edit: that graph starts without memory.
+  // An edit changed the graph that the node calls. The new graph starts without memory.
   const lost = isOther || isAdmitted ? [] : [...problems, ...lostMemory(run.program, head)];
   if (lost.length > 0) {
     const what = `a new run on thread \`${head.threadId}\` would lose its memory under this version of graph \`${table.name}\``;

@@ -79,7 +79,10 @@ export class Run {
   attempt: number;
   /** Number of the run of this call, 1-based: a retry of the calling node starts another run. */
   round = 1;
-  /** Of a call: 1, and one more after each edit that changed its arguments. Calls with other arguments are other tasks (5.5). */
+  /**
+   * For a called graph: 1 plus the number of edits that changed its arguments. Calls with different arguments are
+   * different tasks (5.5).
+   */
   argumentsRound = 1;
   maxSteps: number | null;
   readonly listening: boolean;
@@ -143,7 +146,7 @@ export class Run {
     return this.#runId === undefined ? this.shared.runId : `${this.#runId}${this.round === 1 ? "" : `.${this.round}`}`;
   }
 
-  /** The last failure that an error edge took, the value of `error`; `null` before. */
+  /** The value of `error`: the last failure for which an error edge was taken; `null` before. */
   get error(): Json {
     return this.scope.error;
   }
@@ -234,7 +237,7 @@ export class Run {
     return `${this.#pausePlace}${task}@${step}${number}.${runSuffix(this.shared.runId)}`;
   }
 
-  /** Whether a pause belongs to a task of the next step, or to a graph that this task calls: to the task with its present item. */
+  /** Whether a pause belongs to a task of the next step with its present item, or to a graph that this task calls. */
   isPauseOf(id: string, task: Task): boolean {
     return id.startsWith(`${this.#pausePlace}${taskName(task)}@${this.step}`);
   }

@@ -6,8 +6,8 @@ import type { Clock } from "../interface/clock.ts";
 import type { Shared } from "./shared.ts";
 
 /**
- * How long all runs together may block the event loop, in milliseconds. A step that is in progress then ends later, and the clock
- * counts whole milliseconds, so that the event loop has a turn every 10 ms.
+ * How long all runs together may block the event loop, in milliseconds. The value is below the goal of one turn every
+ * 10 ms, because the step in progress still has to end, and because the clock counts whole milliseconds.
  */
 const TURN_MS = 6;
 
@@ -23,11 +23,11 @@ export interface Turn {
   steps: number;
   /** When the first step after the last turn was taken, in milliseconds; `undefined` before it. */
   since: number | undefined;
-  /** The work has taken its time: every further step waits. */
+  /** The time of the turn is used up: every further step waits. */
   isOver: boolean;
   /** Runs that wait for a turn, first come first served. */
   waiting: (() => void)[];
-  /** Index of the first of them: removing it from a long list would move all others. */
+  /** Index of the first run in `waiting`. Removing it from a long list would move all others. */
   first: number;
 }
 

@@ -20,13 +20,15 @@ import { storeOutcome } from "./stored-outcome.ts";
 import { allowsFailure, childrenOfAll, takenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
 
 type End = RunEnd | undefined;
-/** By task: the targets of its error edges, if it failed and one of them holds. */
+/**
+ * By task: the targets of the error edges that are taken; `undefined` if the task did not fail or takes no error edge.
+ */
 type ErrorTargets = readonly (readonly Target[] | undefined)[] | undefined;
 
 /**
- * Ends a super-step: updates, then edges on the new state, then one checkpoint (2.2 - 2.4, 5.3). If the step cannot
- * end, a checkpoint keeps its results. Returns how the run ends, `undefined` if it continues; a promise only if it
- * waits for the store.
+ * Ends a super-step: applies the updates, evaluates the edges on the new state, and writes one checkpoint (2.2 - 2.4,
+ * 5.3). If the step cannot end, a checkpoint keeps its results. Returns the end of the run, or `undefined` if the run
+ * continues. Returns a promise only if it waits for the store.
  */
 export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): End | Promise<End> {
   let pauses: PauseItem[] | undefined;
@@ -155,7 +157,9 @@ function routingsOf(
   });
 }
 
-/** Keeps the error values until the targets of the error edges run; behind a barrier that may be some steps later. */
+/**
+ * Keeps the error values until the targets of the error edges run. The target of a barrier may run several steps later.
+ */
 function carryErrors(
   run: Run,
   tasks: readonly Task[],

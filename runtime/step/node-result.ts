@@ -4,7 +4,7 @@ import { Mismatch } from "../value/mismatch.ts";
 import type { Run } from "../run/run.ts";
 import type { Task, Update } from "./task.ts";
 
-/** The updates of a node's result, or why the result does not fit (2.3). */
+/** The updates of a node's result, or the error if the result does not fit (2.3). */
 export function updatesOf(run: Run, task: Task, value: unknown): readonly Update[] | NodeError {
   const { output, each } = task.node.spec;
   if (output === undefined) return NOTHING;

@@ -66,7 +66,7 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   if (run.unrouted.length > 0) replanUnrouted(run);
   const end = nextStop(run);
   if (end === undefined) return loop(run);
-  // A paused run stops here at other gates than those it has just passed.
+  // A paused run stops here only at gates that it has not just passed.
   const isNew = end.status !== head.status || end.status === "paused";
   if (run.writer !== undefined && isNew && end.status !== "cancelled") {
     const isInsideStep = head.phase === "interrupted";
@@ -98,7 +98,9 @@ function waitingTasks(run: Run, all: readonly PauseItem[], unanswered: readonly 
   return waiting.size === 0 ? undefined : waiting;
 }
 
-/** Whether a pause of the next step was raised by another item than the one that the list of its `for` node has now. */
+/**
+ * Whether a pause of the next step belongs to an item that the list of its `for` node no longer has at the same index.
+ */
 function hasOtherItems(run: Run): boolean {
   const { waiting } = run;
   if (waiting === undefined) return false;

@@ -16,9 +16,10 @@ import type { Json } from "../value/json.ts";
 import { CANCELLED_OUTCOME, doneOutcome, pausedOutcome, type Outcome, type Task, type Update } from "./task.ts";
 
 /*
- * An attempt has two halves. `beginAttempt` calls the body; if the body returns a value, that is all. If the body returns a
- * promise, one of two drivers waits for it: `finishAttempt` calls back, and the loop of `run-loop.ts` awaits it for a task
- * that runs alone. The rows "chain of 3" and "5 and a join" of `bench/engine.ts` measure what each driver costs.
+ * An attempt has two halves. `beginAttempt` calls the body. If the body returns a value, the attempt ends there. If the
+ * body returns a promise, one of two drivers waits for it: `finishAttempt` uses callbacks, and the loop of
+ * `run-loop.ts` awaits the promise of a task that runs alone. The rows "chain of 3" and "5 and a join" of
+ * `bench/engine.ts` measure the cost of both drivers.
  */
 
 /**
@@ -33,7 +34,7 @@ export function runTask(run: Run, task: Task): Outcome | Promise<Outcome> {
 /** Runs an attempt, and the retries that the policy `tries` of the node adds. */
 export function runAttempt(attempt: Attempt): Outcome | Promise<Outcome> {
   const { run } = attempt;
-  // A drained run starts no further body; the step keeps the results that it has.
+  // A drained run starts no further body. The step keeps its results.
   if (run.cancellation.aborted || run.aborting || isDraining(run)) return CANCELLED_OUTCOME;
   const outcome = beginAttempt(attempt);
   if (outcome !== undefined) return outcome;

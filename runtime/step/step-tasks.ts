@@ -109,7 +109,7 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
     const task = tasks[index]!;
     let outcome: Outcome | Promise<Outcome> | undefined;
     if (isDirect(run, task)) {
-      // Calls back instead of making a promise for each task. The rows "5 and a join" of `bench/engine.ts` measure it.
+      // Uses a callback instead of a promise for each task. The rows "5 and a join" of `bench/engine.ts` measure it.
       const attempt = new Attempt(run, task, 1);
       outcome = beginAttempt(attempt);
       if (outcome === undefined) {
@@ -139,7 +139,7 @@ function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcom
   const known = storedResultOf(run, task);
   if (known !== undefined) return restoreOutcome(run, task, known);
   const waiting = run.waiting?.get(task.id);
-  // Without an answer, the body does not run again only to raise the same pause.
+  // The pause has no answer yet, so the body would only raise the same pause again.
   const isOwn = waiting?.every(({ id }) => run.isPauseOf(id, task)) === true;
   if (waiting !== undefined && isOwn && !waiting.some((pause) => mayContinue(run, pause)))
     return pausedOutcome(waiting, childrenOf(run, task));

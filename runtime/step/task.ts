@@ -13,7 +13,7 @@ export interface Task {
   readonly item: Json | undefined;
   /** Position in the list of a `for` node; -1 for every other task. */
   readonly itemIndex: number;
-  /** The value of `error` in this task if an error edge leads to it; `null` for the value that the run has. */
+  /** The value of `error` in this task, if an error edge leads to it. `null`: the task reads the `error` of the run. */
   readonly error: Json;
   /** The items of a `for` node, each a task. */
   readonly items: readonly Task[] | undefined;

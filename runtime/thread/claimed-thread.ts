@@ -42,8 +42,8 @@ export async function withClaim<T>(
   const renew = (): void => {
     let answered = false;
     const due = clock.now() + leaseMs / 3;
-    // Retries while a renewal is unanswered: another connection may get through. If the store is silent for a whole
-    // lease, the claim counts as lost; otherwise the run would wait for ever.
+    // Retries while a renewal is unanswered, because another connection may reach the store. If the store does not
+    // respond for a whole lease, the claim counts as lost. Otherwise the run would never end.
     timer = clock.setTimeout(() => {
       answered = true;
       const now = clock.now();

@@ -13,8 +13,8 @@ import { storeOf } from "./thread-access.ts";
 const PAGE = 500;
 
 /**
- * The threads of a store, most recently written first. The status is that of now: a thread whose answers were all stored no longer
- * waits, and one that no process runs is interrupted.
+ * The threads of a store, most recently written first. The status is the present one: a thread whose answers were all
+ * stored no longer waits, and an unfinished thread without a runner is interrupted.
  *
  * @throws StoreError NG_STORE_FAILED for a store that cannot list its threads
  */
@@ -25,9 +25,9 @@ export async function listThreads(core: EngineCore, options: ThreadListOptions):
 }
 
 /**
- * As `listThreads`, for a store without an engine.
+ * Like `listThreads`, for a store without an engine.
  *
- * @param onCorrupt receives the damage of threads that the listing leaves out; without it, damage fails the call
+ * @param onCorrupt receives the damage of threads that the listing omits; without it, damage fails the call
  */
 export async function threadsOf(
   store: Store,

@@ -71,7 +71,7 @@ export async function migrateThread(
   const migrated: Checkpoint = { ...head, values, ...convertedResults(core, head, options, known) };
   const accepted = new Set([...Object.keys(options.map ?? {}), ...Object.keys(options.set ?? {})]);
   const expected = known === undefined ? undefined : { ...known };
-  // A new value is a decision about the new reducer of its channel too.
+  // A new value also accepts the new reducer of its channel.
   for (const name of accepted) if (expected !== undefined) setField(expected, name, channelShapes(program)[name]!);
   problems.push(...driftProblems(program, migrated, [], expected));
   problems.push(...(await calledGraphProblems(core, thread, former, renaming)));
@@ -115,7 +115,10 @@ export async function migrateThread(
   return id;
 }
 
-/** Reads `rename`: each name applies to nodes, to channels or to both, wherever the graph has the new name and no longer the old. */
+/**
+ * Reads `rename`. Each name applies to nodes, to channels or to both, if the graph has the new name and no longer has
+ * the old one.
+ */
 function readRenaming({ table, nodeIndex, channelIndex }: Program, { rename = {} }: MigrateOptions): Renaming {
   checkRecordOf("rename", rename, "old names to new names", (value) => typeof value === "string");
   const targets = new Set(Object.values(rename));

@@ -67,7 +67,7 @@ export async function pruneThreads(
           pruned.push({ thread, checkpoints });
           return;
         }
-        // Another process may have written the thread since the listing, and so renewed it.
+        // Another process may have written the thread after the listing, which renews the thread.
         if (!(await isExpired(claimed, thread, expiredAt!))) return;
         await asStoreError(() => claimed.deleteThread(thread));
         deleted.push(thread);

@@ -172,8 +172,7 @@ async function resumeHead(
     ttl: head.ttl,
     durable,
     answers,
-    // Opens the gate that the thread waits at, and no other: a called graph may reach a gate that was never reported
-    // (6.3).
+    // Opens only the gate at which the thread waits: a called graph may reach a gate that was never reported (6.3).
     openedGates: new Set(named ? [] : onlyGate(head, answers)),
     isResume: true,
     metadata: { ...head.metadata, ...options.metadata },
@@ -189,7 +188,7 @@ function presentId(program: Program): (id: string) => string {
   return (id) => presentPauseId(program, id);
 }
 
-/** The caller may have read the ids of pauses before a node was renamed. */
+/** A node may have been renamed after the caller read the ids of pauses. */
 function withPresentIds(program: Program, options: ResumeOptions): ResumeOptions {
   const { answers } = options;
   if (typeof answers !== "object" || answers === null || Array.isArray(answers)) return options;

@@ -14,8 +14,8 @@ import { programAt } from "./fork-thread.ts";
 import { admitEdits, applyEdits } from "./update-thread.ts";
 
 /**
- * Edits the state of an unfinished called graph: a checkpoint in its namespace, and one of the thread that refers to it. Returns the
- * id of the latter.
+ * Edits the state of an unfinished called graph. Writes a checkpoint in its namespace, and a checkpoint of the thread
+ * that refers to it. Returns the id of the second one.
  *
  * @throws RunError NG_BAD_INPUT if no unfinished graph has this namespace, and for inputs, which come from the call
  */

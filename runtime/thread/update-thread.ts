@@ -170,7 +170,7 @@ function finishTask(run: Run, head: Checkpoint, node: string, updates: StoredOut
 export interface Edit {
   readonly channel: number;
   readonly name: string;
-  /** The value as the channel takes it: an update, or the whole value in place of the old one. */
+  /** The value that is written to the channel: an update, or the whole value in place of the old one. */
   readonly update: Json;
   readonly next: Json;
   readonly isSet: boolean;
