@@ -34,8 +34,8 @@ export interface SaveDetails {
   /** A fork: nothing runs until a resume. */
   readonly prepared?: boolean;
   /**
-   * The last checkpoint that the run writes now, also if the run has not ended (a drain). A run that is not called by another
-   * one releases its claim with it.
+   * The last checkpoint of this execution, even if the run is not finished (a drain). The save releases the claim,
+   * except for a called graph.
    */
   readonly ends?: boolean;
   /** Set if the step is unfinished: its results are part of the checkpoint (6.3), and these nodes still have to run. */
@@ -63,7 +63,7 @@ export class CheckpointWriter {
   /** Channels written since the last checkpoint. */
   #dirty = new Map<number, Dirty>();
   #resets: ChannelChange[] = [];
-  /** The chain has a checkpoint of this table with its channels. */
+  /** Whether a checkpoint of the chain has recorded the channels of this table. */
   hasRecordedChannels = false;
   /** Results of the step in progress, by task id. */
   readonly results = new Map<string, PendingWrite>();
@@ -101,7 +101,7 @@ export class CheckpointWriter {
     });
   }
 
-  /** Stores when a wait ends, before it begins. It is durable when the promise resolves. */
+  /** Stores the due time of a wait before the wait begins. It is durable when the promise resolves. */
   keepDue(node: string, pauseId: string, due: number): Promise<void> | undefined {
     const { store, claim, journal, durability } = this.#durable;
     const { headId } = this;
@@ -238,7 +238,10 @@ export class CheckpointWriter {
     return record;
   }
 
-  /** Where a run starts or stops, its graph may be edited before the next checkpoint. */
+  /**
+   * Whether the checkpoint records the channels of the graph. It does where a run starts or stops, because the graph
+   * may be edited before the next checkpoint.
+   */
   #recordsChannels({ status }: SaveDetails): boolean {
     const isFirst = !this.hasRecordedChannels;
     this.hasRecordedChannels = true;

@@ -6,8 +6,8 @@ import type { Cancellation } from "../run/cancellation.ts";
 import { isThenable } from "../value/promise.ts";
 
 /**
- * How long a call in progress may still take after the run was cancelled, in milliseconds. Its write is often worth the
- * wait.
+ * How long a call in progress may still take after the run was cancelled, in milliseconds. A short wait often saves its
+ * write.
  */
 export const GRACE_MS = 3000;
 

@@ -45,10 +45,10 @@ export function listChange(before: Json | undefined, after: Json, allowsSplices:
   return { kind: "splice", edits };
 }
 
-/** Items of each list that are searched for the place where the lists are equal again. */
+/** Maximum number of items of each list that are searched for the next equal item. */
 const LOOKAHEAD = 16;
 
-/** How many items of the old list are gone, and how many of the new list are new, up to the next equal item. */
+/** The number of items removed from the old list, and the number of new items, up to the next equal item. */
 function nextEdit(
   old: readonly Json[],
   i: number,

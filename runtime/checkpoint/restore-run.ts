@@ -155,7 +155,7 @@ export function withAnswers<T extends Checkpoint>(head: T, writes: readonly Pend
   const stored = writes.filter(isAnswer).map((write) => ({ id: answeredPause(write), value: write.result }));
   const ids = new Set([...stored.map(({ id }) => id), ...wokenPauses(writes)]);
   const done = new Set(writes.filter(isResult).map(({ taskId }) => taskId));
-  // A task that waited for a signal or a deadline may have its result, too.
+  // A task that waited for a signal or a deadline can also have a stored result.
   const isDone = ({ taskId = "", namespace }: PauseItem): boolean => namespace.length === 0 && done.has(taskId);
   const pauses = head.pauses.filter((pause) => !ids.has(pause.id) && !isDone(pause));
   if (pauses.length === head.pauses.length) return head;

@@ -3,7 +3,7 @@ import type { PauseItem, Signal } from "../interface/checkpoint.ts";
 import type { MaybePromise } from "../value/json.ts";
 import type { Run } from "../run/run.ts";
 
-/** Whether the body of a waiting task has to run again to find out: it is due, or a signal may have come. */
+/** Whether the body of a waiting task has to run again: its wait is due, or a signal may have come. */
 export function mayContinue(run: Run, { kind, due }: PauseItem): boolean {
   return kind === "signal" || (due !== undefined && run.isDue(due));
 }

@@ -9,15 +9,18 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Time for the calls of a group, in milliseconds: timers and other events must not wait long. The commit comes on top. */
+/**
+ * Maximum time for the calls of a group without the commit, in milliseconds: timers and other events must not wait
+ * long.
+ */
 const MAX_GROUP_MS = 5;
 
 /**
- * Group commit: the calls of one turn of the event loop share one transaction, in which each call is a savepoint. A call
- * settles after the commit, so it is as durable as alone, and a call that fails rolls back its savepoint alone. Syncing the
+ * Group commit: the calls of one turn of the event loop share one transaction, in which each call is a savepoint. A
+ * call settles after the commit, so it is durable then. If a call fails, only its savepoint is rolled back. Syncing the
  * disk is most of the cost of a transaction, so many threads on one file are several times faster.
  *
- * A call runs at once while there is no other run: waiting for the end of the turn would only delay it.
+ * A call runs at once while no other run is active: waiting for the end of the turn would only delay it.
  */
 export class GroupCommit {
   readonly #connection: Connection;
@@ -53,7 +56,7 @@ export class GroupCommit {
     this.#flush(Number.POSITIVE_INFINITY);
   }
 
-  /** Commits the calls that wait, as many as fit in a time; the others wait for the next turn. */
+  /** Commits as many waiting calls as fit into `maxMs`. The others wait for the next turn. */
   #flush(maxMs: number): void {
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -39,7 +39,8 @@ export function openDatabase(path: string, options: ConnectionOptions): SqliteDa
     database.exec(`PRAGMA busy_timeout = ${timeout}`);
     return database;
   } catch (error) {
-    // An open transaction would keep its lock where the driver keeps the file open until its statements are collected.
+    // Ends an open transaction. Some drivers keep the file open until its statements are collected, and the lock with
+    // it.
     for (const end of [() => database?.exec("ROLLBACK"), () => database?.close()]) {
       try {
         end();

@@ -43,7 +43,7 @@ export function removeThread(connection: Connection, threadId: ThreadId): void {
   connection.write(() => {
     const name = encodeKey(threadId);
     const rows = connection.all<ThreadRow>("SELECT * FROM threads WHERE name = ? OR hash = ?", name, keyHash(name));
-    // Damaged rows are removed too: deleting the thread is the way out that their errors name.
+    // Also removes damaged rows, because their errors recommend deleting the thread.
     for (const { thread } of rows.filter((row) => row.name === name || isDamaged(THREADS, row))) {
       removeCells(connection, thread);
       for (const table of ["checkpoints", "heads", "writes", "signals", "waits", "threads"]) {

@@ -23,7 +23,10 @@ import { claimedThread, headOf, setHead, updateThread, withStep } from "./thread
 
 const UNIQUE_VIOLATED = 2067;
 
-/** Checkpoint, cells, head, label, pending writes and claim: one transaction. */
+/**
+ * Saves a checkpoint in one transaction: its row, cells, head and label, the removal of pending writes, and the release
+ * of the claim.
+ */
 export function save(connection: Connection, claim: Claim, request: SaveRequest): void {
   const { header, expectedHead } = request;
   // Encoding needs no lock, so it comes before the transaction.
@@ -41,8 +44,9 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
     const continues = head !== undefined && continuesChain(request);
 
     let staging = connection.recent.staging;
-    // Labels and parents other than the head are looked up in the table `checkpoints`, so nothing may be staged. When
-    // another process has staged steps it probably continues, and would flush whatever this step staged.
+    // A label and a parent other than the head are searched in the table `checkpoints`, so nothing may be staged. If
+    // another process has staged steps, it probably continues, and its next step would flush a step that is staged
+    // here.
     const isOrdinary = label === null && (continues || header.parentId === null);
     if (flushedOthers || !isOrdinary || staging === undefined || !fitsStaging(staging, text, changes)) {
       flushStaging(connection);

@@ -107,7 +107,7 @@ function threadsAfter(select: SqliteStatement, thread: number): (ThreadRow & { r
   return select.all(thread) as (ThreadRow & { readonly hash: number })[];
 }
 
-/** Version 3 adds the inboxes of threads, and an index of what lets paused threads continue. */
+/** Version 3 adds the inboxes of threads, and a table of due times and signals with which paused threads continue. */
 function addInbox(database: SqliteDatabase): void {
   database.exec(`
   CREATE TABLE signals (

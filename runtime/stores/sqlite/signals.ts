@@ -1,4 +1,4 @@
-/** The inbox of a thread, and the row that lets `threads` find the threads that may continue. */
+/** The inbox of a thread, and the row with which `threads` finds threads that may continue. */
 import type { Signal, ThreadId } from "../../interface/checkpoint.ts";
 import { encodeKey } from "../contract/key.ts";
 import {
@@ -59,7 +59,11 @@ export function takeSignals(connection: Connection, thread: ThreadRow, ids: read
   if (taken > 0) changeWait(connection, thread, (wait) => ({ ...wait, signals: wait.signals - taken }));
 }
 
-/** Puts signals into the inbox, those that were taken at their former places. @param signals JSON text by id */
+/**
+ * Puts signals into the inbox. Signals that were taken before return to their former positions.
+ *
+ * @param signals JSON text by id
+ */
 export function returnSignals(connection: Connection, thread: ThreadRow, signals: ReadonlyMap<string, string>): void {
   let added = 0;
   for (const [id, data] of signals) {

@@ -1,9 +1,10 @@
 /**
  * A write-ahead staging table (`tail` in SQL) for the newest checkpoints and cells.
  *
- * A save writes checkpoint and first cell as one row at the end of this table, further cells as rows of their own. In their
- * own tables they would also change three indexes. Measured for a save with two changed channels: 1.5 pages of the
- * write-ahead log in place of 5.3. A flush later moves all staged rows together, which then share pages.
+ * A save appends one row with the checkpoint and its first cell to this table. Every further cell is a row of its own.
+ * In the tables `checkpoints` and `cells`, the same rows would also change three indexes. Measured for a save with two
+ * changed channels: 1.5 pages of the write-ahead log instead of 5.3. A flush later moves all staged rows together, so
+ * that they share pages.
  *
  * Invariants:
  * - A staged row is durable when the save returns: staging changes where rows are written, not when.
@@ -11,7 +12,7 @@
  *   newest cell of each staged channel.
  * - Every other transaction flushes first (`Connection.write`, `Connection.read`), so that readers need only the checkpoint
  *   tables.
- * - The row of a thread need not count staged steps: a flush adds those above `threads.last`.
+ * - The counters of a thread may omit staged steps. A flush adds the steps above `threads.last`.
  * - A staged checkpoint has no label, and its parent is the head of its namespace.
  */
 import type { EncodedChange } from "../contract/cells.ts";
