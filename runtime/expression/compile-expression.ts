@@ -224,12 +224,18 @@ function buildRecord(expression: Extract<Expression, { op: "record" }>, context:
       ? { name: undefined, run: build(field.spread, context) }
       : { name: field.name, run: build(field.value, context) },
   );
+  if (fields.some(({ name }) => name === undefined)) {
+    // As in generated code, all parts are evaluated before the first is spread.
+    return (scope, frame) => {
+      const parts = fields.map(({ name, run }): readonly [Json] | readonly [string, Json] =>
+        name === undefined ? [run(scope, frame)] : [name, run(scope, frame)],
+      );
+      return operations.record(parts, expression);
+    };
+  }
   return (scope, frame) => {
     const result: Record<string, Json> = {};
-    for (const { name, run } of fields) {
-      if (name === undefined) operations.setFields(result, run(scope, frame), expression);
-      else operations.setField(result, name, run(scope, frame));
-    }
+    for (const { name = "", run } of fields) operations.setField(result, name, run(scope, frame));
     return Object.freeze(result);
   };
 }

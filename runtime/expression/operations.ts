@@ -176,10 +176,10 @@ export function joinLists(parts: readonly (readonly Json[])[], at?: Site): reado
  * Makes a record from pairs of name and value; a value alone is a record whose fields are copied. The last value of a
  * repeated name is kept.
  */
-export function record(fields: readonly (readonly [string, Json] | readonly [Json])[]): JsonObject {
+export function record(fields: readonly (readonly [string, Json] | readonly [Json])[], at?: Site): JsonObject {
   const result: Record<string, Json> = {};
   for (const field of fields) {
-    if (field.length === 1) setFields(result, field[0]);
+    if (field.length === 1) setFields(result, field[0], at);
     else setField(result, field[0], field[1]);
   }
   return Object.freeze(result);
