@@ -90,13 +90,19 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
     if (first === "derive") return named && (is(source, index + 2, t.Equal) || is(source, index + 2, t.Colon));
     if (first === "limit") return isPair && next === "steps";
     if (first === "assert") return isPair && (ASSERTION_WORDS.has(next) || word(source, index + 2) === "before");
-    if (first === "drop") return named && !is(source, index + 2, t.Arrow);
+    if (first === "drop") return named && !is(source, index + 2, t.Arrow) && !startsEdgeClause(source, index + 1);
     return (first === "all" || first === "any") && is(source, index + 1, t.LeftParen);
   }
   if (first === "task") return named && is(source, index + 2, t.Equal);
   if (first === "order") return isPair && next === "file";
   if (first === "on") return isPair && next === "failure";
   return first === "pool" && named && is(source, index + 2, t.Numeral);
+}
+
+/** The words after the last target of an edge: `a -> b, drop on error`. */
+function startsEdgeClause(source: TokenText, index: number): boolean {
+  const first = word(source, index);
+  return first === "when" || first === "otherwise" || (first === "on" && word(source, index + 1) === "error");
 }
 
 /** As `startsStatement`, without lists of sources: tokens that cannot occur inside an expression. */

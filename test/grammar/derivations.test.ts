@@ -38,6 +38,7 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
     [
       "Tries",
       "Timeout",
+      "Within",
       "Cache",
       "MaxParallel",
       "AllowFailure",
