@@ -214,7 +214,9 @@ export class CheckpointWriter {
     if (details.status === "running" && (phase === "updated" || details.prepared === true)) header.prepared = true;
     // Mutation point: finished-results
     const finished = unfinished === undefined ? [] : [...this.results.values()];
-    if (finished.length > 0) header.finished = finished;
+    // An edit or a fork inside a step has a phase that does not show the step: an empty list does.
+    const isEditedStep = unfinished !== undefined && phase !== "interrupted" && run.stored !== undefined;
+    if (finished.length > 0 || isEditedStep) header.finished = finished;
     const due = details.status === "paused" ? firstDue(details.pauses ?? NO_ITEMS) : undefined;
     if (due !== undefined) header.due = due;
     if (unfinished !== undefined && run.dues !== undefined) header.dues = Object.fromEntries(run.dues);

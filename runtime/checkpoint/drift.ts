@@ -6,6 +6,7 @@ import type { Store } from "../interface/store.ts";
 import { channelShapes, recordedShapes, reducerOf, type ChannelShapes } from "./channel-shapes.ts";
 import { formerNames, presentChannels, underPresentNames, type PresentCheckpoint } from "./former-names.ts";
 import { ERROR_NAME } from "../table/error-channel.ts";
+import { presentPauses } from "./present-pauses.ts";
 import { isResult } from "./restore-run.ts";
 import type { BarrierSpec, Table } from "../table/table.ts";
 import type { StoredOutcome } from "../run/shared.ts";
@@ -38,13 +39,18 @@ export async function refuseDrift(
     ...driftProblems(program, present.head, present.writes, shapes),
   ];
   // Mutation point: drift
-  if (problems.length === 0) return present;
+  if (problems.length === 0) return withPresentPauses(program, present);
   throw drift(
     head,
     `thread \`${head.threadId}\` cannot be resumed with this version of graph \`${table.name}\``,
     problems,
     "resume it under the version that wrote it, declare what was renamed or removed in the graph (`was oldname`, `drop name`), or migrate it (`engine.migrate`, `ngc migrate`)",
   );
+}
+
+function withPresentPauses(program: Program, present: PresentCheckpoint): PresentCheckpoint {
+  const pauses = presentPauses(program, present.head);
+  return pauses === present.head.pauses ? present : { ...present, head: { ...present.head, pauses } };
 }
 
 export function presentShapes(program: Program, shapes: ChannelShapes | undefined): ChannelShapes | undefined {
@@ -89,7 +95,8 @@ function channelProblems(program: Program, head: Checkpoint, shapes: ChannelShap
         return [`input \`${name}\` is new and has no default`];
       }
       const hasValue = !(channel.admit(initial[index]!) instanceof Mismatch);
-      return hasValue ? [] : [`channel \`${name}\` is new, has no default, and its type does not allow \`null\``];
+      if (hasValue) return [];
+      return [`channel \`${name}\` is new, has no default, and its type does not allow \`null\``];
     }
     const [before, after] = [reducerOf(shapes[name]!), reducerOf(now[name]!)];
     if (before === after) return [];

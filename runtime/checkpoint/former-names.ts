@@ -4,7 +4,7 @@ import type { Json } from "../value/json.ts";
 import type { Program } from "../program/program.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 import { renameChannels, renameCheckpoint, renameTask, renameWrite, type Renaming } from "./rename-checkpoint.ts";
-import { isResult } from "./restore-run.ts";
+import { isResult, withAnswers } from "./restore-run.ts";
 
 /** A checkpoint under the present names of its graph. */
 export interface PresentCheckpoint {
@@ -106,6 +106,12 @@ export function underPresentNames(
     moved,
     problems,
   };
+}
+
+/** A checkpoint under the present names, without the pauses that have ended since it was stored (`withAnswers`). */
+export function answeredHead(program: Program, stored: Checkpoint, found: readonly PendingWrite[]): Checkpoint {
+  const { head, writes } = underPresentNames(program, stored, found);
+  return withAnswers(head, writes);
 }
 
 /** A record by channel under the present names. */

@@ -113,8 +113,8 @@ export function restoreRun(
   // Mutation point: restored-dues
   const dues = new Map([...Object.entries(head.dues ?? {}), ...writes.filter(isDue).map(dueOfWrite)]);
   run.dues = dues.size === 0 ? undefined : dues;
-  const isInStep = run.path.length > 0 || head.phase === "interrupted";
-  run.shared.inbox.remember([...(isInStep ? (head.taken ?? []) : []), ...writes.flatMap(takenBy)]);
+  const isUnfinished = run.path.length > 0 || head.phase === "interrupted";
+  run.shared.inbox.remember([...(isUnfinished ? (head.taken ?? []) : []), ...writes.flatMap(takenBy)]);
   const stored = new Map<string, StoredOutcome>();
   const ready = new Set(head.nextNodes.map(node));
   for (const write of [...(head.finished ?? []), ...writes]) {
@@ -126,10 +126,15 @@ export function restoreRun(
   }
   run.ready = [...ready].sort((a, b) => a - b);
   // Mutation point: restored-results
-  run.stored = stored.size === 0 ? undefined : stored;
+  run.stored = stored.size === 0 && !isInStep(head) ? undefined : stored;
   if (writer === undefined) return;
   writer.headId = writer.storedId = head.id;
   writer.hasRecordedChannels = head.digest === table.digest;
+}
+
+/** Whether a step has begun and has not ended at the checkpoint. Results that were stored after it are not part of it. */
+export function isInStep({ phase, finished }: Pick<Checkpoint, "phase" | "finished">): boolean {
+  return phase === "interrupted" || finished !== undefined;
 }
 
 /** Pauses of a checkpoint by the task of this run that they belong to. Gates belong to no task. */

@@ -35,7 +35,7 @@ import {
   STREAM_RESUME_OPTIONS,
   UPDATE_OPTIONS,
 } from "../run/option-names.ts";
-import { underPresentNames } from "../checkpoint/former-names.ts";
+import { answeredHead } from "../checkpoint/former-names.ts";
 import { forkCheckpoint, programAt } from "../thread/fork-thread.ts";
 import { freezeTable } from "../table/check-table.ts";
 import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
@@ -274,8 +274,8 @@ async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["s
   const store = storeOf(core, "threads are kept in a store");
   const found = await asStoreError(() => store.loadLatest(thread));
   if (found === undefined) return undefined;
-  const stored = withAnswers(migrateCheckpoint(found, { threadId: thread }), await loadWrites(store, thread, found.id));
-  const { head } = underPresentNames(core.program, stored);
+  const stored = migrateCheckpoint(found, { threadId: thread });
+  const head = answeredHead(core.program, stored, await loadWrites(store, thread, found.id));
   const { id, status, step, nextNodes, pendingSends, pauses, label, metadata } = head;
   const next = [...new Set([...nextNodes, ...pendingSends.map(({ node }) => node)])];
   const state = allValues(core.program, head);
@@ -285,14 +285,15 @@ async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["s
 async function historyOf(core: EngineCore, thread: ThreadId, options: HistoryOptions): Promise<readonly Checkpoint[]> {
   checkOptions("a history", options, HISTORY_OPTIONS);
   const store = storeOf(core, "history is kept in a store");
-  const list = [...(await asStoreError(() => store.list(thread, options)))];
+  const list = await asStoreError(() => store.list(thread, options));
   const [newest] = list;
   // Only the newest checkpoint can have answers that no checkpoint records.
-  if (newest?.status === "paused") list[0] = withAnswers(newest, await loadWrites(store, thread, newest.id));
+  const writes = newest?.status === "paused" ? await loadWrites(store, thread, newest.id) : [];
   const program = programAt(core.program, (options.namespace ?? "").split("/"));
-  if (program === undefined) return list;
   return list.map((checkpoint) => {
-    const { head } = underPresentNames(program, checkpoint);
+    const found = checkpoint === newest ? writes : [];
+    if (program === undefined) return withAnswers(checkpoint, found);
+    const head = answeredHead(program, checkpoint, found);
     return { ...head, values: allValues(program, head) };
   });
 }

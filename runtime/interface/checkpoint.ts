@@ -90,7 +90,10 @@ export interface CheckpointHeader {
   readonly ttl?: number;
   /** The digest of the table that wrote it. */
   readonly digest: string;
-  /** Results of a step that paused, failed or was cancelled. A resume does not run these tasks again. */
+  /**
+   * Results of a step that paused, failed or was cancelled. A resume does not run these tasks again. An edit, a fork or a migration
+   * inside such a step has this list, even if it is empty.
+   */
   readonly finished?: readonly PendingWrite[];
   /** In phase `interrupted`: nodes of the step whose `pause before` has been released. Absent if the graph has no gates. */
   readonly passedGates?: readonly string[];

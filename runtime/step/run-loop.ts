@@ -44,7 +44,12 @@ export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
  * @param head the checkpoint that the run was restored from
  */
 export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
-  const unanswered = head.pauses.filter(({ id }) => !run.shared.answers.has(id) && !run.woken.has(id));
+  // A process may have died after it had stored the result of a task that took a signal, or whose deadline had passed.
+  const isFinished = ({ taskId = "", namespace }: PauseItem): boolean =>
+    run.stored?.has(namespace[run.path.length] ?? taskId) === true;
+  const isAnswered = (pause: PauseItem): boolean =>
+    run.shared.answers.has(pause.id) || run.woken.has(pause.id) || isFinished(pause);
+  const unanswered = head.pauses.filter((pause) => !isAnswered(pause));
   // Mutation point: waiting-pauses
   const waiting = unanswered.filter(({ id }) => !run.shared.openedGates.has(id));
   run.children = head.children ?? {};

@@ -1,8 +1,11 @@
+import type { Checkpoint } from "../interface/checkpoint.ts";
 import type { ThreadListOptions, ThreadStatus, ThreadSummary } from "../interface/engine-options.ts";
 import { StoreError } from "../interface/errors.ts";
 import type { Store, ThreadInfo, ThreadsOptions } from "../interface/store.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
+import { underPresentNames } from "../checkpoint/former-names.ts";
 import { hasOpenWork, withAnswers } from "../checkpoint/restore-run.ts";
+import type { Program } from "../program/program.ts";
 import { checkMetadata } from "../run/check-options.ts";
 import { checkOptions, THREADS_OPTIONS } from "../run/option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
@@ -21,18 +24,25 @@ const PAGE = 500;
 export async function listThreads(core: EngineCore, options: ThreadListOptions): Promise<readonly ThreadSummary[]> {
   checkOptions("a listing of threads", options, THREADS_OPTIONS);
   checkMetadata(options.metadata);
-  return threadsOf(core.options.store ?? storeOf(core, "threads are kept in a store"), options);
+  return threadsOf(
+    core.options.store ?? storeOf(core, "threads are kept in a store"),
+    options,
+    undefined,
+    core.program,
+  );
 }
 
 /**
  * Like `listThreads`, for a store without an engine.
  *
  * @param onCorrupt receives the damage of threads that the listing omits; without it, damage fails the call
+ * @param program the graph, which knows the former names of its nodes
  */
 export async function threadsOf(
   store: Store,
   options: ThreadListOptions,
   onCorrupt?: ThreadsOptions["onCorrupt"],
+  program?: Program,
 ): Promise<readonly ThreadSummary[]> {
   const { limit = 100, status } = options;
   const reported = new Set<string>();
@@ -49,7 +59,7 @@ export async function threadsOf(
   for (;;) {
     const page = await readPage(store, { ...options, after }, report);
     for (const info of page.threads) {
-      const present = await statusOf(store, info).catch((error: unknown) => {
+      const present = await statusOf(store, info, program).catch((error: unknown) => {
         const isDamage = error instanceof StoreError && DAMAGE.has(error.code);
         if (report === undefined || !isDamage) throw error;
         report(error, info.threadId);
@@ -136,16 +146,26 @@ function summarise(info: ListedThread, status: ThreadStatus): ThreadSummary {
   };
 }
 
-async function statusOf(store: Store, { threadId, headId, status, held, prepared }: ThreadInfo): Promise<ThreadStatus> {
+async function statusOf(
+  store: Store,
+  { threadId, headId, status, held, prepared }: ThreadInfo,
+  program?: Program,
+): Promise<ThreadStatus> {
   // A fork also prepares paused threads. Their stored answers come from a run, so `prepared` does not count.
   const isPrepared = prepared === true && status !== "paused";
   const running = held === false && !isPrepared ? "interrupted" : "running";
   if (status !== "paused") return status === "running" ? running : status;
   // The newest checkpoint is read only if the thread has answers that were stored before a crash.
-  const writes = (await asStoreError(() => store.getWrites?.(threadId, headId))) ?? [];
-  if (writes.length === 0) return status;
-  const head = await asStoreError(() => store.loadById(threadId, headId));
-  if (head === undefined) return status;
+  const found = (await asStoreError(() => store.getWrites?.(threadId, headId))) ?? [];
+  if (found.length === 0) return status;
+  const latest = await asStoreError(() => store.loadById(threadId, headId));
+  if (latest === undefined) return status;
+  const isOwn = program !== undefined && isOf(program, latest);
+  const { head, writes } = isOwn ? underPresentNames(program, latest, found) : { head: latest, writes: found };
   if (withAnswers(head, writes).status !== "paused") return running;
   return held === false && hasOpenWork(head, writes) ? "interrupted" : status;
+}
+
+function isOf({ table }: Program, { graph }: Checkpoint): boolean {
+  return graph !== undefined && (graph === table.name || table.was?.includes(graph) === true);
 }

@@ -22,7 +22,8 @@ import { newId } from "../checkpoint/ids.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { renameChannels, renameCheckpoint, type Renaming } from "../checkpoint/rename-checkpoint.ts";
-import { isResult, migrateCheckpoint, resumeStep, withAnswers } from "../checkpoint/restore-run.ts";
+import { isInStep, isResult, migrateCheckpoint, resumeStep, withAnswers } from "../checkpoint/restore-run.ts";
+import { presentPauses } from "../checkpoint/present-pauses.ts";
 import { describeError } from "../event/run-events.ts";
 import type { Program } from "../program/program.ts";
 import type { EngineCore } from "../run/run-settings.ts";
@@ -52,13 +53,13 @@ export async function migrateThread(
   if (latest.digest === table.digest && (latest.graph ?? table.name) === table.name) return latest.id;
   refuseOtherGraph(latest, program, options);
   const writes = await loadWrites(store, threadId, latest.id);
-  const former = withAnswers(latest, writes);
-  const present = underPresentNames(program, { ...former, ...stateInStep(former, writes) });
+  const present = underPresentNames(program, { ...latest, ...stateInStep(latest, writes) }, writes);
+  const answered = withAnswers(present.head, present.writes);
   const shapes = presentShapes(program, await recordedShapes(store, latest));
 
   const dropped = new Set(options.drop ?? []);
-  const problems = [...present.problems, ...duplicates(present.head, dropped, renaming)];
-  const head = renameCheckpoint(withoutChannels(present.head, dropped), renaming);
+  const problems = [...present.problems, ...duplicates(answered, dropped, renaming)];
+  const head = renameCheckpoint(withoutChannels(answered, dropped), renaming);
   const values = { ...head.values };
   const given = newValues(core, head, options);
   for (const [name, value] of given) {
@@ -74,7 +75,7 @@ export async function migrateThread(
   // A new value also accepts the new reducer of its channel.
   for (const name of accepted) if (expected !== undefined) setField(expected, name, channelShapes(program)[name]!);
   problems.push(...driftProblems(program, migrated, [], expected));
-  problems.push(...(await calledGraphProblems(core, thread, former, renaming)));
+  problems.push(...(await calledGraphProblems(core, thread, withAnswers(latest, writes), renaming)));
   if (problems.length > 0) {
     const remedy =
       "say what became of each with `rename`, `drop` or `map` (`ngc migrate --rename old=new --drop name`)";
@@ -87,8 +88,8 @@ export async function migrateThread(
   }
   if (options.dryRun === true || claim === undefined) return latest.id;
 
-  const { changes, versions } = changesBetween(former, migrated);
-  const { values: _, versions: __, ...header } = migrated;
+  const { changes, versions } = changesBetween(latest, migrated);
+  const { values: _, versions: __, ...header } = { ...migrated, pauses: presentPauses(program, migrated) };
   const id = newId();
   await asStoreError(() =>
     store.save(claim, {
@@ -177,7 +178,7 @@ function stateInStep(head: Checkpoint, writes: readonly PendingWrite[]): Partial
   const isOld = head.graph === undefined && head.phase === "interrupted";
   const nodes = [...head.nextNodes, ...head.pendingSends.map(({ node }) => node)];
   return {
-    ...(results.size === 0 ? {} : { finished: [...results.values()] }),
+    ...(results.size === 0 && !isInStep(head) ? {} : { finished: [...results.values()] }),
     ...(isOld ? { passedGates: [...new Set(nodes)] } : {}),
   };
 }

@@ -9,7 +9,7 @@ import { isGate, takeAnswers } from "./answers.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
-import { presentPauseId, underPresentNames } from "../checkpoint/former-names.ts";
+import { answeredHead, presentPauseId, underPresentNames } from "../checkpoint/former-names.ts";
 import type { Program } from "../program/program.ts";
 import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
 import { snapshotOptions } from "../run/copy-arguments.ts";
@@ -64,7 +64,7 @@ export async function resumeDue(
   core.drain.refuseNewRun();
   const continues = async (store: Store): Promise<Checkpoint | undefined> => {
     const latest = await loadHead(store, threadId);
-    const head = withAnswers(latest, await loadWrites(store, threadId, latest.id));
+    const head = answeredHead(core.program, latest, await loadWrites(store, threadId, latest.id));
     if (head.status !== "paused") return undefined;
     const isWoken = await someContinue(head.pauses, now, () => readSignals(store, threadId));
     return isWoken ? latest : undefined;
@@ -88,14 +88,15 @@ export async function resumeInterrupted(
 ): Promise<RunResult | undefined> {
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     const { store } = durable;
-    const head = await loadHead(store, threadId);
-    const writes = await loadWrites(store, threadId, head.id);
+    const latest = await loadHead(store, threadId);
+    const found = await loadWrites(store, threadId, latest.id);
+    const { head, writes } = underPresentNames(core.program, latest, found);
     // A fork may have prepared a paused thread. Its stored answers come from a run, so `prepared` does not count.
     const isPrepared = head.prepared === true && head.status !== "paused";
     const isCutOff = withAnswers(head, writes).status === "running" && !isPrepared;
     if (!isCutOff && !hasOpenWork(head, writes)) return undefined;
     // An empty record of answers opens no gate.
-    return resumeHead(core, durable, cancellation, head, { ...options, answers: {} });
+    return resumeHead(core, durable, cancellation, latest, { ...options, answers: {} });
   });
 }
 
@@ -149,6 +150,9 @@ async function resumeHead(
   const { head, writes, moved } = await refuseDrift(core.program, store, stored, found);
   const options = withPresentIds(core.program, given);
   const { answers, fresh } = await takeAnswers(store, head, writes, options, presentId(core.program));
+  // Writes behind a checkpoint use its names, which may be former ones: readers without the graph find the pauses.
+  const asStored = (pause: PauseItem): PauseItem =>
+    stored.pauses.find(({ id }) => presentPauseId(core.program, id) === pause.id) ?? pause;
   const named = options.answers !== undefined || options.answer !== undefined;
   if (!named && isOver(head)) {
     throw new ThreadError(
@@ -158,13 +162,13 @@ async function resumeHead(
     );
   }
   if (fresh.length > 0 && store.putWrites !== undefined) {
-    const records = fresh.map(({ pause, value }) => answerWrite(pause, value));
+    const records = fresh.map(({ pause, value }) => answerWrite(asStored(pause), value));
     const written = durable.journal.write(() => store.putWrites!(claim, head.id, records), true);
     if (written !== undefined) await written;
   }
   const woken = await wokenCalls(store, head);
   if (woken.length > 0 && store.putWrites !== undefined) {
-    await durable.journal.write(() => store.putWrites!(claim, head.id, woken.map(wokenWrite)), true);
+    await durable.journal.write(() => store.putWrites!(claim, head.id, woken.map(asStored).map(wokenWrite)), true);
   }
   const shared = createShared(core, options, {
     threadId,

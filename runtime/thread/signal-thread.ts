@@ -1,11 +1,12 @@
-import type { Checkpoint, PauseItem, ThreadId } from "../interface/checkpoint.ts";
+import type { Checkpoint, PauseItem, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
 import type { SignalOptions, SignalReceipt } from "../interface/engine-options.ts";
 import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
 import type { Store } from "../interface/store.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
-import { underPresentNames } from "../checkpoint/former-names.ts";
+import { answeredHead } from "../checkpoint/former-names.ts";
+import { presentPauses } from "../checkpoint/present-pauses.ts";
 import { otherGraph } from "../checkpoint/drift.ts";
 import { withAnswers } from "../checkpoint/restore-run.ts";
 import { checkOptions, SIGNAL_OPTIONS } from "../run/option-names.ts";
@@ -13,6 +14,9 @@ import type { EngineCore } from "../run/run-settings.ts";
 import type { Json } from "../value/json.ts";
 import { admitJson, compileAdmit, Mismatch } from "../value/validate.ts";
 import { checkThreadId, storeOf } from "./thread-access.ts";
+
+/** The pauses that still wait, from the newest checkpoint and what was stored after it. */
+type PausesOf = (head: Checkpoint, writes: readonly PendingWrite[]) => readonly PauseItem[];
 
 /** A signal that was put into an inbox. */
 export interface SentSignal extends SignalReceipt {
@@ -41,16 +45,18 @@ export async function signalThread(
     throw new ThreadError("NG_UNKNOWN_THREAD", threadId, `no run with the thread \`${threadId}\` is in progress`);
   }
   const store = storeOf(core, "signals are kept in a store");
-  return signalStore(store, threadId, name, value, options, (head) => {
-    const { graph } = underPresentNames(program, head).head;
+  return signalStore(store, threadId, name, value, options, (head, writes) => {
+    const present = answeredHead(program, head, writes);
+    const { graph } = present;
     if (graph !== undefined && graph !== program.table.name) throw otherGraph(head, program.table.name);
+    return presentPauses(program, present);
   });
 }
 
 /**
  * Puts a signal into the inbox of a thread, without an engine.
  *
- * @param check receives the newest checkpoint of the thread
+ * @param pausesOf throws if the thread belongs to another graph
  * @throws ThreadError NG_UNKNOWN_THREAD, NG_BAD_ANSWER; RunError NG_BAD_INPUT
  */
 export async function signalStore(
@@ -59,15 +65,14 @@ export async function signalStore(
   name: string,
   value: Json,
   options: SignalOptions = {},
-  check: (head: Checkpoint) => void = () => undefined,
+  pausesOf: PausesOf = (head, writes) => withAnswers(head, writes).pauses,
 ): Promise<SentSignal> {
   const signal = readSignal(threadId, name, value, options);
   const latest = await loadHead(store, threadId);
-  check(latest);
+  const pauses = pausesOf(latest, await loadWrites(store, threadId, latest.id));
   const { putSignal } = store;
   if (putSignal === undefined) throw new StoreError("NG_STORE_FAILED", "this store keeps no signals");
-  const head = withAnswers(latest, await loadWrites(store, threadId, latest.id));
-  const waiter = head.pauses.find((pause) => awaits(pause, name));
+  const waiter = pauses.find((pause) => awaits(pause, name));
   if (waiter?.expects !== undefined) {
     const { type, types } = waiter.expects;
     const admitted = compileAdmit(type, types)(signal.value);

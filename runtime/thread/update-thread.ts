@@ -8,7 +8,7 @@ import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
 import { planStart } from "../routing/plan-step.ts";
 import { routeAs } from "../run/replan.ts";
-import { isResult, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
+import { isInStep, isResult, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { describeError } from "../event/run-events.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
@@ -35,13 +35,14 @@ export async function updateThread(
   const { program } = core;
   const latest = await loadHead(store, threadId);
   const found = await loadWrites(store, threadId, latest.id);
-  const known = underPresentNames(program, withAnswers(latest, found), found);
-  const finishesTask = options.as !== undefined && isTaskOfOpenStep(known.head, known.writes, options.as);
+  const known = underPresentNames(program, latest, found);
+  const answered = withAnswers(known.head, known.writes);
+  const finishesTask = options.as !== undefined && isTaskOfOpenStep(answered, known.writes, options.as);
   // The new route replaces the next nodes, with their tasks, results and pauses: these need not fit the graph.
   const isRouted = options.as !== undefined && !finishesTask;
-  const { head, writes, moved } = isRouted
-    ? await refuseDrift(program, store, withoutNext(program, known.head), [], known.problems)
-    : await refuseDrift(program, store, withAnswers(latest, found), found);
+  const { head, writes } = isRouted
+    ? await refuseDrift(program, store, withoutNext(program, answered), [], known.problems)
+    : await refuseDrift(program, store, answered, known.writes, known.problems);
   const { answers } = await takeAnswers(store, head, writes, {});
   const shared = createShared(
     core,
@@ -60,7 +61,7 @@ export async function updateThread(
   );
   const run = new Run(program, shared, { cancellation, maxSteps: null });
   // Mutation point: edited-results
-  restoreRun(run, head, writes, isRouted ? known.moved : moved);
+  restoreRun(run, head, writes, known.moved);
   const edits = admitEdits(run, values, options);
   if (!finishesTask || options.replace === true) applyEdits(run, edits);
   const writer = run.writer!;
@@ -149,7 +150,7 @@ function follow(run: Run, name: string): void {
 /** Whether the checkpoint is inside a step in which the node has a task beside others. */
 function isTaskOfOpenStep(head: Checkpoint, writes: readonly PendingWrite[], node: string): boolean {
   const results = [...(head.finished ?? []), ...writes.filter((write) => isResult(write))];
-  if (head.phase !== "interrupted" && results.length === 0) return false;
+  if (!isInStep(head) && results.length === 0) return false;
   const tasks = new Set([...head.nextNodes, ...head.pendingSends.map(({ taskId }) => taskId)]);
   for (const { node: name, taskId } of results) tasks.add(taskId.startsWith(`${name}[`) ? name : taskId);
   return tasks.has(node) && tasks.size > 1;

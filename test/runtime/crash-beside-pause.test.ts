@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Engine } from "../../runtime/interface/engine-options.ts";
 import type { Store } from "../../runtime/interface/store.ts";
+import { threadsOf } from "../../runtime/thread/list-threads.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { CrashingStore } from "../support/crashing-store.ts";
 import { engineOf } from "../support/graph.ts";
@@ -63,4 +64,80 @@ test("an answer to a prepared fork is taken up after a crash", async () => {
   expect((await engine.recover()).results).toMatchObject([
     { thread: "u", status: "paused", pauses: [{ node: "ask" }] },
   ]);
+});
+
+const SIGNALS = `graph g { output got: string | null  output other: string | null  output n: int = 0
+    node get = receive("x") into got  node second = receive("y") into other  node work = 5 into n
+    start -> get, second  all(get, second) -> work }`;
+
+describe("W3 a task that has taken its signal before a crash no longer waits", () => {
+  test.each(["before", "after"] as const)("when the process dies %s a write", async (when) => {
+    for (let left = 0; left < 6; left++) {
+      let now = 0;
+      const store = new MemoryStore({ now: () => now });
+      const open = (of: Store): Engine => engineOf(SIGNALS, {}, { store: of, wake: false });
+      await open(store).run({}, { thread: "t" });
+      await open(store).signal("t", "x", "hello");
+      await open(store).signal("t", "y", "you");
+      await open(new CrashingStore(store, left, when)).due(undefined, { threads: ["t"] });
+      now += 60_000;
+      const engine = open(store);
+      await engine.recover();
+      await engine.due();
+      expect(await engine.threads({ status: "interrupted" }), `${left} writes`).toEqual([]);
+      expect(await engine.state("t")).toMatchObject({
+        status: "completed",
+        state: { got: "hello", other: "you", n: 5 },
+      });
+    }
+  });
+});
+
+describe("5.7 a crash after the nodes of a thread were renamed", () => {
+  const graph = (get: string, ask: string): string => `graph g { output got: string | null  output ok: string | null
+    node ${get.replace(" ", ' = receive("x") into got ')}  node ${ask.replace(" ", ' = ask("ok?") into ok ')}
+    start -> ${get.split(" ")[0]}, ${ask.split(" ")[0]} }`;
+  const [before, after] = [graph("get ", "ask "), graph("take { was get }", "question { was ask }")];
+
+  test.each(["a signal", "an answer", "both"])("%s is taken up", async (what) => {
+    for (const [when, left] of ["before", "after"].flatMap((each) =>
+      [0, 1, 2, 3, 4, 5].map((n) => [each, n] as const),
+    )) {
+      let now = 0;
+      const store = new MemoryStore({ now: () => now });
+      const { pauses } = await engineOf(before, {}, { store, wake: false }).run({}, { thread: "t" });
+      const answers = { [pauses.find(({ node }) => node === "ask")!.id]: "yes" };
+      const open = (of: Store): Engine => engineOf(after, {}, { store: of, wake: false });
+      if (what !== "an answer") await open(store).signal("t", "x", "hello");
+      const dying = open(new CrashingStore(store, left, when as "before" | "after"));
+      const act = what === "a signal" ? dying.due(undefined, { threads: ["t"] }) : dying.resume("t", { answers });
+      await act.catch(() => undefined);
+      now += 60_000;
+      const engine = open(store);
+      const place = `${left} writes, ${when}`;
+      const written = store.getWrites("t", store.loadLatest("t")!.id).map(({ taskId }) => taskId);
+      await engine.recover();
+      await engine.due();
+      expect(await engine.threads({ status: "interrupted" }), place).toEqual([]);
+      const waiting = (await engine.state("t"))!.pauses.map(({ node }) => node);
+      if (what !== "an answer") expect(waiting, place).not.toContain("take");
+      // A stored answer needs no other call to have its effect.
+      if (written.some((task) => task.startsWith("answer:"))) expect(waiting, place).not.toContain("question");
+      if (waiting.includes("take")) await engine.signal("t", "x", "hello");
+      await engine.due();
+      if ((await engine.state("t"))!.status === "paused") await engine.resume("t", "yes");
+      expect(await engine.state("t"), place).toMatchObject({ status: "completed", state: { got: "hello", ok: "yes" } });
+    }
+  });
+
+  test("a listing without the graph finds the thread, too", async () => {
+    let now = 0;
+    const store = new MemoryStore({ now: () => now });
+    const { pauses } = await engineOf(before, {}, { store, wake: false }).run({}, { thread: "t" });
+    const answers = { [pauses.find(({ node }) => node === "ask")!.id]: "yes" };
+    const dying = engineOf(after, {}, { store: new CrashingStore(store, 0, "after"), wake: false });
+    await dying.resume("t", { answers }).catch(() => undefined);
+    now += 60_000;
+    expect((await threadsOf(store, {})).map(({ status }) => status)).toEqual(["interrupted"]);
+  });
 });

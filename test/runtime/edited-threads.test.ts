@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { NodeContext } from "../../runtime/interface/context.ts";
+import type { Engine } from "../../runtime/interface/engine-options.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { engineOf } from "../support/graph.ts";
 
@@ -299,6 +300,146 @@ describe("5.5, 5.9 an edit `as` a node of an unfinished step keeps the results o
     await engine.update("t", { out: [7, 8] }, { as: "every" });
     expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { out: [7, 8, 9] } });
     expect(ran).toEqual([1, 2]);
+  });
+});
+
+describe("5.9 an edit of values inside a step keeps the step: a later edit `as` a node does not route past its siblings", () => {
+  const text = (type = "string"): string => `graph g { state note: string = ""  state extra: ${type} = "x"
+    output log: string[] = [] reduce append  node p = body("p") into log  node q = body("q") into log
+    node r = "r" into log  start -> p, q  all(p, q) -> r }`;
+  type Body = (name: string, context: NodeContext) => Promise<string> | string;
+  const ends: Readonly<Record<string, Body>> = {
+    failed: () => {
+      throw new Error("no");
+    },
+    paused: (name, context) => context.interrupt<string>(name),
+    cancelled: (_, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted")))),
+  };
+  type Change = (engine: Engine) => Promise<string>;
+  const edit: Change = async (engine) => {
+    await engine.update("t", { note: "edited" });
+    await engine.update("t", { note: "edited again" });
+    return "t";
+  };
+  const changes: Readonly<Record<string, Change>> = {
+    "an edit": edit,
+    "a fork": async (engine) => {
+      await engine.fork("t", { as: "u" });
+      await engine.update("u", { note: "edited" });
+      return "u";
+    },
+    "a fork of an edit": async (engine) => {
+      await edit(engine);
+      await engine.fork("t", { as: "u" });
+      return "u";
+    },
+  };
+  const cases = Object.keys(ends).flatMap((end) => Object.keys(changes).map((change) => [end, change] as const));
+
+  test.each(cases)("a step that has %s, and %s", async (end, change) => {
+    const abort = new AbortController();
+    const store = new MemoryStore();
+    let body: Body = (...args) => {
+      if (end === "cancelled") setTimeout(() => abort.abort());
+      return ends[end]!(...args);
+    };
+    const engine = engineOf(text(), { body: (...args: Parameters<Body>) => body(...args) }, { store });
+    expect((await engine.run({}, { thread: "t", signal: abort.signal })).status).toBe(end);
+    const thread = await changes[change]!(engine);
+    await engine.update(thread, { log: ["p by hand"] }, { as: "p" });
+    expect(await engine.state(thread)).toMatchObject({ next: ["q"] });
+    if (end !== "paused") body = (name) => name;
+    expect(await engine.resume(thread, end === "paused" ? { answer: "q" } : {})).toMatchObject({
+      status: "completed",
+      output: { log: ["p by hand", "q", "r"] },
+    });
+  });
+
+  test("a migration keeps the step, too", async () => {
+    const store = new MemoryStore();
+    await engineOf(text(), { body: ends["failed"]! }, { store }).run({}, { thread: "t" });
+    const engine = engineOf(text("string | null"), { body: (name: string) => name }, { store });
+    await engine.migrate("t");
+    await engine.update("t", { log: ["p by hand"] }, { as: "p" });
+    expect((await engine.resume("t")).output).toEqual({ log: ["p by hand", "q", "r"] });
+  });
+
+  test("between two steps, an edit `as` a node still routes", async () => {
+    const abort = new AbortController();
+    const graph = `graph g { state note: string = ""  output log: string[] = [] reduce append
+      node a = body() into log  node p = "p" into log  node q = "q" into log  node s = "s" into log
+      start -> a -> p, q  p -> s }`;
+    const body = (): string => {
+      abort.abort();
+      return "a";
+    };
+    const engine = engineOf(graph, { body }, { store: new MemoryStore() });
+    const { status, state } = await engine.run({}, { thread: "t", signal: abort.signal });
+    expect([status, state["log"]]).toEqual(["cancelled", ["a"]]);
+    await engine.update("t", { note: "edited" });
+    await engine.update("t", { log: ["by hand"] }, { as: "p" });
+    expect(await engine.state("t")).toMatchObject({ next: ["s"], state: { log: ["a", "by hand"] } });
+  });
+});
+
+describe("5.7, 6.2 an answer has the type that its channel has now", () => {
+  const text = (type: string, call: string): string =>
+    `graph g { output x: ${type} | null  node q = ${call} into x  start -> q }`;
+  const open = async (call: string, type: string) => {
+    const store = new MemoryStore();
+    const { pauses } = await engineOf(
+      text(call.includes("choices") ? "string" : "int", call),
+      {},
+      { store, wake: false },
+    ).run({}, { thread: "t" });
+    expect(pauses).toHaveLength(1);
+    return engineOf(text(type, call), {}, { store, wake: false });
+  };
+  const ways: Readonly<Record<string, (engine: Engine) => Promise<unknown>>> = {
+    "under the edited graph": () => Promise.resolve(),
+    "after a migration": (engine) => engine.migrate("t"),
+    "after an edit of values": (engine) => engine.update("t", {}),
+  };
+
+  test.each(Object.entries(ways))("to a question, %s", async (_, change) => {
+    const engine = await open(`ask("How many?")`, "string");
+    await change(engine);
+    await expect(engine.resume("t", 3)).rejects.toMatchObject({ code: "NG_BAD_ANSWER" });
+    expect(await engine.resume("t", "three")).toMatchObject({ status: "completed", output: { x: "three" } });
+  });
+
+  test.each(Object.entries(ways))("a signal, %s", async (_, change) => {
+    const engine = await open(`receive("s")`, "string");
+    await change(engine);
+    await expect(engine.signal("t", "s", 3)).rejects.toMatchObject({ code: "NG_BAD_ANSWER" });
+    await engine.signal("t", "s", "three");
+    expect((await engine.due()).results).toMatchObject([{ status: "completed", output: { x: "three" } }]);
+  });
+
+  test("a question in a called graph", async () => {
+    const graph = (type: string): string => `graph inner { output x: ${type} | null
+        node q = ask("How many?") into x  start -> q }
+      graph g { output y: json  node call = inner() into { x: y }  start -> call }`;
+    const store = new MemoryStore();
+    await engineOf(graph("int"), {}, { store }).run({}, { thread: "t" });
+    const engine = engineOf(graph("string"), {}, { store });
+    await expect(engine.resume("t", 3)).rejects.toMatchObject({ code: "NG_BAD_ANSWER" });
+    expect((await engine.resume("t", "three")).output).toEqual({ y: "three" });
+  });
+
+  test("the choices that a question lists stay if they fit", async () => {
+    for (const type of ["string", `"a" | "b" | "c"`]) {
+      const engine = await open(`ask("Which?", choices: ["a", "b"])`, type);
+      await expect(engine.resume("t", "c")).rejects.toMatchObject({ code: "NG_BAD_ANSWER" });
+      expect((await engine.resume("t", "a")).output).toEqual({ x: "a" });
+    }
+  });
+
+  test("a choice that no longer fits is refused", async () => {
+    const engine = await open(`ask("Which?", choices: ["a", "b"])`, `"a" | "c"`);
+    await expect(engine.resume("t", "b")).rejects.toMatchObject({ code: "NG_BAD_ANSWER" });
+    expect((await engine.resume("t", "a")).output).toEqual({ x: "a" });
   });
 });
 
