@@ -37,6 +37,7 @@ const FULL_ONLY = [
   "test/cli/rivals.test.ts",
   "test/emit/type-check.test.ts",
   "test/fault/planted-bugs.test.ts",
+  "test/fault/planted-edits.test.ts",
   "test/fault/planted-waits.test.ts",
   "test/grammar/flat-inputs.test.ts",
   "test/package/entry-points.test.ts",

@@ -215,6 +215,7 @@ export class CheckpointWriter {
     // Mutation point: finished-results
     const finished = unfinished === undefined ? [] : [...this.results.values()];
     // An edit or a fork inside a step has a phase that does not show the step: an empty list does.
+    // Mutation point: edited-step
     const isEditedStep = unfinished !== undefined && phase !== "interrupted" && run.stored !== undefined;
     if (finished.length > 0 || isEditedStep) header.finished = finished;
     const due = details.status === "paused" ? firstDue(details.pauses ?? NO_ITEMS) : undefined;

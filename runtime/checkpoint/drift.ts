@@ -29,6 +29,7 @@ export async function refuseDrift(
 ): Promise<PresentCheckpoint> {
   const { table } = program;
   const present = underPresentNames(program, head, writes);
+  // Mutation point: other-graph
   if (present.head.graph !== undefined && present.head.graph !== table.name) throw otherGraph(head, table.name);
   const shapes = head.digest === table.digest ? undefined : presentShapes(program, await recordedShapes(store, head));
   const callProblems = renamedCallProblems(program, head);
@@ -49,6 +50,7 @@ export async function refuseDrift(
 }
 
 function withPresentPauses(program: Program, present: PresentCheckpoint): PresentCheckpoint {
+  // Mutation point: present-pauses
   const pauses = presentPauses(program, present.head);
   return pauses === present.head.pauses ? present : { ...present, head: { ...present.head, pauses } };
 }
@@ -95,10 +97,12 @@ function channelProblems(program: Program, head: Checkpoint, shapes: ChannelShap
         return [`input \`${name}\` is new and has no default`];
       }
       const hasValue = !(channel.admit(initial[index]!) instanceof Mismatch);
+      // Mutation point: new-channel
       if (hasValue) return [];
       return [`channel \`${name}\` is new, has no default, and its type does not allow \`null\``];
     }
     const [before, after] = [reducerOf(shapes[name]!), reducerOf(now[name]!)];
+    // Mutation point: changed-reducer
     if (before === after) return [];
     // A value of another type is reported for itself: the reducer has changed with the type.
     const value = Object.hasOwn(head.values, name) ? head.values[name]! : null;

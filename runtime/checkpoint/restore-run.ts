@@ -177,6 +177,7 @@ export function hasOpenWork({ status, pauses }: Checkpoint, writes: readonly Pen
   if (status !== "paused" || writes.length === 0) return false;
   const continued = new Set([...writes.filter(isAnswer).map(answeredPause), ...wokenPauses(writes)]);
   const done = new Set(writes.filter(isResult).map(({ taskId }) => taskId));
+  // Mutation point: open-work
   return pauses.some(({ id, namespace, taskId = "" }) => continued.has(id) && !done.has(namespace[0] ?? taskId));
 }
 

@@ -74,6 +74,7 @@ export function followRun(
   if (isOther && run.path.length === 0) throw otherGraph(head, table.name);
   // An edit changed the graph that the node calls. The new graph starts without memory.
   const lost = isOther || isAdmitted ? [] : [...problems, ...lostMemory(run.program, head)];
+  // Mutation point: lost-memory
   if (lost.length > 0) {
     const what = `a new run on thread \`${head.threadId}\` would lose its memory under this version of graph \`${table.name}\``;
     const remedy =

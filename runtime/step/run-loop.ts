@@ -49,6 +49,7 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
     run.stored?.has(namespace[run.path.length] ?? taskId) === true;
   const isAnswered = (pause: PauseItem): boolean =>
     run.shared.answers.has(pause.id) || run.woken.has(pause.id) || isFinished(pause);
+  // Mutation point: finished-pause
   const unanswered = head.pauses.filter((pause) => !isAnswered(pause));
   // Mutation point: waiting-pauses
   const waiting = unanswered.filter(({ id }) => !run.shared.openedGates.has(id));

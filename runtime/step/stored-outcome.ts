@@ -50,6 +50,7 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
 /** The stored result of a task; `undefined` if it has none, or if the result belongs to another item than the present one. */
 export function storedResultOf(run: Run, task: Task): StoredOutcome | undefined {
   const stored = run.stored?.get(task.id);
+  // Mutation point: item-result
   if (stored === undefined || stored.item === itemIdentity(task)) return stored;
   // It must not be stored again with the results of this step.
   run.writer?.results.delete(task.id);

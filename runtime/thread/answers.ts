@@ -109,6 +109,7 @@ function fit(head: Checkpoint, pause: PauseItem, value: Json): Json {
     const gate = `\`${pause.id}\` is a gate (\`pause ${pause.kind}\` of node \`${pause.node}\`)`;
     throw bad(head, `${gate}: only the answer \`true\` releases it, not ${shorten(JSON.stringify(value))}`);
   }
+  // Mutation point: answer-type
   if (expects === undefined) return value;
   const admitted = compileAdmit(expects.type, expects.types)(value);
   if (admitted instanceof Mismatch)

@@ -160,6 +160,7 @@ async function statusOf(
   if (found.length === 0) return status;
   const latest = await asStoreError(() => store.loadById(threadId, headId));
   if (latest === undefined) return status;
+  // Mutation point: listed-names
   const isOwn = program !== undefined && isOf(program, latest);
   const { head, writes } = isOwn ? underPresentNames(program, latest, found) : { head: latest, writes: found };
   if (withAnswers(head, writes).status !== "paused") return running;

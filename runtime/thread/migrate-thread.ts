@@ -214,6 +214,7 @@ function convertedResults(
       const result = write.result as unknown as StoredOutcome;
       // The result of an item is an item of the value.
       if (write.taskId.endsWith("]") || !result.updates.some(isConverted)) return write;
+      // Mutation point: converted-updates
       const updates = result.updates.map((update): StoredUpdate => {
         if (!isConverted(update)) return update;
         const [name, value, ...mode] = update;

@@ -151,6 +151,7 @@ async function resumeHead(
   const options = withPresentIds(core.program, given);
   const { answers, fresh } = await takeAnswers(store, head, writes, options, presentId(core.program));
   // Writes behind a checkpoint use its names, which may be former ones: readers without the graph find the pauses.
+  // Mutation point: stored-names
   const asStored = (pause: PauseItem): PauseItem =>
     stored.pauses.find(({ id }) => presentPauseId(core.program, id) === pause.id) ?? pause;
   const named = options.answers !== undefined || options.answer !== undefined;

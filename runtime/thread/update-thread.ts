@@ -160,6 +160,7 @@ function isTaskOfOpenStep(head: Checkpoint, writes: readonly PendingWrite[], nod
 function finishTask(run: Run, head: Checkpoint, node: string, updates: StoredOutcome["updates"]): readonly PauseItem[] {
   const isOwn = (task: string | undefined): boolean => task === node || task?.startsWith(`${node}[`) === true;
   const { results } = run.writer!;
+  // Mutation point: results-beside
   for (const task of [...results.keys()]) if (isOwn(task)) results.delete(task);
   const result: StoredOutcome = { updates };
   results.set(node, { taskId: node, node, result: result as unknown as Json });

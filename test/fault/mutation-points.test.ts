@@ -3,13 +3,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { expect, test } from "vitest";
 import { mutate, mutationPoints, wordsUnder } from "../support/mutate.ts";
+import { EDIT_BUGS } from "./edit-bugs.ts";
 import { KILL_BUGS } from "./kill-bugs.ts";
 import { PLANTED_BUGS } from "./planted-bugs.ts";
 import { WAITING_BUGS } from "./waiting-bugs.ts";
 
 const runtime = join(import.meta.dirname, "../../runtime");
 const words = wordsUnder(runtime);
-const edits = [...PLANTED_BUGS, ...KILL_BUGS, ...WAITING_BUGS].flatMap((bug) => bug.edits);
+const edits = [...PLANTED_BUGS, ...KILL_BUGS, ...WAITING_BUGS, ...EDIT_BUGS].flatMap((bug) => bug.edits);
 
 test("every mutation finds its point and changes the text", () => {
   for (const edit of edits) {
