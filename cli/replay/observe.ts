@@ -93,16 +93,24 @@ function repeatedState({ checkpoints }: Replayed): string[] {
   return [];
 }
 
-/** A signal to a barrier whose member has already signalled: both count as one signal, even if the barrier fires in this step. */
+/**
+ * Signals to a barrier that count as one, even if the barrier fires in this step: of a member that has already signalled,
+ * and of two nodes of one `any(…)` in the same step.
+ */
 function lostSignals(replayed: Replayed): string[] {
   const { table } = replayed;
-  return routesByStep(replayed).flatMap(({ before, routes }) =>
+  return routesByStep(replayed).flatMap(({ before, routes, signalled }) =>
     table.barriers.flatMap((barrier) => {
       const arrived = new Set(Object.hasOwn(before.barrierState, barrier.id) ? before.barrierState[barrier.id] : []);
       const target = nameOf(table, barrier.target);
       return barrier.members.flatMap((member) => {
         const names = member.map((node) => nameOf(table, node));
-        if (!names.some((name) => arrived.has(name))) return [];
+        if (!names.some((name) => arrived.has(name))) {
+          const together = names.filter((name) => signalled.get(barrier.id)?.includes(name) === true);
+          return together.length < 2
+            ? []
+            : [`${list(together)} fill one place of the barrier in front of \`${target}\` in the same step`];
+        }
         return routes
           .filter(({ node, targets }) => names.includes(node) && targets.includes(target))
           .map(({ node }) => `\`${node}\` signals the barrier in front of \`${target}\` again before it has fired`);
@@ -236,6 +244,8 @@ interface StepRoutes {
   readonly routes: readonly { readonly node: string; readonly targets: readonly string[] }[];
   /** The targets of the barriers that fired. */
   readonly fired: readonly string[];
+  /** By id of each barrier that took a signal in the step: the nodes that have signalled it since it last fired. */
+  readonly signalled: ReadonlyMap<string, readonly string[]>;
 }
 
 function routesByStep({ checkpoints, events, steps }: Replayed): StepRoutes[] {
@@ -244,8 +254,10 @@ function routesByStep({ checkpoints, events, steps }: Replayed): StepRoutes[] {
     if (before === undefined) return [];
     const own = events.filter((event) => event.step === step);
     const routes = own.filter((event): event is RunEvent & { type: "route" } => event.type === "route");
-    const fired = own.flatMap((event) => (event.type === "barrier" && event.fired ? [event.target] : []));
-    return [{ before, routes, fired }];
+    const barriers = own.filter((event): event is RunEvent & { type: "barrier" } => event.type === "barrier");
+    const fired = barriers.filter((event) => event.fired).map(({ target }) => target);
+    const signalled = new Map(barriers.map(({ barrier, arrived }) => [barrier, arrived]));
+    return [{ before, routes, fired, signalled }];
   });
 }
 

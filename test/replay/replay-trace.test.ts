@@ -96,3 +96,21 @@ describe("a trace written by hand", () => {
     await expect(replayTrace(bound, trace)).rejects.toMatchObject({ code: "trace_misfit" });
   });
 });
+
+test.each([
+  ["all(any(one, two), three)", ["`one`, `two` fill one place of the barrier in front of `join` in the same step"]],
+  ["all(one, two, three)", []],
+])("a replay shows the signals of one step that %s counts once", async (barrier, expected) => {
+  const { graphs } = compile(`import { act } from "functions"
+graph g {
+  node one = act()
+  node two = act()
+  node three = act()
+  node join = act()
+  start -> one, two, three
+  ${barrier} -> join -> end
+}
+`);
+  const replayed = await replayFinding(graphs[0]!.bound, [step(["one", "two", "three"])], "NG309");
+  expect(failuresOf(replayed, "NG309").map(({ text }) => text)).toEqual(expected);
+});
