@@ -28,29 +28,38 @@ const PEERS = "test/peers/*.test.ts";
 const peers = fileURLToPath(new URL("test/peers/node_modules", import.meta.url));
 
 /**
- * Tests that only run at full depth: planted mistakes, damaged and overloaded databases, the installed package, inputs of a
- * million characters. They take seconds of processor time and rarely fail alone.
+ * Tests that only run at full depth: planted mistakes, damaged and overloaded databases, the installed package, very large inputs,
+ * and one of several oracles of a kind. They take seconds of processor time and rarely fail alone.
  */
 const FULL_ONLY = [
+  "test/checks/large-graphs.test.ts",
   "test/cli/doctor.test.ts",
   "test/cli/examples.test.ts",
   "test/cli/rivals.test.ts",
+  "test/conformance/neograph-stores.test.ts",
   "test/emit/type-check.test.ts",
   "test/fault/planted-bugs.test.ts",
   "test/fault/planted-edits.test.ts",
   "test/fault/planted-waits.test.ts",
   "test/grammar/flat-inputs.test.ts",
+  "test/lower/lower-large.test.ts",
   "test/package/entry-points.test.ts",
   "test/package/users-project.test.ts",
+  "test/peers/langgraph-graph.test.ts",
   "test/peers/langgraph-programs.test.ts",
+  "test/peers/langgraph-validation.test.ts",
+  "test/proofs/oracle-beyond.test.ts",
+  "test/proofs/oracle-free.test.ts",
   "test/proofs/oracle-planted.test.ts",
   "test/proofs/planted-bugs.test.ts",
+  "test/stdlib/robustness.test.ts",
   "test/stores/many-processes.test.ts",
   "test/stores/planted-faults.test.ts",
   "test/stores/postgres-cuts.test.ts",
   "test/stores/postgres-damage.test.ts",
   "test/stores/postgres-full-disk.test.ts",
   "test/stores/postgres-outage.test.ts",
+  "test/stores/sqlite-crash.test.ts",
   "test/stores/sqlite-damage.test.ts",
 ];
 

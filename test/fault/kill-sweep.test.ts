@@ -63,10 +63,10 @@ const everyPoint: Choose = (points) => [...points.keys()];
 const everyFifth: Choose = (points) => everyPoint(points).filter((point) => point % 5 === 0);
 /** A kill for each state that the store can be left in: the empty store, and after the end of each transaction. */
 const everyCommit: Choose = (points) => everyPoint(points).filter((at) => at === 0 || points[at]!.when === "after");
-/** Every twelfth commit: before and after the statement. Before it, a rollback journal is on disk. */
+/** Every twenty-fourth commit: before and after the statement. Before it, a rollback journal is on disk. */
 const someCommits: Choose = (points) => {
   const commits = everyPoint(points).filter((point) => endsTransaction(points[point]!.sql));
-  return commits.filter((_, index) => index % 24 < 2);
+  return commits.filter((_, index) => index % 48 < 2);
 };
 
 async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, abreast = 2): Promise<void> {
