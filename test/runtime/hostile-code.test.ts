@@ -152,7 +152,7 @@ test("2.6: events report what an exclusive goto discards, including targets of g
   const events: RunEvent[] = [];
   const engine = engineOf(
     `graph g { output log: string[] reduce append  node a = jump() into log { goes x }  node b = jump() into log { goes y }
-      node c = send() into log { goes y }  node x = "x" into log  node y = "y" into log  start -> a, b, c  c -> end }`,
+      node c = send() { goes y }  node x = "x" into log  node y = "y" into log  start -> a, b, c  c -> end }`,
     {
       jump: ({ goto, step }: NodeContext) => {
         expect(step).toBe(0);
