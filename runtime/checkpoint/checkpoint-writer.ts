@@ -38,6 +38,8 @@ export interface SaveDetails {
    * except for a called graph.
    */
   readonly ends?: boolean;
+  /** The results that were stored after the head stay: the run of the head may continue. */
+  readonly keepsWrites?: boolean;
   /** Set if the step is unfinished: its results are part of the checkpoint (6.3), and these nodes still have to run. */
   readonly unfinished?: { readonly next: readonly string[]; readonly children: Readonly<Record<string, string>> };
 }
@@ -71,6 +73,13 @@ export class CheckpointWriter {
   constructor(run: Run, durable: Durable) {
     this.#run = run;
     this.#durable = durable;
+  }
+
+  /** The next checkpoint replaces the head, but continues another checkpoint: that of its `parent`, or none. */
+  branch(head: CheckpointId | null, parent: CheckpointId | null): void {
+    this.hasRecordedChannels = false;
+    this.headId = head;
+    this.parentId = parent;
   }
 
   /** Records that a channel changes. @param appended the update appends items to the list `before` */
@@ -145,7 +154,7 @@ export class CheckpointWriter {
       snapshot: () => this.#snapshot(state, versions, written),
       expectedHead: this.headId,
       ...run.shared.inbox.changes(),
-      ...(this.headId === null ? {} : { clearWritesOf: this.headId }),
+      ...(this.headId === null || details.keepsWrites === true ? {} : { clearWritesOf: this.headId }),
       ...(releases ? { releaseClaim: true } : {}),
     };
     this.headId = id;

@@ -42,6 +42,29 @@ export async function loadChildHead(
   return found === undefined ? undefined : migrateCheckpoint(found, { threadId, namespace });
 }
 
+/**
+ * The newest checkpoint of a called graph in a run of its thread. A fork that died after it had copied the graph has left its
+ * copy as the head of the namespace: then it is the checkpoint that the caller refers to.
+ *
+ * @param head the head of the namespace
+ * @param runId the id of the outermost run
+ * @param children the ids that the caller's checkpoint records, by namespace
+ */
+export async function loadCalled(
+  { store, threadId }: Pick<Durable, "store" | "threadId">,
+  head: Checkpoint,
+  runId: string,
+  children: Readonly<Record<string, CheckpointId>>,
+): Promise<Checkpoint> {
+  const { namespace } = head;
+  if (head.runId.startsWith(`${runId}/`) || !Object.hasOwn(children, namespace)) return head;
+  const recorded = children[namespace]!;
+  const found = await asStoreError(() => store.loadById(threadId, recorded));
+  if (found === undefined) return head;
+  const called = migrateCheckpoint(found, { threadId, namespace, id: recorded });
+  return called.runId.startsWith(`${runId}/`) ? called : head;
+}
+
 /** A checkpoint of the outermost graph, by id or label. @throws ThreadError NG_UNKNOWN_CHECKPOINT */
 export async function findCheckpoint(store: Store, threadId: ThreadId, name: CheckpointId): Promise<Checkpoint> {
   if (typeof name !== "string") {

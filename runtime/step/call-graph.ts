@@ -12,9 +12,10 @@ import { restoreRun } from "../checkpoint/restore-run.ts";
 import { beginRun, continueRun } from "./run-loop.ts";
 import { applyInput, followRun, hasInput } from "../run/run-input.ts";
 import { placeOfCall, Run, type RunEnd } from "../run/run.ts";
+import { unfinishedNodes } from "../run/run-end.ts";
 import { raisedLimitOf, stepLimitOf } from "../run/step-limits.ts";
 import type { Attempt } from "./attempt.ts";
-import { loadChildHead } from "../checkpoint/load-checkpoint.ts";
+import { loadCalled, loadChildHead } from "../checkpoint/load-checkpoint.ts";
 
 /**
  * Runs a graph as a node (7.2): with its own state and limit, under the caller's namespace. After a resume of the caller, it
@@ -31,7 +32,8 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     place: placeOfCall(caller, task),
   });
   const { durable } = shared;
-  const head = durable === undefined ? undefined : await loadChildHead(durable, child.namespace);
+  const latest = durable === undefined ? undefined : await loadChildHead(durable, child.namespace);
+  const head = latest && (await loadCalled(durable!, latest, shared.runId, caller.children));
   let end: RunEnd;
   // Mutation point: continued-call
   if (head !== undefined && durable !== undefined && continuesCall(attempt, child, head, input)) {
@@ -41,6 +43,7 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     const present = await refuseDrift(program, durable.store, head, writes);
     restoreRun(child, present.head, present.writes, present.moved);
     if (head.status === "completed") return child.output();
+    if (latest !== undefined && latest !== head) await replaceHead(child, latest, present.head);
     if (head.status === "step_limit") child.maxSteps = raisedLimitOf(shared.stepLimits, program);
     end = await continueRun(child, present.head);
   } else {
@@ -48,6 +51,7 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     // Runs of a called graph share a namespace but no state: each one starts its own chain of checkpoints.
     if (head === undefined && durable !== undefined) await rememberFormerCall(child, durable);
     else followRun(child, head);
+    if (head !== undefined && latest !== undefined && latest !== head) child.writer?.branch(latest.id, head.id);
     end = await beginRun(child);
   }
   if (end.status === "completed") return child.output();
@@ -66,6 +70,19 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   }
   const error = end.error!;
   throw new ChildStopped(error, `graph \`${name}\`: ${error.message}`);
+}
+
+/** Makes the checkpoint that a call continues the head of its namespace again: results are stored with the head. */
+async function replaceHead(child: Run, latest: Checkpoint, head: Checkpoint): Promise<void> {
+  const writer = child.writer!;
+  writer.branch(latest.id, head.id);
+  await writer.save(head.phase, {
+    status: head.status,
+    step: head.step,
+    current: head.currentNodes,
+    pauses: head.pauses,
+    unfinished: { next: unfinishedNodes(child), children: head.children ?? {} },
+  });
 }
 
 /** The memory of a graph whose calling node was renamed (`was`) is stored under the former name. */

@@ -76,9 +76,7 @@ export async function forkCheckpoint(
   if (run.dues !== undefined) run.dues = renewDues(run.dues, renew);
   if (program.receives) shared.inbox.giveBack(await signalsToRetake(durable.store, request, results));
   const writer = run.writer!;
-  writer.hasRecordedChannels = false;
-  writer.headId = head?.id ?? null;
-  writer.parentId = isSameThread ? source.id : null;
+  writer.branch(head?.id ?? null, isSameThread ? source.id : null);
   if (at === undefined) {
     run.children = await forkChildren(core, durable, cancellation, source, runId);
     const pauses = source.pauses.map((pause): PauseItem => ({ ...pause, id: renew(pause.id) }));
@@ -207,12 +205,12 @@ async function forkChildren(
     if (run.dues !== undefined) run.dues = renewDues(run.dues, (id) => renewPauseId(id, source.runId, runId));
     const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));
     const writer = run.writer!;
-    writer.hasRecordedChannels = false;
-    writer.headId = head?.id ?? null;
-    writer.parentId = source.threadId === durable.threadId ? id : null;
+    writer.branch(head?.id ?? null, source.threadId === durable.threadId ? id : null);
     run.children = Object.fromEntries(Object.entries(children).filter(([name]) => name.startsWith(`${namespace}/`)));
     await writer.save(child.phase, {
       status: child.status,
+      // If this process dies before it has stored the fork, the old run continues.
+      keepsWrites: true,
       step: child.step,
       current: child.currentNodes,
       pauses: child.pauses.map((pause) => ({ ...pause, id: renewPauseId(pause.id, source.runId, runId) })),

@@ -2,7 +2,7 @@ import type { UpdateOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { JsonObject } from "../value/json.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
-import { loadChildHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { loadCalled, loadChildHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { Run } from "../run/run.ts";
@@ -36,8 +36,9 @@ export async function updateCalledGraph(
   const children = head.children ?? {};
   const path = namespace.split("/");
   const called = programAt(core.program, path);
-  const stored = Object.hasOwn(children, namespace) ? await loadChildHead(durable, namespace) : undefined;
-  if (called === undefined || stored === undefined) {
+  const newest = Object.hasOwn(children, namespace) ? await loadChildHead(durable, namespace) : undefined;
+  const stored = newest && (await loadCalled(durable, newest, head.runId, children));
+  if (called === undefined || newest === undefined || stored === undefined) {
     const open = Object.keys(children).map((name) => `\`${name}\``);
     const hint = open.length === 0 ? "none is unfinished" : `the unfinished ones are ${open.join(", ")}`;
     throw new RunError("NG_BAD_INPUT", `thread \`${threadId}\` has no unfinished graph \`${namespace}\`: ${hint}`);
@@ -58,6 +59,7 @@ export async function updateCalledGraph(
     throw new RunError("NG_BAD_INPUT", message);
   }
   applyEdits(run, edits);
+  if (newest !== stored) run.writer!.branch(newest.id, stored.id);
   await run.writer!.save("updated", {
     status: child.status,
     step: run.step - 1,
