@@ -200,6 +200,7 @@ function save(world: World, life: Life, claim: Claim, request: SaveRequest, keep
       world.report(`6.2: ${id} has been answered, and waits again`);
   }
   if (header.namespace !== "") {
+    world.callRuns.add(runId);
     forgetFaults(world, header);
     return;
   }

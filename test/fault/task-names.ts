@@ -35,30 +35,50 @@ const STEPS = 16;
 /**
  * @param root the id of the outermost run
  * @param from the step that its newest checkpoint continues with
+ * @param known ids of runs of called graphs, which are tried first: there are too many others in deep calls
  */
 export function taskOfKey(
   main: Model,
   { root, from }: { readonly root: string; readonly from: number },
   { model, node }: { readonly model: Model; readonly node: string },
   { idempotencyKey: key, step, item }: NodeContext,
+  known: ReadonlySet<string>,
 ): TaskName | undefined {
   const tasks =
     item === undefined
       ? [node]
       : [...(typeof item === "number" ? [`${node}[${item}]`] : []), ...sentTo(node, step, model)];
-  for (const runId of runsOf(main, model, root, from)) {
-    for (const task of tasks) {
-      const name = { runId, task, step };
-      if (
-        key ===
-        `sha256:${createHash("sha256")
-          .update(withDigests(nameOf(name)))
-          .digest("hex")}`
-      )
-        return name;
+  const search = (runs: Iterable<string>): TaskName | undefined => {
+    for (const runId of runs) {
+      const run = withDigests(runId);
+      for (const task of tasks) if (key === keyOf(`${run}:${withDigests(task)}@${step}`)) return { runId, task, step };
+    }
+    return undefined;
+  };
+  const found = main === model ? undefined : search(knownRuns(known, root));
+  return found ?? search(runsOf(main, model, root, from));
+}
+
+function keyOf(name: string): string {
+  return `sha256:${createHash("sha256").update(name).digest("hex")}`;
+}
+
+/** Known runs of called graphs, newest first, in every round of their arguments. */
+function* knownRuns(known: ReadonlySet<string>, root: string): Generator<string> {
+  const tried = new Set<string>();
+  for (const runId of [...known].reverse()) {
+    const [first, ...calls] = runId.split("/");
+    if (first !== root) continue;
+    let ids = [root];
+    for (const call of calls) {
+      const plain = call.replace(/(@\d+)\.\d+$/, "$1");
+      ids = ids.flatMap((id) => ARGUMENTS.map((round) => `${id}/${plain}${round}`));
+    }
+    for (const id of ids) {
+      if (!tried.has(id)) yield id;
+      tried.add(id);
     }
   }
-  return undefined;
 }
 
 function sentTo(node: string, step: number, { nodes }: Model): string[] {

@@ -161,9 +161,11 @@ function taskOf(
   const known = world.tasks.get(context.idempotencyKey);
   const head = world.runs.get(context.thread);
   if (known !== undefined || head === undefined) return known;
-  const task = taskOfKey(main, head, { model, node: nameIn(version, node.name) }, context);
-  if (task !== undefined) world.tasks.set(context.idempotencyKey, inPlainNames(task));
-  else if (!world.misled)
+  const task = taskOfKey(main, head, { model, node: nameIn(version, node.name) }, context, world.callRuns);
+  if (task !== undefined) {
+    world.tasks.set(context.idempotencyKey, inPlainNames(task));
+    if (model !== main) world.callRuns.add(task.runId);
+  } else if (!world.misled)
     world.report(`5.5: the key of ${model.name}.${node.name} in step ${context.step} is no task's`);
   return task === undefined ? undefined : inPlainNames(task);
 }

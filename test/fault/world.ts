@@ -105,6 +105,8 @@ export class World {
   readonly keys = new Map<string, string>();
   /** As `keys`, by name of the task. All other records use these names. */
   readonly tasks = new Map<string, TaskName>();
+  /** Ids of the runs of called graphs, as far as they are stored or a body of theirs has run. */
+  readonly callRuns = new Set<string>();
   /** Thread -> its run, and the step that its newest checkpoint continues with. */
   readonly runs = new Map<string, { readonly root: string; readonly from: number }>();
   /** `run@step` -> keys of tasks whose body has returned. */
