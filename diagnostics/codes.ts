@@ -152,6 +152,7 @@ export const DIAGNOSTIC_CODES = {
     title: "breaking change against a baseline (`ngc check --baseline OLD`)",
   },
   NG612: { name: "policy-of-wait", severity: "error", title: "policy that does not fit what the node waits for" },
+  NG615: { name: "unused-default", severity: "warning", title: "default policy that no node uses" },
   NG701: { name: "no-roots", severity: "error", title: "no roots" },
   NG702: { name: "dependency-cycle", severity: "error", title: "dependency cycle" },
   NG703: { name: "unknown-dependency", severity: "error", title: "unknown dependency" },

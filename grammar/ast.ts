@@ -176,7 +176,8 @@ export interface GraphDecl {
   readonly statements: readonly Statement[];
 }
 
-export type Statement = ChannelDecl | DeriveDecl | NodeDecl | LimitDecl | AssertDecl | DropDecl | EdgeDecl | Broken;
+export type Statement =
+  ChannelDecl | DeriveDecl | NodeDecl | LimitDecl | DefaultsDecl | AssertDecl | DropDecl | EdgeDecl | Broken;
 
 export interface ChannelDecl {
   readonly kind: "Channel";
@@ -307,6 +308,13 @@ export interface LimitDecl {
   readonly of: "steps" | "parallel";
   /** `none` for no limit (steps only). */
   readonly value: Count | "none";
+}
+
+/** `defaults { tries 3  timeout 30s }`: policies of all nodes that do not state their own. */
+export interface DefaultsDecl {
+  readonly kind: "Defaults";
+  readonly span: Span;
+  readonly policies: readonly Policy[];
 }
 
 export interface AssertDecl {

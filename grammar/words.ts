@@ -19,6 +19,7 @@ export const GRAPH_WORDS: ReadonlySet<string> = new Set([
   "node",
   "limit",
   "max",
+  "defaults",
   "assert",
   "drop",
 ]);

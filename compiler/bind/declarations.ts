@@ -17,6 +17,7 @@ export interface Declarations {
   readonly nodes: readonly NodeEntry[];
   readonly edges: readonly Ast.EdgeDecl[];
   readonly limits: readonly Ast.LimitDecl[];
+  readonly defaults: readonly Ast.DefaultsDecl[];
   readonly assertions: readonly Ast.AssertDecl[];
   readonly drops: readonly Ast.DropDecl[];
   readonly poisoned: Set<string>;
@@ -52,6 +53,7 @@ export function collectDeclarations(
   const nodes: NodeEntry[] = [];
   const edges: Ast.EdgeDecl[] = [];
   const limits: Ast.LimitDecl[] = [];
+  const defaults: Ast.DefaultsDecl[] = [];
   const assertions: Ast.AssertDecl[] = [];
   const drops: Ast.DropDecl[] = [];
   const names = new DeclaredNames(file, secrets, report, (name, what) => renameFix(graph, name, what));
@@ -74,6 +76,9 @@ export function collectDeclarations(
       case "Limit":
         limits.push(statement);
         break;
+      case "Defaults":
+        defaults.push(statement);
+        break;
       case "Assert":
         assertions.push(statement);
         break;
@@ -86,7 +91,7 @@ export function collectDeclarations(
     }
   }
   const { poisoned, hasUnknownNames, hasBroken } = names;
-  return { channels, derived, nodes, edges, limits, assertions, drops, poisoned, hasUnknownNames, hasBroken };
+  return { channels, derived, nodes, edges, limits, defaults, assertions, drops, poisoned, hasUnknownNames, hasBroken };
 }
 
 /** `limit steps` and `limit parallel`. The default is 100 steps (2.8). */

@@ -1,7 +1,8 @@
 /** The first stage of binding one graph: names, the channels that nodes write, policies and edges. It types no expression. */
 import type * as Ast from "../../grammar/ast.ts";
 import type { Write } from "./bind-output.ts";
-import { bindPolicies } from "./bind-policies.ts";
+import { bindAllPolicies } from "./bind-defaults.ts";
+import type { BoundPolicies } from "./bind-policies.ts";
 import { collectDeclarations, type Declarations } from "./declarations.ts";
 import { createExpansion, expandChannel, expandEdge, expandNode, type Expand, type Expansion } from "./expand-names.ts";
 import type { GraphUnit } from "./file-scope.ts";
@@ -21,7 +22,7 @@ export interface ResolvedGraph {
   /** By node: the channels that it writes. */
   readonly writes: readonly (readonly Write[])[];
   /** By node. */
-  readonly policies: readonly ReturnType<typeof bindPolicies>[];
+  readonly policies: readonly BoundPolicies[];
   readonly edges: readonly ResolvedEdge[];
   /** Statements are missing because of errors: nothing may be concluded from their absence. */
   readonly isPartial: boolean;
@@ -35,7 +36,7 @@ export function resolveGraph(unit: GraphUnit, bindOptions: BindOptions): Resolve
   const collected = collectDeclarations(declaration, scope.file.source, scope.secrets, options.report);
   const { declarations, expansion } = expandDeclarations(collected, scope, options);
   const { context, channels, writes } = openContext(unit, { ...declarations, noun: "node" }, options);
-  const policies = declarations.nodes.map((node) => bindPolicies(node.declaration, context));
+  const policies = bindAllPolicies(declarations, context);
   const { edges, isPartial } = resolveEdges(declarations.edges, context);
   return {
     unit,

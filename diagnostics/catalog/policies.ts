@@ -38,6 +38,32 @@ export function policyWithoutEffect(
   });
 }
 
+/** NG117: `defaults` states a policy that belongs to single nodes. */
+export function policyOfNodes(place: Place, facts: { policy: string; help: string }): Diagnostic {
+  return diagnostic(
+    "NG117",
+    place,
+    `\`${facts.policy}\` cannot be a default: \`defaults\` takes \`tries\` and \`timeout\``,
+    {
+      label: "a policy of single nodes",
+      help: facts.help,
+      fixes: [replacement("delete it", place.span, "")],
+    },
+  );
+}
+
+/** NG615: no node uses a default policy. */
+export function unusedDefault(place: Place, facts: { policy: string; hasCandidates: boolean }): Diagnostic {
+  const { policy, hasCandidates } = facts;
+  return diagnostic("NG615", place, `no node uses this default: \`${policy}\``, {
+    label: hasCandidates
+      ? `each node that it applies to states its own \`${policy}\``
+      : "applies to functions, `llm`, `http`, `shell` and `tool`, and no node calls one",
+    help: "remove it",
+    fixes: [replacement("delete it", place.span, "")],
+  });
+}
+
 /** The built-in nodes that wait. */
 export type Wait = "ask" | "receive" | "sleep";
 

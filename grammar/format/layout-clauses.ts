@@ -29,7 +29,11 @@ export function layoutOutput(output: Ast.Output | undefined, source: SourceView)
 /** ` { tries 4  timeout 10s }`, or one policy per line. */
 export function layoutPolicies(policies: readonly Ast.Policy[], source: SourceView): Doc {
   if (policies.length === 0) return "";
-  return [" ", bracedBlock(policies.map((policy) => ({ doc: layoutPolicy(policy, source), span: policy.span })))];
+  return [" ", layoutPolicyBlock(policies, source)];
+}
+
+export function layoutPolicyBlock(policies: readonly Ast.Policy[], source: SourceView): Doc {
+  return bracedBlock(policies.map((policy) => ({ doc: layoutPolicy(policy, source), span: policy.span })));
 }
 
 export function names(identifiers: readonly Ast.Identifier[]): Doc {

@@ -1,6 +1,6 @@
 import type * as Ast from "../ast.ts";
 import { bracketed, hardline, words, wrap, type Doc } from "./doc-parts.ts";
-import { layoutCount, layoutEach, layoutOutput, layoutPolicies, names } from "./layout-clauses.ts";
+import { layoutCount, layoutEach, layoutOutput, layoutPolicies, layoutPolicyBlock, names } from "./layout-clauses.ts";
 import { layoutEdge } from "./layout-edge.ts";
 import { layoutExpression } from "./layout-expression.ts";
 import { layoutType } from "./layout-type.ts";
@@ -27,6 +27,8 @@ export function layoutStatement(statement: AnyStatement, source: SourceView): Do
       return statement.of === "steps"
         ? words("limit", "steps", statement.value === "none" ? "none" : layoutCount(statement.value))
         : words("max", "parallel", statement.value === "none" ? "none" : layoutCount(statement.value));
+    case "Defaults":
+      return words("defaults", layoutPolicyBlock(statement.policies, source));
     case "Assert":
       return layoutAssert(statement);
     case "Drop":

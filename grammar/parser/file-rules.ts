@@ -291,6 +291,7 @@ export class NgraphParser extends StatementLoop {
     () => this.rule(this.derive),
     () => this.rule(this.node),
     () => this.rule(this.limit),
+    () => this.rule(this.defaults),
     () => this.rule(this.assertion),
     () => this.rule(this.drop),
   ];
@@ -311,6 +312,8 @@ export class NgraphParser extends StatementLoop {
       case "limit":
       case "max":
         return this.rule(this.limit);
+      case "defaults":
+        return this.rule(this.defaults);
       case "assert":
         return this.rule(this.assertion);
       case "drop":

@@ -1,5 +1,5 @@
 /** The remaining statements of graphs and plans: limits, assertions, settings. */
-import type { AssertDecl, DropDecl, LimitDecl, PlanSetting } from "../ast.ts";
+import type { AssertDecl, DefaultsDecl, DropDecl, LimitDecl, PlanSetting } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import { D } from "./decisions.ts";
 import { EdgeRules } from "./edge-rules.ts";
@@ -30,6 +30,12 @@ export abstract class GraphRules extends EdgeRules {
         return { kind: "Limit", span: this.spanFrom(first), of: "parallel", value };
       },
     ]);
+  });
+
+  protected readonly defaults = this.RULE("defaults", (): DefaultsDecl => {
+    const first = this.takeWord("defaults");
+    const policies = this.rule(this.policies);
+    return { kind: "Defaults", span: this.spanFrom(first), policies };
   });
 
   protected readonly assertion = this.RULE("assertion", (): AssertDecl => {

@@ -206,6 +206,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
     ["'derive' Identifier"],
     ["'node' Identifier"],
     ["'limit' 'steps'", "'max' 'parallel'"],
+    ["'defaults' LeftBrace"],
     ["'assert' 'eventually'", "'assert' 'never'", "'assert' 'once'", "'assert' Identifier"],
     ["'drop' Identifier"],
   ],

@@ -88,6 +88,7 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
   if (body === "graph") {
     if (first === "node") return named && is(source, index + 2, t.Equal);
     if (first === "derive") return named && (is(source, index + 2, t.Equal) || is(source, index + 2, t.Colon));
+    if (first === "defaults") return is(source, index + 1, t.LeftBrace);
     if (first === "limit") return isPair && next === "steps";
     if (first === "assert") return isPair && (ASSERTION_WORDS.has(next) || word(source, index + 2) === "before");
     if (first === "drop") return named && !is(source, index + 2, t.Arrow) && !startsEdgeClause(source, index + 1);

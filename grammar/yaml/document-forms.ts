@@ -30,6 +30,7 @@ import {
   assertsForm,
   brokenAt,
   CHANNEL_FIELDS,
+  defaultsForm,
   deriveForm,
   limitsForm,
   nodesForm,
@@ -50,6 +51,7 @@ export const GRAPH_FIELDS = {
   derive: optional(deriveForm, "Names for expressions, which are evaluated where they are read."),
   limits: optional(limitsForm, "Bounds of a run."),
   "max parallel": optional(countForm("a number of tasks"), "The most tasks at the same time."),
+  defaults: optional(defaultsForm, "Policies of all nodes that do not state their own."),
   nodes: optional(nodesForm, "The nodes, by name."),
   asserts: optional(assertsForm, "What must hold in every run: `approve before end`, `once charge`, …"),
   drop: optional(namesForm(), "Channels of earlier versions, whose values a thread loses."),
@@ -145,6 +147,8 @@ function graphStatements(entry: YamlEntry, values: RecordRead<typeof GRAPH_FIELD
     case "asserts":
     case "edges":
       return values[entry.key] ?? [];
+    case "defaults":
+      return values.defaults === undefined ? [] : [{ ...values.defaults, span: entrySpan(entry) }];
     case "drop":
       return values.drop === undefined ? [] : [{ kind: "Drop", span: entrySpan(entry), channels: values.drop }];
     case "max parallel": {

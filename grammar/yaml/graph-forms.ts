@@ -4,6 +4,7 @@ import type {
   Broken,
   ChannelDecl,
   Count,
+  DefaultsDecl,
   DeriveDecl,
   DocComment,
   Expr,
@@ -287,6 +288,12 @@ export const limitsForm: Form<LimitDecl[]> = recordForm(
       if (value === undefined) return [];
       return [{ kind: "Limit", span: entrySpan(entry), of: entry.key === "steps" ? "steps" : "parallel", value }];
     }),
+);
+
+export const defaultsForm: Form<Omit<DefaultsDecl, "span">> = recordForm(
+  "`defaults`",
+  POLICY_FIELDS,
+  (read): Omit<DefaultsDecl, "span"> => ({ kind: "Defaults", policies: policiesOf(read) }),
 );
 
 export const assertsForm: Form<AssertDecl[]> = oneOrMore(

@@ -3,7 +3,15 @@ import type { File, GraphDecl, Item, PlanDecl, TestDecl } from "../ast.ts";
 import { sourceView } from "../format/source-view.ts";
 import { emitComment, emitDocument, yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
 import { importNameText, textBehindWord, typeText } from "./expression-text.ts";
-import { channelValue, edgeValue, expressionValue, nameList, nodeValue, taskValue } from "./write-declarations.ts";
+import {
+  channelValue,
+  edgeValue,
+  expressionValue,
+  nameList,
+  nodeValue,
+  policiesValue,
+  taskValue,
+} from "./write-declarations.ts";
 import { dataValue } from "./write-data.ts";
 import { writeTest } from "./write-test.ts";
 import { docEntry, headEntry, loseBroken, withComments, type Entry, type Writing } from "./writing.ts";
@@ -207,6 +215,7 @@ function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
     "derive",
     "limits",
     "max parallel",
+    "defaults",
     "nodes",
     "asserts",
     "drop",
@@ -233,6 +242,9 @@ function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
         else sections.declare("limits", "steps", value, statement);
         break;
       }
+      case "Defaults":
+        sections.set("defaults", policiesValue(statement.policies, writing), statement);
+        break;
       case "Assert":
         sections.append("asserts", textBehindWord(statement, writing.source), statement);
         break;

@@ -53,6 +53,10 @@ export function taskValue(task: TaskDecl, writing: Writing): YamlValue {
   ]);
 }
 
+export function policiesValue(policies: readonly Policy[], writing: Writing): YamlValue {
+  return yamlMap(policyEntries(policies, writing));
+}
+
 /** An expression as a string; numbers, booleans and null as YAML scalars. */
 export function expressionValue(expr: Expr, source: Writing["source"]): YamlValue {
   const data = expr.kind === "String" ? undefined : dataValue(expr);

@@ -24,6 +24,7 @@ describe("completionsAt", () => {
         "all",
         "any",
         "assert",
+        "defaults",
         "derive",
         "drop",
         "input",

@@ -19,6 +19,7 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
   ["const", ["Const"]],
   ["node", ["Node"]],
   ["limit", ["Limit"]],
+  ["defaults", ["Defaults"]],
   ["assertion", ["Assert"]],
   ["drop", ["Drop"]],
   ["edge", ["Edge"]],

@@ -37,6 +37,7 @@ const SECTIONS: readonly (readonly [file: string, title: string, rules: readonly
       "outputTarget",
       "outputField",
       "limit",
+      "defaults",
       "assertion",
       "drop",
       "assertionBody",

@@ -337,6 +337,10 @@ const limits: fc.Arbitrary<Ast.LimitDecl[]> = fc
     ...(parallel === undefined ? [] : [{ kind: "Limit" as const, span, of: "parallel" as const, value: parallel }]),
   ]);
 
+const defaults: fc.Arbitrary<Ast.DefaultsDecl[]> = fc
+  .option(policies, { nil: undefined })
+  .map((each) => (each === undefined ? [] : [{ kind: "Defaults", span, policies: each }]));
+
 /** Keywords such as `once` have precedence over nodes with the same name. */
 const asserted = identifier.filter(({ name }) => !["once", "eventually", "never"].includes(name));
 
@@ -376,6 +380,7 @@ const graph: fc.Arbitrary<Ast.GraphDecl> = merged(
       channels(),
       derived(),
       limits,
+      defaults,
       nodes(),
       fc.array(assertion, { maxLength: 2 }),
       drops,

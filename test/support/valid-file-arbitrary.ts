@@ -132,7 +132,13 @@ const graphBody = fc
     fc.record({
       stages: fc.constant(stages),
       links: fc.array(fc.record({ way: fc.nat(6), flag, int }), { minLength: stages.length, maxLength: stages.length }),
-      steps: fc.constantFrom("", "  limit steps 40\n", "  limit steps none\n", "  max parallel 3\n"),
+      steps: fc.constantFrom(
+        "",
+        "  limit steps 40\n",
+        "  limit steps none\n",
+        "  max parallel 3\n",
+        "  defaults { timeout 1h }\n",
+      ),
     }),
   )
   .map(({ stages, links, steps }) => {

@@ -53,6 +53,7 @@ const KINDS = [
   "PlanOnFailure",
   "Node",
   "Task",
+  "Defaults",
   "Assert",
   "Drop",
   "Edge",
