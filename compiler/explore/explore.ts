@@ -46,7 +46,7 @@ const MAX_SIZE = 6_000_000;
 
 /** Numbers of states at which a search counts as large, and as very large. */
 export const LARGE = 500;
-const VERY_LARGE = 1500;
+const VERY_LARGE = 3000;
 
 /** States that are still explored after a limit was reached: they can show defects, but prove nothing. */
 const FEW_STATES = 1000;
