@@ -29,7 +29,7 @@ export function createPlanView(
   maxParallel: number,
   now: () => number,
 ): PlanView {
-  const locks = createTaskLocks(plan);
+  const locks = createTaskLocks(plan, maxParallel);
   const byIndex = (task: TaskIndex): number | undefined => expected(plan.tasks[task]?.name ?? "");
   const { durations } = createPriorities(plan, locks, byIndex);
   const isKnown = plan.tasks.some((task, index) => task.estimate !== undefined || byIndex(index) !== undefined);

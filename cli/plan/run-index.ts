@@ -71,8 +71,10 @@ function readRun(runs: string, id: string): RunEntry | undefined {
   const begun = new Map<string, number>();
   const durations = Object.create(null) as Record<string, number>;
   for (const event of events) {
-    if (event["type"] !== "node_transition") continue;
     const name = String(event["node_id"]);
+    // A result from the cache says nothing about how long the task takes.
+    if (event["type"] === "node_attempt" && event["cached"] === true) begun.set(name, NaN);
+    if (event["type"] !== "node_transition") continue;
     const time = Date.parse(String(event["ts"]));
     if (event["to"] === "running") begun.set(name, begun.get(name) ?? time);
     const since = begun.get(name);

@@ -30,7 +30,8 @@ export function scheduleText(view: ScheduleView): string {
   const unknown = view.tasks.filter(({ basis }) => basis === "none").length;
   if (unit === "tasks")
     lines.push("durations      unknown: every task counts as 1 (write `estimate 5m`, or run the plan once)");
-  else if (unknown > 0) lines.push(`durations      unknown for ${unknown} of ${count} tasks: they count as 1 ms`);
+  else if (unknown > 0)
+    lines.push(`durations      unknown for ${unknown} of ${count} tasks: they count as the mean of the others`);
   return lines.join("\n");
 }
 

@@ -1,7 +1,7 @@
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Schedule } from "../../runtime/plan/schedule.ts";
 
-/** The source of a task's expected duration; `none`: it counts as 1. */
+/** The source of a task's expected duration; `none`: it counts as the mean of the others, or as 1 if none is known. */
 export type Basis = "recorded" | "estimate" | "none";
 
 /** A plan's schedule with names instead of indexes: the input of every format, and the document of `--json`. */

@@ -77,6 +77,8 @@ class Scheduler implements PlanScheduler {
   #running = 0;
   #waiting = 0;
   #aloneRunning = false;
+  /** The `alone` task that has headed the queue and starts as soon as nothing runs. */
+  #nextAlone: TaskIndex | undefined;
   #stopped = false;
 
   constructor(plan: PlanTable, options: PlanSchedulerOptions) {
@@ -86,11 +88,11 @@ class Scheduler implements PlanScheduler {
     this.#plan = plan;
     this.#options = options;
     this.#maxParallel = maxParallel;
-    this.locks = createTaskLocks(plan);
+    this.locks = createTaskLocks(plan, maxParallel);
     this.priorities = createPriorities(plan, this.locks, options.expected ?? (() => undefined));
     this.#preferred = new Uint8Array(count);
     this.#holdsLocks = new Uint8Array(count);
-    this.#ready = createReadyTasks(count, (task) => this.#priorityOf(task));
+    this.#ready = createReadyTasks(count, (task) => this.#priorityOf(task), this.priorities.tieBreak);
     this.#states = createTaskStates(plan, {
       onTransition: options.onTransition,
       onReady: (task) => this.#ready.add(task),
@@ -103,7 +105,7 @@ class Scheduler implements PlanScheduler {
   }
 
   get settled(): boolean {
-    return this.#running === 0 && this.#waiting === 0 && this.#ready.isEmpty;
+    return this.#running === 0 && this.#waiting === 0 && this.#nextAlone === undefined && this.#ready.isEmpty;
   }
 
   begin(): void {
@@ -137,15 +139,20 @@ class Scheduler implements PlanScheduler {
   next(): TaskIndex[] {
     const started: TaskIndex[] = [];
     const passedOver: TaskIndex[] = [];
+    // Nothing overtakes an `alone` task that has headed the queue (9.3), whatever becomes ready meanwhile.
+    if (this.#nextAlone !== undefined && this.#running > 0) return started;
     while (!this.#stopped && !this.#aloneRunning && this.#running < this.#maxParallel) {
-      const task = this.#ready.take();
+      const task = this.#nextAlone ?? this.#ready.take();
       if (task === undefined) break;
+      this.#nextAlone = undefined;
       const isAlone = this.#isAlone(task);
       if (isAlone && this.#running > 0) {
-        passedOver.push(task);
-        // An `alone` task at the head of the queue prevents other tasks from starting, so that the running tasks drain
-        // (9.3). If a parked task with a higher priority is ahead of it, the scheduler skips the `alone` task.
-        if (this.#isBehindParked(task)) continue;
+        // If a parked task with a higher priority is ahead of the `alone` task, that one does not head the queue yet.
+        if (this.#isBehindParked(task)) {
+          passedOver.push(task);
+          continue;
+        }
+        this.#nextAlone = task;
         break;
       }
       // A woken task still holds its locks and has passed its `when`.
@@ -205,6 +212,7 @@ class Scheduler implements PlanScheduler {
       this.#states.propagate(task);
     }
     this.#ready.clear();
+    this.#nextAlone = undefined;
   }
 
   status(task: TaskIndex): TaskStatus {
@@ -235,7 +243,9 @@ class Scheduler implements PlanScheduler {
     const ahead = this.#ready.firstParked();
     if (ahead === undefined) return false;
     const priority = this.#priorityOf(task);
-    return ahead.priority > priority || (ahead.priority === priority && ahead.task < task);
+    if (ahead.priority !== priority) return ahead.priority > priority;
+    const byTie = this.priorities.tieBreak(ahead.task) - this.priorities.tieBreak(task);
+    return byTie === 0 ? ahead.task < task : byTie > 0;
   }
 
   #isAlone(task: TaskIndex): boolean {

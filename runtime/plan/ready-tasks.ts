@@ -30,11 +30,15 @@ export interface ReadyTasks {
 }
 
 /** @param count number of tasks in the plan */
-export function createReadyTasks(count: number, priorityOf: (task: TaskIndex) => number): ReadyTasks {
-  const available = createTaskQueue(priorityOf);
+export function createReadyTasks(
+  count: number,
+  priorityOf: (task: TaskIndex) => number,
+  tieBreak: (task: TaskIndex) => number,
+): ReadyTasks {
+  const available = createTaskQueue(priorityOf, tieBreak);
   const parkedBehind = new Int32Array(count).fill(-1);
   const parked = new Map<number, TaskQueue>();
-  const allParked = createTaskQueue(priorityOf, (task) => parkedBehind[task] === -1);
+  const allParked = createTaskQueue(priorityOf, tieBreak, (task) => parkedBehind[task] === -1);
   /** The gate through which a parked task became available again. */
   const openedBy = new Int32Array(count).fill(-1);
 
@@ -59,7 +63,7 @@ export function createReadyTasks(count: number, priorityOf: (task: TaskIndex) =>
       parkedBehind[task] = gate;
       let queue = parked.get(gate);
       if (queue === undefined) {
-        queue = createTaskQueue(priorityOf, (candidate) => parkedBehind[candidate] !== gate);
+        queue = createTaskQueue(priorityOf, tieBreak, (candidate) => parkedBehind[candidate] !== gate);
         parked.set(gate, queue);
       }
       queue.push(task);

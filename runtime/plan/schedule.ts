@@ -14,6 +14,7 @@ export interface Schedule {
   readonly starts: Float64Array;
   readonly ends: Float64Array;
   readonly makespan: number;
+  /** A chain of tasks over the whole schedule: each starts when the one before it ends. */
   readonly criticalPath: readonly TaskIndex[];
   /** A lower bound of the makespan for any order. */
   readonly lowerBound: number;
@@ -65,7 +66,7 @@ export function planSchedule(plan: PlanTable, options: ScheduleOptions = {}): Sc
     starts,
     ends,
     makespan: now,
-    criticalPath: criticalPathOf(plan, scheduler.priorities.bottomLevels),
+    criticalPath: criticalPathOf(plan, starts, ends),
     lowerBound,
     gap: lowerBound === 0 ? 0 : now / lowerBound - 1,
     durations,
@@ -137,7 +138,7 @@ export function optimizePlan(
 ): { readonly ranks: readonly number[]; readonly schedule: Schedule; readonly attempts: number } {
   const random = mulberry32(options.seed ?? 1);
   const { ranks: _, ...unranked } = plan;
-  const locks = createTaskLocks(plan);
+  const locks = createTaskLocks(plan, options.maxParallel ?? plan.maxParallel);
   const priorities = createPriorities({ ...unranked, order: "priority" }, locks, options.expected ?? (() => undefined));
   const score = plan.tasks.map((_task, index) => priorities.of(index));
   const spread = score.reduce((most, value) => Math.max(most, value), 1);
@@ -170,23 +171,22 @@ function ranksOf(keys: readonly number[]): number[] {
   return ranks;
 }
 
-function criticalPathOf(plan: PlanTable, bottomLevels: Float64Array): TaskIndex[] {
-  const successors = successorsOf(plan);
-  const longest = (candidates: readonly TaskIndex[]): TaskIndex | undefined => {
-    let found: TaskIndex | undefined;
-    for (const task of candidates)
-      if (found === undefined || (bottomLevels[task] ?? 0) > (bottomLevels[found] ?? 0)) found = task;
-    return found;
-  };
+/**
+ * From a task that ends last back to the start: before each task, the one whose end it waited for. That is a dependency
+ * if one ended just then, else a task that freed a path, a place or a slot.
+ */
+function criticalPathOf(plan: PlanTable, starts: Float64Array, ends: Float64Array): TaskIndex[] {
+  const endedAt = new Map<number, TaskIndex>();
+  for (const [task, end] of ends.entries()) if (!endedAt.has(end)) endedAt.set(end, task);
   const path: TaskIndex[] = [];
-  const roots = plan.tasks.flatMap((task, index) => (task.after.length === 0 ? [index] : []));
-  for (
-    let task = longest(roots);
-    task !== undefined && path.length < plan.tasks.length;
-    task = longest(successors[task] ?? [])
-  )
+  let task = endedAt.get(ends.reduce((last, end) => Math.max(last, end), 0));
+  while (task !== undefined) {
     path.push(task);
-  return path;
+    const start: number = starts[task] ?? 0;
+    if (start === 0) break;
+    task = plan.tasks[task]?.after.find((before) => ends[before] === start) ?? endedAt.get(start);
+  }
+  return path.reverse();
 }
 
 /** A small seeded random generator (mulberry32, public domain, Tommy Ettinger). */

@@ -19,8 +19,12 @@ export interface TaskLocks {
   sharedBy(task: TaskIndex): readonly number[];
   /** The name of a gate's resource for messages: the path, or `pool gpu`. */
   gateName(gate: number): string;
-  /** Resources that a task uses, whatever the kind of access. */
-  resourcesOf(task: TaskIndex): readonly number[];
+  /**
+   * Resources of a task that a task may have to wait for, each with the share of the task's duration by which the task
+   * occupies the resource: 1 for a path that it writes, 0 for a path that it reads and another task writes, places
+   * divided by size for a pool.
+   */
+  contendedBy(task: TaskIndex): readonly { readonly resource: number; readonly share: number }[];
 }
 
 interface Use {
@@ -30,16 +34,13 @@ interface Use {
   readonly write: boolean;
 }
 
-export function createTaskLocks(plan: PlanTable): TaskLocks {
+export function createTaskLocks(plan: PlanTable, maxParallel: number = plan.maxParallel): TaskLocks {
   const { patterns, uses } = indexTouches(plan);
   const readers = new Int32Array(patterns.length);
   const writers = new Int32Array(patterns.length);
   const poolBase = patterns.length;
   const poolUsed = plan.pools.map(() => 0);
-  const resources = plan.tasks.map((task, index) => [
-    ...(uses[index] ?? []).map((use) => use.resource),
-    ...(task.pool === undefined ? [] : [poolBase + task.pool.pool]),
-  ]);
+  const contended = contendedResources();
   /** Gates of pools follow those of paths: one for each pool and number of places that a task uses. */
   const poolGates: { readonly pool: number; readonly count: number }[] = [];
   const gatesOfPool: number[][] = plan.pools.map(() => []);
@@ -88,8 +89,25 @@ export function createTaskLocks(plan: PlanTable): TaskLocks {
       if (gate < 2 * patterns.length) return patterns[gate >> 1]?.text ?? "";
       return `pool ${plan.pools[poolGates[gate - 2 * patterns.length]?.pool ?? -1]?.name ?? ""}`;
     },
-    resourcesOf: (task) => resources[task] ?? [],
+    contendedBy: (task) => contended[task] ?? [],
   };
+
+  function contendedResources(): { readonly resource: number; readonly share: number }[][] {
+    const writersOf = new Int32Array(patterns.length);
+    for (const use of uses.flat()) if (use.write) for (const other of use.overlaps) bump(writersOf, other);
+    const largestUse = plan.pools.map(() => 0);
+    for (const { pool } of plan.tasks)
+      if (pool !== undefined) largestUse[pool.pool] = Math.max(largestUse[pool.pool] ?? 0, pool.count);
+    return plan.tasks.map(({ pool }, index) => {
+      const found = (uses[index] ?? []).flatMap(({ resource, write }) =>
+        (writersOf[resource] ?? 0) > (write ? 1 : 0) ? [{ resource, share: write ? 1 : 0 }] : [],
+      );
+      const size = pool === undefined ? 0 : (plan.pools[pool.pool]?.size ?? 0);
+      if (pool !== undefined && size < maxParallel * (largestUse[pool.pool] ?? 0))
+        found.push({ resource: poolBase + pool.pool, share: pool.count / size });
+      return found;
+    });
+  }
 
   function indexTouches(table: PlanTable) {
     const numbers = new Map<string, number>();
@@ -113,4 +131,8 @@ export function createTaskLocks(plan: PlanTable): TaskLocks {
     });
     return { patterns: list, uses: used };
   }
+}
+
+function bump(counts: Int32Array, at: number): void {
+  counts[at] = (counts[at] ?? 0) + 1;
 }

@@ -1,7 +1,7 @@
 import type { TaskIndex } from "../table/plan-table.ts";
 
 /**
- * A binary heap of tasks: highest priority first, ties in file order. Priorities that have fallen are updated when an
+ * A binary heap of tasks: highest priority first, ties by `tieBreak`, then in file order. Priorities that have fallen are updated when an
  * entry reaches the top.
  */
 export interface TaskQueue {
@@ -15,17 +15,25 @@ export interface TaskQueue {
 
 /**
  * @param priorityOf may fall between calls for one task, but never rise
+ * @param tieBreak a constant for each task: of equal priorities, the larger value goes first
  * @param isGone whether a task left the queue by another way: its entry is dropped when it reaches the top
  */
 export function createTaskQueue(
   priorityOf: (task: TaskIndex) => number,
+  tieBreak: (task: TaskIndex) => number,
   isGone: (task: TaskIndex) => boolean = () => false,
 ): TaskQueue {
   const tasks: TaskIndex[] = [];
   const keys: number[] = [];
 
-  const before = (a: number, b: number): boolean =>
-    (keys[a] ?? 0) > (keys[b] ?? 0) || ((keys[a] ?? 0) === (keys[b] ?? 0) && (tasks[a] ?? 0) < (tasks[b] ?? 0));
+  const before = (a: number, b: number): boolean => {
+    const byKey = (keys[a] ?? 0) - (keys[b] ?? 0);
+    // Infinity - Infinity is NaN: two preferred tasks are equal.
+    if (byKey > 0 || byKey < 0) return byKey > 0;
+    const [first, second] = [tasks[a] ?? 0, tasks[b] ?? 0];
+    const byTie = tieBreak(first) - tieBreak(second);
+    return byTie === 0 ? first < second : byTie > 0;
+  };
   const swap = (a: number, b: number): void => {
     [tasks[a], tasks[b]] = [tasks[b] ?? 0, tasks[a] ?? 0];
     [keys[a], keys[b]] = [keys[b] ?? 0, keys[a] ?? 0];

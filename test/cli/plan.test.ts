@@ -36,7 +36,7 @@ describe("ngc plan", () => {
       order: "file",
       unit: "tasks",
       batches: [["schema_init"], ["auth_table", "user_table"], ["auth_service"], ["user_service"], ["api_gateway"]],
-      criticalPath: ["schema_init", "auth_table", "auth_service", "api_gateway"],
+      criticalPath: ["schema_init", "auth_table", "auth_service", "user_service", "api_gateway"],
       makespan: 5,
       lowerBound: 5,
       gap: 0,

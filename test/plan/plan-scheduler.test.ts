@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { planSchedule } from "../../runtime/plan/schedule.ts";
 import { planOutcome } from "../../runtime/plan/plan-scheduler.ts";
 import { simulatePlan, sketchPlan, type TaskSketch } from "./simulate-plan.ts";
 import { numRuns } from "../support/depth.ts";
@@ -56,6 +57,31 @@ describe("batches in file order", () => {
     expect(run(tasks, { maxParallel: 2 }).batches).toEqual([["long"], ["solo"], ["late"]]);
   });
 
+  test("an `alone` task that heads the queue is not overtaken by a task that becomes ready later (9.3)", () => {
+    const tasks: Record<string, TaskSketch> = {
+      a: { takes: 2 },
+      b: { takes: 10, after: ["a"] },
+      solo: { alone: true, takes: 9 },
+      x1: {},
+      x2: {},
+    };
+    expect(run(tasks, { maxParallel: 2, order: "priority" }).batches).toEqual([["a"], ["solo"], ["b", "x1"], ["x2"]]);
+  });
+
+  test.each<[string, TaskSketch, number]>([
+    ["a path that all tasks only read", { reads: ["package.json"] }, 1],
+    ["a pool with a place for every slot", { pool: ["net", 1] }, 2],
+    ["a pool with a place for one slot less, which all tasks need", { pool: ["net", 1] }, 3],
+  ])("the longest path goes first, whatever the load of %s (9.5)", (_, shared, maxParallel) => {
+    const tasks: Record<string, TaskSketch> = {
+      ...Object.fromEntries(Array.from({ length: 12 }, (__, index) => [`short${index}`, { ...shared, takes: 1 }])),
+      head: { ...shared, takes: 2 },
+      tail: { ...shared, takes: 2, after: ["head"] },
+    };
+    const { batches } = run(tasks, { maxParallel, order: "priority", pools: [{ name: "net", size: 2 }] });
+    expect(batches[0]).toContain("head");
+  });
+
   test("K-16: nothing starts beside an `alone` task", () => {
     const tasks: Record<string, TaskSketch> = { solo: { alone: true, takes: 3 }, a: {}, b: {} };
     expect(run(tasks, { maxParallel: 3 }).inFlight[0]).toEqual(["solo"]);
@@ -71,6 +97,12 @@ describe("batches in file order", () => {
     const narrow = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`t${index}`, { touches: ["one"] }]));
     expect(Math.max(...run(narrow, { maxParallel: 4 }).inFlight.map((tasks) => tasks.length))).toBe(1);
   });
+});
+
+test("a task of unknown duration counts as the mean of the known ones", () => {
+  const plan = sketchPlan({ a: {}, b: {}, c: {} }, { maxParallel: 1 });
+  const known = [60_000, undefined, 120_000];
+  expect([...planSchedule(plan, { expected: (task) => known[task] }).durations]).toEqual([60_000, 90_000, 120_000]);
 });
 
 describe("failures", () => {

@@ -52,11 +52,12 @@ test("an invalid id does not lead out of the directory", () => {
 });
 
 test("the index can be rebuilt from the runs, and has the durations of tasks", () => {
-  const log = (id: string, start: string, took: number, ended: boolean): void => {
+  const log = (id: string, start: string, took: number, ended: boolean, attempt: object = {}): void => {
     const directory = createRunDirectory(runs, id, file);
     const at = (ms: number): string => new Date(Date.parse(start) + ms).toISOString();
     directory.appendEvent({ type: "run_start", ts: at(0), plan: "p" });
     directory.appendEvent({ type: "node_transition", ts: at(0), node_id: "a", from: "ready", to: "running" });
+    directory.appendEvent({ type: "node_attempt", ts: at(took), node_id: "a", attempt: 1, ...attempt });
     directory.appendEvent({ type: "node_transition", ts: at(took), node_id: "a", from: "running", to: "done" });
     if (ended) directory.appendEvent({ type: "run_end", ts: at(took), outcome: "clean" });
     directory.close();
@@ -74,4 +75,7 @@ test("the index can be rebuilt from the runs, and has the durations of tasks", (
   expect(readRunIndex(runs)).toMatchObject(expected);
   expect(recordedDurations(runs, "p")("a")).toBe(700);
   expect(recordedDurations(runs, "other")("a")).toBe(undefined);
+  log("r3", "2026-01-03T00:00:00.000Z", 2, true, { cached: true });
+  writeRunIndex(runs);
+  expect(recordedDurations(runs, "p")("a"), "a result from the cache is not a duration").toBe(700);
 });
