@@ -51,7 +51,7 @@ export const runCommand = defineCommand<RunOptions>({
     const table = await loadGraphOrPlan(file, options.graph, output);
     if (table === undefined) return EXIT.invalid;
     refusePlanFlags(table, options);
-    if (table.kind === "plan" && options.dryRun === true) return dryRun(table, options.maxParallel, output);
+    if (table.kind === "plan" && options.dryRun === true) return dryRun(table, options, output);
     const input = await parseInput(options.input);
     return withStore(options.store, { mustExist: false }, (store) => {
       const flags = options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`;

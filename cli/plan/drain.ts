@@ -1,8 +1,8 @@
 import { withSignals } from "../process/interruption.ts";
 
 /**
- * Handles Ctrl-C for a plan. The first SIGINT starts no further tasks and lets running tasks end, the second ends them, the third
- * ends this process. SIGTERM and SIGHUP end running tasks at once.
+ * Handles Ctrl-C for a plan. After the first SIGINT no task and no further attempt starts, and running attempts end. The second
+ * ends them, the third ends this process. SIGTERM and SIGHUP end running tasks at once.
  */
 export async function withDrain<T>(
   onDrain: () => void,

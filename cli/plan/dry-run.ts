@@ -1,14 +1,29 @@
 import { planSchedule } from "../../runtime/plan/schedule.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import { selectTasks } from "../../runtime/plan/select-tasks.ts";
 import type { Output } from "../output/output.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import type { PlanFlags } from "./plan-flags.ts";
 import { RUNS_DIRECTORY } from "./run-directory.ts";
 import { recordedDurations } from "./run-index.ts";
 
-/** `--dry-run`: prints the batches in which tasks would start, and runs nothing (K-43). */
-export function dryRun(table: PlanTable, maxParallel: number | undefined, output: Output): ExitCode {
+/**
+ * `--dry-run`: prints the batches in which the selected tasks would start, and runs nothing (K-43).
+ *
+ * @throws RunError NG_BAD_INPUT for an unknown task in `only` or `fromTask`
+ */
+export function dryRun(
+  table: PlanTable,
+  { maxParallel, only, fromTask }: Pick<PlanFlags, "only" | "fromTask"> & { readonly maxParallel?: number },
+  output: Output,
+): ExitCode {
   const expected = recordedDurations(RUNS_DIRECTORY, table.name);
+  const selection = {
+    ...(only === undefined ? {} : { only }),
+    ...(fromTask === undefined ? {} : { fromTask }),
+  };
   const { batches } = planSchedule(table, {
+    selected: selectTasks(table, selection),
     expected: (task) => expected(table.tasks[task]?.name ?? ""),
     ...(maxParallel === undefined ? {} : { maxParallel }),
   });

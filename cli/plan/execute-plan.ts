@@ -67,7 +67,9 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   };
   const onDrain = (): void =>
     progress.above(() =>
-      session.output.note("stopping: running tasks may end, no task starts; press Ctrl-C again to end them now"),
+      session.output.note(
+        "stopping: running attempts may end, no task and no further attempt starts; press Ctrl-C again to end them now",
+      ),
     );
   try {
     const result = await session.run(() =>

@@ -197,6 +197,7 @@ class Drive {
           run,
           values: this.#values,
           afterTask: options.afterTask,
+          drain: options.drain,
           onAttempt: (attempt) => {
             this.#attempts[task.index] = attempt.attempt;
             const error = attempt.error === undefined ? {} : { error: run.shared.redact(attempt.error) };

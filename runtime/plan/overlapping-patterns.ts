@@ -27,7 +27,7 @@ export function overlappingPatterns(patterns: readonly PathPattern[]): readonly 
   const compare = (index: number, glob: PathPattern, others: readonly number[]): void => {
     for (const other of others) {
       const candidate = patterns[other];
-      // Each pair of globs is compared once, from the first one. An exact path overlaps only itself.
+      // Each pair of globs is compared once, from the first one.
       if (candidate === undefined || other === index || (!candidate.exact && other < index)) continue;
       if (!patternsOverlap(glob, candidate)) continue;
       overlapping[index]?.push(other);
@@ -35,15 +35,16 @@ export function overlappingPatterns(patterns: readonly PathPattern[]): readonly 
     }
   };
   for (const [index, pattern] of patterns.entries()) {
-    if (pattern.exact) continue;
     let folder = root;
     for (const name of fixedPart(pattern)) {
-      compare(index, pattern, folder.patterns);
+      if (!pattern.exact) compare(index, pattern, folder.patterns);
       folder = folder.folders.get(name) ?? folder;
     }
     const below = [folder];
     for (let next = below.pop(); next !== undefined; next = below.pop()) {
-      compare(index, pattern, next.patterns);
+      // A pair with a glob is compared from the glob. Of two exact paths, the folder finds its contents.
+      const others = pattern.exact ? next.patterns.filter((other) => patterns[other]?.exact === true) : next.patterns;
+      compare(index, pattern, others);
       for (const each of next.folders.values()) below.push(each);
     }
   }

@@ -3,13 +3,13 @@
  * conservative: it returns `true` unless two patterns are provably disjoint.
  *
  * A pattern is a list of segments between `/`. `**` matches any number of segments, `*` any characters within one, `?`
- * one character, `[…]` one of several characters, `{a,b}` alternatives. A path that ends in `/` names a folder and
- * covers its contents.
+ * one character, `[…]` one of several characters, `{a,b}` alternatives. A path covers itself and, if it is a folder, its
+ * contents: a plan does not know which of its paths will be folders.
  */
 
 export interface PathPattern {
   readonly segments: readonly Segment[];
-  /** No wildcards: it overlaps another exact path only if the texts are equal. */
+  /** No wildcards: it overlaps another exact path only if one of them is the other, or a folder that contains it. */
   readonly exact: boolean;
   readonly text: string;
 }
@@ -58,13 +58,19 @@ export function parsePathPattern(path: string): PathPattern {
   const brace = /(^|\/)[^/{]*\{[^}]*\//.exec(path);
   const text = brace === null ? path : `${path.slice(0, brace.index)}${brace[1] ?? ""}**`;
   const segments = text.split("/").map(parseSegment);
-  return { segments, exact: segments.every((segment) => segment.kind === "literal"), text: path };
+  const exact = segments.every((segment) => segment.kind === "literal");
+  if (segments.at(-1)?.kind === "literal") segments.push({ kind: "any-depth" });
+  return { segments, exact, text: path };
 }
 
 /** Whether a path may match both patterns. Never `false` for two patterns with a common path. */
 export function patternsOverlap(a: PathPattern, b: PathPattern): boolean {
-  if (a.exact && b.exact) return a.text === b.text;
+  if (a.exact && b.exact) return a.text === b.text || isWithin(a.text, b.text) || isWithin(b.text, a.text);
   return productReaches(a.segments, b.segments, (segment) => segment.kind === "any-depth", segmentsOverlap);
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path.length > folder.length && path[folder.length] === "/" && path.startsWith(folder);
 }
 
 function segmentsOverlap(a: Segment, b: Segment): boolean {

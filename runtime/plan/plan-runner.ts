@@ -100,7 +100,7 @@ async function startPlan(
   options: PlanRunOptions,
 ): Promise<PlanRunResult> {
   checkOptions("a run", options, PLAN_RUN_OPTIONS);
-  const selected = selectTasks(plan, options);
+  const selected = selectTasks(plan.plan, options);
   const runId = newId();
   if (core.options.store === undefined) return startWithoutStore({ plan, core }, input, options, selected, runId);
   const threadId = checkThreadId(options.thread ?? newId());
@@ -158,7 +158,7 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
   checkOptions("a resume", options, PLAN_RESUME_OPTIONS);
   storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
-  const selected = selectTasks(plan, options);
+  const selected = selectTasks(plan.plan, options);
   await beforeClaim(core, forRunner(options), (store) => loadHead(store, threadId));
   return asRunner(core, threadId, forRunner(options), async (durable, cancellation) => {
     const { store } = durable;

@@ -36,6 +36,8 @@ export interface TaskEnvironment {
   readonly run: Run;
   readonly values: PlanValues;
   readonly onAttempt: (attempt: TaskAttempt) => void;
+  /** Once it is aborted, the task starts no further attempt. */
+  readonly drain?: AbortSignal | undefined;
   /** Called when a task with a `cache` policy has to run, with the changes. */
   readonly onChanged?: (task: string, changed: readonly string[]) => void;
   /** Called when the task has converged. Returns why the work of the task is not allowed. */
@@ -51,12 +53,12 @@ const GRACE_MS = 5000;
  * is lost).
  */
 export async function runPlanTask(task: TaskCode, environment: TaskEnvironment): Promise<PlanTaskEnd> {
-  const { run, values } = environment;
+  const { run, values, drain } = environment;
   const { clock } = run.shared;
   const { spec } = task;
   for (let attempt = 1; ; attempt++) {
     const backoff = attempt === 1 ? 0 : taskBackoff(task.backoff, attempt);
-    if (backoff > 0 && !(await waitUnlessCancelled(run, backoff))) {
+    if (attempt > 1 && (drain?.aborted === true || !(await waitUnlessCancelled(run, backoff, drain)))) {
       return { kind: "cancelled", attempts: attempt - 1, children: undefined };
     }
     const begin = clock.now();

@@ -26,6 +26,8 @@ export interface Schedule {
 export interface ScheduleOptions {
   readonly expected?: ExpectedDuration;
   readonly maxParallel?: number;
+  /** The tasks that run; all by default. The others count as done. */
+  readonly selected?: ReadonlySet<TaskIndex> | undefined;
   /** The result of `makespanLowerBound`, if known: it does not depend on the order. */
   readonly lowerBound?: number;
 }
@@ -41,6 +43,12 @@ export function planSchedule(plan: PlanTable, options: ScheduleOptions = {}): Sc
   /** Running tasks, the last one to end first. There are at most `maxParallel`, so insertion is cheap. */
   const inFlight: TaskIndex[] = [];
   let now = 0;
+  const { selected } = options;
+  if (selected !== undefined)
+    scheduler.leaveOut(
+      plan.tasks.flatMap((_, task) => (selected.has(task) ? [] : [task])),
+      "left_out",
+    );
   scheduler.begin();
   for (;;) {
     const started = scheduler.next();

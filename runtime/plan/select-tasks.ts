@@ -1,6 +1,6 @@
 import { RunError } from "../interface/errors.ts";
-import type { PlanProgram } from "./plan-program.ts";
-import type { TaskIndex } from "../table/plan-table.ts";
+import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
+import { successorsOf } from "./plan-order.ts";
 
 /**
  * The tasks that a run selects: `only` names them, `fromTask` selects a task and all that depend on it. Both together
@@ -9,18 +9,19 @@ import type { TaskIndex } from "../table/plan-table.ts";
  * @throws RunError NG_BAD_INPUT for an unknown name
  */
 export function selectTasks(
-  program: PlanProgram,
+  plan: PlanTable,
   { only, fromTask }: { readonly only?: readonly string[]; readonly fromTask?: string },
 ): ReadonlySet<TaskIndex> | undefined {
   const sets: ReadonlySet<TaskIndex>[] = [];
-  if (only !== undefined) sets.push(new Set(only.flatMap((name) => tasksNamed(program, name))));
+  if (only !== undefined) sets.push(new Set(only.flatMap((name) => tasksNamed(plan, name))));
   if (fromTask !== undefined) {
     const found = new Set<TaskIndex>();
-    const open = [...tasksNamed(program, fromTask)];
+    const successors = successorsOf(plan);
+    const open = [...tasksNamed(plan, fromTask)];
     for (let task = open.pop(); task !== undefined; task = open.pop()) {
       if (found.has(task)) continue;
       found.add(task);
-      for (const each of program.successors[task] ?? []) open.push(each);
+      for (const each of successors[task] ?? []) open.push(each);
     }
     sets.push(found);
   }
@@ -30,9 +31,9 @@ export function selectTasks(
 }
 
 /** The name of a matrix task selects all of its tasks. */
-function tasksNamed({ plan, taskIndex }: PlanProgram, name: string): readonly TaskIndex[] {
-  const exact = taskIndex.get(name);
-  if (exact !== undefined) return [exact];
+function tasksNamed(plan: PlanTable, name: string): readonly TaskIndex[] {
+  const exact = plan.tasks.findIndex((task) => task.name === name);
+  if (exact !== -1) return [exact];
   const found = plan.tasks.flatMap((task, index) => (task.name.startsWith(`${name}[`) ? [index] : []));
   if (found.length > 0) return found;
   const names = plan.tasks.slice(0, 20).map((task) => `\`${task.name}\``);

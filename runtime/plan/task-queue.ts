@@ -27,9 +27,8 @@ export function createTaskQueue(
   const keys: number[] = [];
 
   const before = (a: number, b: number): boolean => {
-    const byKey = (keys[a] ?? 0) - (keys[b] ?? 0);
-    // Infinity - Infinity is NaN: two preferred tasks are equal.
-    if (byKey > 0 || byKey < 0) return byKey > 0;
+    const [keyOfA, keyOfB] = [keys[a] ?? 0, keys[b] ?? 0];
+    if (keyOfA !== keyOfB) return keyOfA > keyOfB;
     const [first, second] = [tasks[a] ?? 0, tasks[b] ?? 0];
     const byTie = tieBreak(first) - tieBreak(second);
     return byTie === 0 ? first < second : byTie > 0;

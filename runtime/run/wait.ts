@@ -25,19 +25,25 @@ export function waitUntil(due: number, clock: Clock, signal: AbortSignal): Promi
   });
 }
 
-/** Waits for `ms` milliseconds. Resolves to `false`, early, if the run is cancelled or interrupted. */
-export function waitUnlessCancelled({ cancellation, aborting, shared: { clock } }: Run, ms: number): Promise<boolean> {
-  if (cancellation.aborted || aborting) return Promise.resolve(false);
+/**
+ * Waits for `ms` milliseconds. Resolves to `false`, early, if the run is cancelled or interrupted, or if `signal` aborts.
+ */
+export function waitUnlessCancelled(
+  { cancellation, aborting, shared: { clock } }: Run,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (cancellation.aborted || aborting || signal?.aborted === true) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const onCancel = (): void => {
+    const end = (isOver: boolean): void => {
       clock.clearTimeout(timer);
       cancellation.unlisten(onCancel);
-      resolve(false);
+      signal?.removeEventListener("abort", onCancel);
+      resolve(isOver);
     };
-    const timer = clock.setTimeout(() => {
-      cancellation.unlisten(onCancel);
-      resolve(true);
-    }, ms);
+    const onCancel = (): void => end(false);
+    const timer = clock.setTimeout(() => end(true), ms);
     cancellation.listen(onCancel);
+    signal?.addEventListener("abort", onCancel, { once: true });
   });
 }

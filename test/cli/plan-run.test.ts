@@ -102,6 +102,12 @@ describe("ngc run of a plan", () => {
     const wrong = project.ngc(["run", "ship.ngraph", "--only", "lift"]);
     expect(wrong.status).toBe(64);
     expect(wrong.stderr).toContain("has no task `lift`");
+    const dry = (...flags: string[]) => project.json(["run", "ship.ngraph", "--dry-run", ...flags]).document.batches;
+    expect(dry("--only", "left, last")).toEqual([["left", "last"]]);
+    expect(dry("--from-task", "check")).toEqual([["check"], ["last"]]);
+    const unknown = project.ngc(["run", "ship.ngraph", "--dry-run", "--only", "lift"]);
+    expect([unknown.status, unknown.stdout]).toEqual([64, ""]);
+    expect(unknown.stderr).toContain("has no task `lift`");
   });
 
   test("K-18: a plan without roots: exit 2, the message, and nothing ran", () => {
@@ -282,6 +288,25 @@ describe("interruption", () => {
     expect(project.read("ended")).toBe("a\n");
     expect(project.read("started")).toBe("a\n");
     expect(project.json(["resume", "t"])).toMatchObject({ status: 0, document: { batches: [["b"]] } });
+  });
+
+  test("after the first SIGINT a task is not tried again, and its delay ends", async () => {
+    const text = `plan p {
+  task a = shell("echo a >> tried; sleep 0.5; exit 1") { tries 5 backoff 1m..1m }
+}
+`;
+    const during = createProject({ "p.ngraph": text });
+    const early = during.start(["run", "p.ngraph", "--thread", "t"]);
+    await whenStarted(early);
+    early.kill("SIGINT");
+    expect(await ended(early)).toBe(130);
+    expect(during.read("tried")).toBe("a\n");
+
+    const between = createProject({ "p.ngraph": text });
+    const late = between.start(["run", "p.ngraph", "--thread", "t"]);
+    late.stderr.on("data", (chunk) => String(chunk).includes("try 1 not done") && late.kill("SIGINT"));
+    expect(await ended(late)).toBe(130);
+    expect(between.read("tried")).toBe("a\n");
   });
 
   test("a second SIGINT ends running tasks", async () => {

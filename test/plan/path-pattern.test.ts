@@ -37,6 +37,10 @@ describe("overlap (K-09, 9.3)", () => {
     ["{a,b}.ts", "b.ts", true],
     ["src/{a/b,c}.ts", "src/a/b.ts", true],
     ["src/", "src/deep/er.ts", true],
+    ["src", "src/deep/er.ts", true],
+    ["src", "srcs/a.ts", false],
+    ["*/deep", "src/deep/er.ts", true],
+    ["src", "src/*.ts", true],
     [".", "anything/at/all", true],
   ])("%s and %s: %s", (a, b, expected) => {
     expect(overlap(a, b)).toBe(expected);
