@@ -320,13 +320,15 @@ export interface DefaultsDecl {
 export interface AssertDecl {
   readonly kind: "Assert";
   readonly span: Span;
-  readonly form: "before" | "once" | "eventually" | "never";
+  readonly form: "before" | "once" | "eventually" | "never" | "at";
   /** `a before b`: a. `never a with b`: a. Otherwise the only node. */
   readonly node: Identifier;
   /** `a before b`: b. `never a with b`: b. */
   readonly other?: Identifier;
   /** `a before each b`. */
   readonly each?: true;
+  /** Of `condition at a`. */
+  readonly condition?: Expr;
 }
 
 /** `drop score, notes`: channels of earlier versions, whose values a thread loses. */

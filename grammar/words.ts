@@ -63,4 +63,5 @@ export const CLAUSE_WORDS: ReadonlySet<string> = new Set([
   "after",
   "then",
   "if",
+  "at",
 ]);

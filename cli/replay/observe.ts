@@ -1,4 +1,5 @@
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+import { NodeError } from "../../runtime/interface/errors.ts";
 import type { RunEvent } from "../../runtime/interface/events.ts";
 import { END, type Table } from "../../runtime/table/table.ts";
 import { routeBranches } from "../../runtime/table/route-branches.ts";
@@ -186,6 +187,11 @@ function violatedAssertions(replayed: Replayed): string[] {
         // A branch that ends in the same step as `first` ends without it, unless it is the branch of `first`.
         if (then === -1 || (first !== -1 && (assertion.then === END ? first <= then : first < then))) return [];
         return [`\`${nameOf(table, assertion.then)}\` is reached before \`${nameOf(table, assertion.first)}\` has run`];
+      }
+      case "at": {
+        const { error } = result;
+        const isBroken = error instanceof NodeError && error.code === "NG_ASSERTION";
+        return isBroken && error.nodeId === nameOf(table, assertion.node) ? [error.message] : [];
       }
       case "once": {
         // Each of several sent tasks counts.

@@ -1,10 +1,11 @@
 /** The second stage of binding one graph: types expressions with the facts that follow from the control flow. */
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { type BoundChannel, type BoundGraph, type BoundNode } from "./bound-graph.ts";
+import type { BoundChannel, BoundGraph, BoundNode, TypedExpression } from "./bound-graph.ts";
 import { referencedTypes } from "../types/referenced-types.ts";
 import { unusedDeclaration } from "../../diagnostics/catalog/names.ts";
-import { typeExpression } from "../expressions/type-expression.ts";
+import type { ExpressionScope } from "../expressions/scope.ts";
+import { typeCondition, typeExpression } from "../expressions/type-expression.ts";
 import { bindEdge } from "./bind-edges.ts";
 import { bindNode } from "./bind-nodes.ts";
 import { bindAssertions, bindLimits } from "./declarations.ts";
@@ -12,9 +13,10 @@ import type { Expansion } from "./expand-names.ts";
 import type { GraphControl } from "../control/graph-control.ts";
 import { checkFormerNames } from "./former-names.ts";
 import type { Flow } from "../control/flow.ts";
-import { isSilenced, placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
+import { isSilenced, placeIn, type ChannelEntry, type GraphContext, type NodeEntry } from "./graph-context.ts";
 import { scopeAt } from "./resolve-names.ts";
 import type { ResolvedGraph } from "./resolve-graph.ts";
+import { toTypedExpression } from "./typed-expression.ts";
 
 /** Types the expressions of a graph. Calls have the results of graphs that are typed already. */
 export function bindGraph(resolved: ResolvedGraph, { net, flow, mayEndNull }: GraphControl): BoundGraph {
@@ -25,7 +27,12 @@ export function bindGraph(resolved: ResolvedGraph, { net, flow, mayEndNull }: Gr
   );
   const edges = resolved.edges.map((edge) => bindEdge(edge, flow, context, channels));
   reportUnreadNames(declarations.derived, resolved.expansion, flow, context);
-  const assertions = bindAssertions(declarations.assertions, context);
+  const conditionOf = (condition: Ast.Expr, { name, index }: NodeEntry): TypedExpression => {
+    const place = { flow: flow.atNode(index), reader: `\`assert … at ${name}\``, locals: new Map<string, never>() };
+    const scope: ExpressionScope = { ...scopeAt(place, context), where: "condition", facts: place.flow.facts };
+    return toTypedExpression(typeCondition(condition, scope), context);
+  };
+  const assertions = bindAssertions(declarations.assertions, conditionOf, context);
   checkFormerNames(declaration, declarations, context);
   const dropped = declarations.drops.flatMap((drop) => drop.channels.map(({ name }) => name));
   const limits = bindLimits(declarations.limits, context);

@@ -188,12 +188,14 @@ export interface BoundReference {
 
 export interface BoundAssertion {
   readonly declaration: Ast.AssertDecl;
-  readonly form: "before" | "once" | "eventually" | "never";
+  readonly form: "before" | "once" | "eventually" | "never" | "at";
   readonly node: string;
   /** A node, or `end` for `before`. */
   readonly other?: string;
   /** `before each`. */
   readonly each?: true;
+  /** Of `condition at a`: what holds whenever the node starts. */
+  readonly condition?: TypedExpression;
 }
 
 /** Channels that a node writes with `set`. */

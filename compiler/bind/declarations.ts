@@ -5,7 +5,7 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { renameFix } from "./rename-fix.ts";
-import { END_NAME, START, type BoundAssertion, type BoundGraph } from "./bound-graph.ts";
+import { END_NAME, START, type BoundAssertion, type BoundGraph, type TypedExpression } from "./bound-graph.ts";
 import { DeclaredNames } from "./declared-names.ts";
 import type { NodeEntry, GraphContext } from "./graph-context.ts";
 import { placeIn } from "./graph-context.ts";
@@ -121,22 +121,26 @@ export function bindLimits(limits: readonly Ast.LimitDecl[], context: GraphConte
   return bound;
 }
 
+/** @param conditionOf types the condition of `condition at a` */
 export function bindAssertions(
   assertions: readonly Ast.AssertDecl[],
+  conditionOf: (condition: Ast.Expr, node: NodeEntry) => TypedExpression,
   context: GraphContext,
 ): readonly BoundAssertion[] {
   const bound: BoundAssertion[] = [];
   for (const declaration of assertions) {
-    const { form, node, other, each } = declaration;
+    const { form, node, other, each, condition } = declaration;
     const isKnown = assertedNode(node, false, context);
     const isOtherKnown = other === undefined || assertedNode(other, form === "before" && each !== true, context);
     if (!isKnown || !isOtherKnown) continue;
+    const entry = context.nodes.get(node.name);
     bound.push({
       declaration,
       form,
       node: node.name,
       ...(other === undefined ? {} : { other: other.name }),
       ...(each === undefined ? {} : { each }),
+      ...(condition === undefined || entry === undefined ? {} : { condition: conditionOf(condition, entry) }),
     });
   }
   return bound;

@@ -253,6 +253,11 @@ export function expandEdge(edge: Ast.EdgeDecl, expand: Expand): Ast.EdgeDecl {
   }
 }
 
+/** An assertion with its condition expanded. */
+export function expandAssertion(assertion: Ast.AssertDecl, expand: Expand): Ast.AssertDecl {
+  return assertion.condition === undefined ? assertion : { ...assertion, condition: expand(assertion.condition) };
+}
+
 /** A task with its expressions expanded. */
 export function expandTask(task: Ast.TaskDecl, expand: Expand): Ast.TaskDecl {
   const variables = task.each === undefined ? [] : [task.each.item.name];

@@ -4,7 +4,7 @@ import type { Write } from "./bind-output.ts";
 import { bindAllPolicies } from "./bind-defaults.ts";
 import type { BoundPolicies } from "./bind-policies.ts";
 import { collectDeclarations, type Declarations } from "./declarations.ts";
-import { createExpansion, expandChannel, expandEdge, expandNode, type Expand, type Expansion } from "./expand-names.ts";
+import { createExpansion, expandAssertion, expandChannel, expandEdge, expandNode, type Expand, type Expansion } from "./expand-names.ts";
 import type { GraphUnit } from "./file-scope.ts";
 import type { ChannelEntry, GraphContext } from "./graph-context.ts";
 import { openContext, watchErrors, type BindOptions } from "./open-context.ts";
@@ -82,6 +82,7 @@ function expandDeclarations(
     channels: declarations.channels.map((channel) => expandChannel(channel, constantsOnly(expand, derived))),
     nodes: declarations.nodes.map((node) => ({ ...node, declaration: expandNode(node.declaration, expand) })),
     edges: declarations.edges.map((edge) => expandEdge(edge, expand)),
+    assertions: declarations.assertions.map((assertion) => expandAssertion(assertion, expand)),
   };
   return { declarations: expanded, expansion };
 }

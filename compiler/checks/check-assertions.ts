@@ -18,6 +18,8 @@ export interface AssertionToCheck {
 export function assertionsOf(context: CheckContext): AssertionToCheck[] {
   const indexOf = new Map(context.graph.nodes.map((node, index) => [node.name, index]));
   const seen = new Set<string>();
+  /** By node: the number of its conditions so far. */
+  const conditions = new Map<number, number>();
   const isRepeated = (text: string): boolean => seen.size === seen.add(text).size;
   return context.graph.assertions.flatMap((bound): AssertionToCheck[] => {
     const node = indexOf.get(bound.node);
@@ -29,6 +31,14 @@ export function assertionsOf(context: CheckContext): AssertionToCheck[] {
       case "once":
       case "eventually":
         return item({ form: bound.form, node }, `${bound.form} ${bound.node}`);
+      case "at": {
+        if (bound.condition === undefined) return [];
+        const condition = conditions.get(node) ?? 0;
+        conditions.set(node, condition + 1);
+        const { start, end } = bound.condition.span;
+        const text = context.graph.file.text.slice(start, end).replace(/\s+/g, " ");
+        return item({ form: "at", node, condition }, `${text} at ${bound.node}`);
+      }
       case "before":
         if (other === undefined) return [];
         if (bound.each === true) {
@@ -98,6 +108,8 @@ function explain({ bound }: AssertionToCheck): string {
       return bound.other === END_NAME
         ? `a branch can end without \`${bound.node}\``
         : `${other} can run without \`${bound.node}\` before it`;
+    case "at":
+      return `\`${bound.node}\` can start while the condition does not hold`;
     case "once":
       return `\`${bound.node}\` can run again`;
     case "eventually":

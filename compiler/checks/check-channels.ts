@@ -11,8 +11,9 @@ type Report = (diagnostic: Diagnostic) => void;
 
 /** Reports NG406 for a graph without errors. */
 export function checkChannelsOfGraph(graph: BoundGraph, report: Report): void {
-  const { nodes, edges, channels, file, poisoned } = graph;
-  const reads = new Set([...nodes, ...edges.flatMap(conditionsOf)].flatMap((part) => part.reads));
+  const { nodes, edges, assertions, channels, file, poisoned } = graph;
+  const conditions = [...edges.flatMap(conditionsOf), ...assertions.flatMap(({ condition }) => condition ?? [])];
+  const reads = new Set([...nodes, ...conditions].flatMap((part) => part.reads));
   const writes = new Set(nodes.flatMap((node) => node.writes));
   for (const channel of channels) {
     if (!poisoned.has(channel.name)) reportUnused(channel, reads, writes, placesIn(file), report);

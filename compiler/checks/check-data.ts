@@ -182,6 +182,7 @@ export function checkUnreadWrites(context: CheckContext): void {
   for (const node of graph.nodes) for (const channel of node.reads) read.add(channel);
   for (const edge of graph.edges)
     for (const { reads } of conditionsOf(edge)) for (const channel of reads) read.add(channel);
+  for (const { condition } of graph.assertions) for (const channel of condition?.reads ?? []) read.add(channel);
   const writersOf = new Map<string, number[]>();
   for (const [index, node] of graph.nodes.entries()) {
     for (const channel of new Set(node.writes)) {

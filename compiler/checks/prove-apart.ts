@@ -86,6 +86,7 @@ function holdsApart(
     case "before":
       return !canRunWithout(model, outcomes, assertion.first, assertion.then);
     case "before each":
+    case "at":
       return false;
     case "never":
       return mayRunTogether?.(assertion.node, assertion.with) === false;

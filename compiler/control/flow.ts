@@ -11,6 +11,7 @@ import {
   type Facts,
   type Scalar,
 } from "../expressions/facts.ts";
+import type * as Ast from "../../grammar/ast.ts";
 import { collectNames } from "../bind/collect-names.ts";
 import { conditionsOf, sourcesOf } from "../bind/edge-parts.ts";
 import type { ChannelEntry, NodeEntry } from "../bind/graph-context.ts";
@@ -53,6 +54,8 @@ export interface FlowInput {
   readonly mayWrite: readonly (readonly string[])[];
   /** By node: channels to whose list it adds an item whenever it succeeds. No node removes items of these channels. */
   readonly fills: readonly (readonly string[])[];
+  /** Assertions, whose conditions are evaluated when their node starts. */
+  readonly assertions: readonly Ast.AssertDecl[];
   /** Edges are missing because of errors. The analysis then returns no facts. */
   readonly isPartial: boolean;
 }
@@ -77,8 +80,13 @@ export function analyseFlow(input: FlowInput): Flow {
   const itemsAt = filledLists(graph, input.fills);
   const reads: { site: Site; channels: Set<number> }[] = [];
   const nodeItems: Facts[] = [];
-  const nodeReads = input.nodes.map(({ declaration, index }) => {
+  const asserted = new Map<string, Ast.Expr[]>();
+  for (const { node, condition } of input.assertions) {
+    if (condition !== undefined) asserted.set(node.name, [...(asserted.get(node.name) ?? []), condition]);
+  }
+  const nodeReads = input.nodes.map(({ declaration, name, index }) => {
     const names = new Set<string>();
+    for (const condition of asserted.get(name) ?? []) collectNames(condition, names);
     collectNames(declaration.call, names);
     if (declaration.each !== undefined) {
       collectNames(declaration.each.list, names);

@@ -39,7 +39,8 @@ export function buildControl({
       .map(({ channel }) => channel.name),
   );
   const fills = filledLists(nodes, writes, context);
-  const flow = analyseFlow({ channels, nodes, edges, net, writes: surelyWrites, mayWrite, fills, isPartial });
+  const { assertions } = declarations;
+  const flow = analyseFlow({ channels, nodes, edges, assertions, net, writes: surelyWrites, mayWrite, fills, isPartial });
   const outputs = channels.flatMap(({ name, role, startsNull }) => (role === "output" && startsNull ? [name] : []));
   const mayEndNull = isPartial ? new Set<string>() : unwrittenAtEnd(net, surelyWrites, outputs);
   return { net, flow, mayEndNull };

@@ -16,7 +16,9 @@ export type Assertion =
   /** Every completed run has run the node without a failure. */
   | { readonly form: "eventually"; readonly node: number }
   /** The two nodes never run in the same step. */
-  | { readonly form: "never"; readonly node: number; readonly with: number };
+  | { readonly form: "never"; readonly node: number; readonly with: number }
+  /** A condition of the node (by its position in `ControlNode.asserted`) holds whenever the node starts. */
+  | { readonly form: "at"; readonly node: number; readonly condition: number };
 
 /** Nodes whose failures decide assertions. The exploration must watch them (`ExploreOptions.watched`). */
 export function watchedNodes(assertions: readonly Assertion[]): number[] {
@@ -47,6 +49,8 @@ export function findViolation(
       return firstOf((exactOnly) => completionWithout(graph, assertion.node, exactOnly));
     case "once":
       return firstOf((exactOnly) => secondRun(graph, assertion.node, exactOnly));
+    case "at":
+      return startWithout(graph, assertion.node, assertion.condition, finder);
   }
 }
 
@@ -75,6 +79,22 @@ function countRuns({ model }: StateGraph, state: State, node: number): number {
     if (isSent && declared === node) count += 2;
   }
   return count;
+}
+
+/** A run to a state in which a node, or a task that was sent to it, starts although a condition of it does not hold. */
+function startWithout(graph: StateGraph, node: number, condition: number, finder: RunFinder): Run | undefined {
+  const { nodes } = graph.model;
+  const violates = (state: State, isSure: boolean): boolean =>
+    state.places.slice(0, state.ready).some((place) => {
+      const { declared, index } = nodes[place]!;
+      if (declared !== nodes[node]!.declared) return false;
+      const violation = graph.violation(state.id, index, condition);
+      return isSure ? violation === "sure" : violation !== "never";
+    });
+  const sure = finder.toState((state) => violates(state, true));
+  if (sure?.feasible === true) return sure;
+  const found = finder.toState((state) => violates(state, false));
+  return found === undefined ? undefined : { ...found, feasible: false };
 }
 
 function firstOf(search: (exactOnly: boolean) => Run | undefined): Run | undefined {

@@ -5,7 +5,9 @@ import type { NetNode } from "../control/net.ts";
 import { createConditions } from "./attach-conditions.ts";
 import { buildData } from "./data-model.ts";
 import { findDefinitions } from "./definitions.ts";
-import type { ControlModel, ControlNode, JumpReading } from "./model.ts";
+import { definedFormula, isTotal } from "./defined-formula.ts";
+import { both, formulaOf } from "./formula.ts";
+import type { AssertedCondition, ControlModel, ControlNode, JumpReading } from "./model.ts";
 import {
   alwaysWaits,
   channelsWithItems,
@@ -15,7 +17,7 @@ import {
   itemsFrom,
   waitsForPerson,
 } from "./node-behaviour.ts";
-import { createTermTable, type TypeNames } from "./terms.ts";
+import { createTermTable, type TermTable, type TypeNames } from "./terms.ts";
 import { ANYTHING } from "./value-set.ts";
 
 /** The model of a bound graph. It is built once, because bound graphs are immutable. */
@@ -29,6 +31,25 @@ const knownModels: Readonly<Record<JumpReading, WeakMap<BoundGraph, ControlModel
   one: new WeakMap(),
   any: new WeakMap(),
 };
+
+const NO_CONDITIONS: readonly AssertedCondition[] = [];
+
+/** By node: the conditions of `assert … at`, in the order of the assertions. */
+function assertedConditions(
+  { assertions }: BoundGraph,
+  terms: TermTable,
+): ReadonlyMap<string, readonly AssertedCondition[]> {
+  const found = new Map<string, AssertedCondition[]>();
+  for (const { node, condition } of assertions) {
+    if (condition === undefined) continue;
+    const { expression } = condition;
+    const formula = both([formulaOf(terms, expression), definedFormula(terms, expression)]);
+    const known = found.get(node) ?? [];
+    known.push({ formula, isTotal: isTotal(terms, expression) });
+    found.set(node, known);
+  }
+  return found;
+}
 
 /** Builds the model of a bound graph, in linear time. */
 function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
@@ -45,6 +66,7 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
   );
   const conditions = createConditions(graph, terms);
   const definitions = findDefinitions(net, data);
+  const asserted = assertedConditions(graph, terms);
   const nodeOf = (routes: NetNode): ControlNode => {
     const node = graph.nodes[routes.declared]!;
     const own = definitions(routes.index);
@@ -60,6 +82,7 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
       waits: routes.waits,
       routing,
       equals,
+      asserted: asserted.get(node.name) ?? NO_CONDITIONS,
       definitions: own,
       errorRouting: routes.errorRouting && conditions.errorRouting(routes.errorRouting, node),
       // A `for` without items does nothing, so it does not fail either.

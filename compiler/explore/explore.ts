@@ -18,6 +18,7 @@ import {
   outcomesOfTransition,
   type StepContext,
   successOf,
+  violationOf,
   type Transition,
   transitionsFrom,
 } from "./step-transitions.ts";
@@ -167,6 +168,10 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     stuck: context.stuck,
     collisions: [...collisions.values()],
     success: (id, node) => successOf(context, states[id]!, node),
+    violation: (id, node, condition) => {
+      const asserted = model.nodes[node]?.asserted[condition];
+      return asserted === undefined ? "never" : violationOf(context, states[id]!, node, asserted);
+    },
     steps: remember((id) => {
       // The steps of a state beyond the limit lead nowhere, and there can be thousands of such states.
       if (id >= successors.length) return [];

@@ -43,6 +43,8 @@ export interface ControlNode extends Net.NodeRoutes<Routing> {
   readonly neverCalls: boolean;
   /** The formula under which the expression of the node has a value; otherwise the node fails. Absent: always. */
   readonly defined: Formula | undefined;
+  /** The conditions that its assertions state (`assert … at`), evaluated before its step. */
+  readonly asserted: readonly AssertedCondition[];
   /** Channels that equal an expression where the conditions of its own edges are evaluated. */
   readonly definitions: Definitions | undefined;
   /** Channels of `definitions` for which every condition of its edges has an equal condition on other terms (`Atom.same`). */
@@ -53,6 +55,13 @@ export interface ControlNode extends Net.NodeRoutes<Routing> {
   readonly pauses: boolean;
   /** Every run that continues after its step has waited for a person. */
   readonly alwaysPauses: boolean;
+}
+
+export interface AssertedCondition {
+  /** The condition holds and has a value. */
+  readonly formula: Formula;
+  /** The condition has a value wherever the formula covers its failures: no imported function in it can throw. */
+  readonly isTotal: boolean;
 }
 
 export type Routing = Net.Routing<Branch>;

@@ -87,6 +87,8 @@ export interface StateGraph {
   readonly collisions: readonly Collision[];
   /** Whether a node that runs in a state can succeed there: surely, or as far as is known. */
   success(state: number, node: number): "sure" | "possible" | "never";
+  /** Whether an asserted condition (by its position) of a node that runs in a state can fail there. */
+  violation(state: number, node: number, condition: number): "sure" | "possible" | "never";
   /** The steps from an explored state; of other states, none. Several of them can lead to the same successor. */
   steps(state: number): readonly Step[];
 }

@@ -4,8 +4,8 @@
  */
 import type { Environment, Known, Tracker } from "./environment.ts";
 import { fireBarriers } from "./fire-barriers.ts";
-import { type Cube, cubesOf } from "./formula.ts";
-import type { Branch, ControlModel } from "./model.ts";
+import { type Cube, cubesOf, type Formula, termsOf } from "./formula.ts";
+import type { AssertedCondition, Branch, ControlModel } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 import type { TermLiveness } from "./term-liveness.ts";
 import { FLAG_ENDS, FLAG_FAILED, FLAG_INEXACT, FLAG_UNDECIDED, type Collision, type State } from "./state-graph.ts";
@@ -84,6 +84,9 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
   // A failed node writes nothing, so the set of failed nodes decides the environment of all conditions of the step.
   const values = ready.map((node) => valuesAt(context, state, node));
   const racing = racingPositions(context, ready);
+  // A run with a broken assertion fails in this step.
+  // Mutation point: asserted-step
+  const flags = mayViolate(context, state, ready) ? FLAG_INEXACT : 0;
   for (const failing of isStart ? [NO_NODES] : failurePatterns(context, ready, values, cut)) {
     const writers = failing.size === 0 ? ready : ready.filter((node) => !failing.has(node));
     const environment = isStart ? state.environment : tracker.write(state.environment, writers);
@@ -93,7 +96,7 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
         ? all.filter((outcome) => (outcome.kind === "error") === failing.has(node))
         : all;
     });
-    for (const combined of combine(context, state.id, environment, ready, options, cut)) {
+    for (const combined of combine(context, { id: state.id, environment, flags }, ready, options, cut)) {
       const partial = racing.length > 0 ? afterRace(combined, racing) : combined;
       const finished = finishTransitions(context, state, partial);
       if (finished === undefined) cut.isCut = true;
@@ -154,28 +157,9 @@ const ANY_END: HasValue = { succeeds: true, fails: true, isSureSuccess: true, is
 function valuesAt(context: StepContext, state: State, node: number): HasValue {
   const { defined, fails } = context.model.nodes[node] ?? {};
   if (defined === undefined) return fails === "never" ? ALWAYS_SUCCEEDS : ANY_END;
-  const { tracker, liveness, model } = context;
-  const check = (value: boolean): { readonly isPossible: boolean; readonly isSure: boolean } => {
-    let isPossible = false;
-    for (const cube of cubesOf(defined, value).cubes) {
-      let isSure = true;
-      const isMet = [...cube].every(([id, set]) => {
-        const position = tracker.positions.get(id);
-        const known =
-          position === undefined || !liveness.live.has(node, position)
-            ? { set: model.terms.terms[id]!.domain, exact: liveness.isOpen(node, id, set) }
-            : tracker.valueOf(state.environment, position);
-        const met = intersectValues(known.set, set);
-        isSure &&= known.exact || sameValues(met, known.set);
-        return !isNothing(met);
-      });
-      if (!isMet) continue;
-      isPossible = true;
-      if (isSure) return { isPossible, isSure };
-    }
-    return { isPossible, isSure: false };
-  };
-  const [success, failure] = [check(true), check(false)];
+  const { isOpen } = context.liveness;
+  const at = { state, node, isOpen: (id: number, set: ValueSet) => isOpen(node, id, set) };
+  const [success, failure] = [possibility(context, at, defined, true), possibility(context, at, defined, false)];
   const mayFail = failure.isPossible || (success.isPossible && fails !== "never");
   return {
     succeeds: success.isPossible,
@@ -183,6 +167,74 @@ function valuesAt(context: StepContext, state: State, node: number): HasValue {
     isSureSuccess: success.isSure || !mayFail,
     isSureFailure: failure.isSure || !success.isPossible,
   };
+}
+
+interface Possibility {
+  readonly isPossible: boolean;
+  /** It is known to be possible. Otherwise it is only not excluded. */
+  readonly isSure: boolean;
+}
+
+/** Whether a formula can have a value when a node starts in a state. */
+function possibility(
+  { tracker, liveness, model }: StepContext,
+  at: {
+    readonly state: State;
+    readonly node: number;
+    /** Whether a term that is not tracked is known to be able to have a value of the set. */
+    readonly isOpen: (term: number, set: ValueSet) => boolean;
+  },
+  formula: Formula,
+  value: boolean,
+): Possibility {
+  let isPossible = false;
+  for (const cube of cubesOf(formula, value).cubes) {
+    let isSure = true;
+    const isMet = [...cube].every(([id, set]) => {
+      const position = tracker.positions.get(id);
+      const known =
+        position === undefined || !liveness.live.has(at.node, position)
+          ? { set: model.terms.terms[id]!.domain, exact: at.isOpen(id, set) }
+          : tracker.valueOf(at.state.environment, position);
+      const met = intersectValues(known.set, set);
+      isSure &&= known.exact || sameValues(met, known.set);
+      return !isNothing(met);
+    });
+    if (!isMet) continue;
+    isPossible = true;
+    if (isSure) return { isPossible, isSure };
+  }
+  return { isPossible, isSure: false };
+}
+
+/**
+ * Whether an asserted condition of a node can fail when the node starts in a state: surely, as far as is known, or
+ * never.
+ */
+export function violationOf(
+  context: StepContext,
+  state: State,
+  node: number,
+  { formula, isTotal }: AssertedCondition,
+): "sure" | "possible" | "never" {
+  const { neverCalls, itemsFrom } = context.model.nodes[node]!;
+  if (neverCalls) return "never";
+  const at = { state, node, isOpen: () => false };
+  const { isPossible, isSure } = possibility(context, at, formula, false);
+  if (!isPossible) return isTotal ? "never" : "possible";
+  // Without items, the condition is not evaluated. Terms that exclude each other's values are not independent.
+  const isEntangled = [...termsOf(formula)].some(({ id }) => context.liveness.entangled.has(id));
+  const { exact } = cubesOf(formula, false);
+  return isSure && exact && itemsFrom === undefined && !isEntangled ? "sure" : "possible";
+}
+
+/** Whether some asserted condition can fail in a state. The run then fails in this step. */
+function mayViolate(context: StepContext, state: State, ready: readonly number[]): boolean {
+  return ready.some((node) =>
+    (context.model.nodes[node]?.asserted ?? []).some(
+      (condition) => violationOf(context, state, node, condition) !== "never",
+    ),
+  );
 }
 
 /** See `StateGraph.success`. */
@@ -280,8 +332,7 @@ function failurePatterns(
 /** All combinations of the outcomes of the nodes. */
 function combine(
   context: StepContext,
-  state: number,
-  environment: Environment,
+  from: { readonly id: number; readonly environment: Environment; readonly flags: number },
   ready: readonly number[],
   options: readonly (readonly Outcome[])[],
   cut: Cut,
@@ -295,7 +346,7 @@ function combine(
       first !== undefined && second === undefined && first.cubes === undefined && first.kind !== "stuck";
     (isCertain ? certain : open).push(position);
   });
-  let partials: readonly Partial[] = [startWith(context, environment, ready, options, certain)];
+  let partials: readonly Partial[] = [startWith(context, from, ready, options, certain)];
   for (const position of open) {
     const found = new Map<string, Partial>();
     for (const partial of partials) {
@@ -308,7 +359,7 @@ function combine(
             // The run fails in this step, so it has no successor.
             const known = context.stuck.get(ready[position]!);
             if (known === undefined || (isExact && !known.exact))
-              context.stuck.set(ready[position]!, { state, exact: isExact, branch: outcome.branches[0] });
+              context.stuck.set(ready[position]!, { state: from.id, exact: isExact, branch: outcome.branches[0] });
             continue;
           }
           for (const branch of outcome.branches) noteTaken(context, branch, isExact);
@@ -347,19 +398,19 @@ function noteTaken({ taken }: StepContext, branch: Branch, isExact: boolean): vo
 /** The combination of all nodes with a single outcome. There can be thousands of them. */
 function startWith(
   context: StepContext,
-  environment: Environment,
+  { environment, flags: initial }: { readonly environment: Environment; readonly flags: number },
   ready: readonly number[],
   options: readonly (readonly Outcome[])[],
   certain: readonly number[],
 ): Partial {
   const sources = new Map<number, number>();
   const collisions: Collision[] = [];
-  let flags = 0;
+  let flags = initial;
   let chosen: Chosen | undefined;
   for (const position of certain) {
     const node = ready[position]!;
     const outcome = options[position]![0]!;
-    for (const branch of outcome.branches) noteTaken(context, branch, outcome.exact);
+    for (const branch of outcome.branches) noteTaken(context, branch, outcome.exact && initial === 0);
     for (const place of outcome.places) {
       const other = sources.get(place);
       if (other === undefined) sources.set(place, node);

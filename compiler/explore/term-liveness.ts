@@ -47,6 +47,8 @@ interface NodeReads {
   readonly inside: readonly Formula[];
   /** The condition under which its expression has a value. Its constants do not bound counters (`windowOf`). */
   readonly defined: readonly Formula[];
+  /** The conditions of its assertions, evaluated before its step. */
+  readonly asserted: readonly Formula[];
   /** Terms of `edges`. */
   readonly after: ReadonlySet<Term>;
 }
@@ -72,14 +74,15 @@ export function findTermLiveness(model: ControlModel, track: boolean): TermLiven
 
 function readsOfNode(model: ControlModel, node: ControlNode): NodeReads {
   const reads = readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index));
-  return node.defined === undefined ? reads : { ...reads, defined: [node.defined] };
+  const asserted = node.asserted.map(({ formula }) => formula);
+  return { ...reads, asserted, ...(node.defined === undefined ? {} : { defined: [node.defined] }) };
 }
 
 function readsOf(routings: readonly (Routing | undefined)[], inside: readonly Formula[]): NodeReads {
   const edges = routings.flatMap(formulasOf);
   const after = new Set<Term>();
   for (const formula of edges) for (const term of termsOf(formula)) after.add(term);
-  return { edges, inside, defined: [], after };
+  return { edges, inside, defined: [], asserted: [], after };
 }
 
 /** Conditions inside written expressions: `x < 3` in `x < 3 ? x + 1 : 0`. */
@@ -98,8 +101,8 @@ function conditionsInside(model: ControlModel, node: number): Formula[] {
 
 function setsByChannel(reads: readonly NodeReads[]): ReadonlyMap<number, readonly ValueSet[]> {
   const found = new Map<number, ValueSet[]>();
-  for (const { edges, inside } of reads) {
-    const pending: Formula[] = [...edges, ...inside];
+  for (const { edges, inside, asserted } of reads) {
+    const pending: Formula[] = [...edges, ...inside, ...asserted];
     for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
       if (part.kind === "not") pending.push(part.of);
       else if (part.kind === "and" || part.kind === "or") for (const each of part.parts) pending.push(each);
@@ -129,6 +132,9 @@ function trackedTerms(
   for (const [term, readers] of readersByTerm(startReads, reads)) {
     if (term.channel !== undefined && !isFreshEachTime(model, term.channel, readers)) channels.add(term.channel);
   }
+  // An assertion is evaluated before its node writes.
+  for (const term of reads.flatMap(({ asserted }) => asserted).flatMap((formula) => [...termsOf(formula)]))
+    if (term.channel !== undefined) channels.add(term.channel);
   for (const channel of channels) {
     for (const { expression } of model.data.computed[channel]!) {
       for (const source of expression === undefined ? [] : channelsOf(expression)) channels.add(source);
@@ -180,7 +186,8 @@ function liveness(
       }
     };
     addTerms(needed, reads[index]!.after);
-    for (const formula of [...reads[index]!.inside, ...reads[index]!.defined]) addTerms(live, termsOf(formula));
+    const { inside, defined, asserted } = reads[index]!;
+    for (const formula of [...inside, ...defined, ...asserted]) addTerms(live, termsOf(formula));
     for (const { channel, expression, optional } of model.data.writes[index] ?? []) {
       const own = ofChannel.get(channel);
       if (own !== undefined && expression !== undefined) {
@@ -235,8 +242,8 @@ function mostTracked(model: ControlModel): number {
 
 function countOpaque(reads: readonly NodeReads[]): number {
   const found = new Set<Term>();
-  for (const { edges, inside } of reads) {
-    for (const formula of [...edges, ...inside])
+  for (const { edges, inside, asserted } of reads) {
+    for (const formula of [...edges, ...inside, ...asserted])
       for (const term of termsOf(formula)) if (term.channel === undefined) found.add(term);
   }
   return found.size;
@@ -274,8 +281,8 @@ function isReadAgain(
 
 function readersByTerm(startReads: NodeReads, reads: readonly NodeReads[]): ReadonlyMap<Term, ReadonlySet<number>> {
   const found = new Map<Term, Set<number>>();
-  const note = (reader: number, { edges, inside, defined }: NodeReads): void => {
-    for (const formula of [...edges, ...inside, ...defined]) {
+  const note = (reader: number, { edges, inside, defined, asserted }: NodeReads): void => {
+    for (const formula of [...edges, ...inside, ...defined, ...asserted]) {
       for (const term of termsOf(formula)) {
         const known = found.get(term);
         if (known === undefined) found.set(term, new Set([reader]));
@@ -348,8 +355,8 @@ function isWrittenFreely(model: ControlModel, node: number, channel: number): bo
 /** Different terms of one channel can exclude each other's values. Disjoint fields of a record cannot. */
 function entangledTerms(reads: readonly NodeReads[], isCut: boolean): ReadonlySet<number> {
   const byChannel = new Map<number, Set<Term>>();
-  for (const { edges, inside } of reads) {
-    for (const formula of [...edges, ...inside]) {
+  for (const { edges, inside, asserted } of reads) {
+    for (const formula of [...edges, ...inside, ...asserted]) {
       for (const term of termsOf(formula)) {
         for (const channel of term.channels) {
           const known = byChannel.get(channel);

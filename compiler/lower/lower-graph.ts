@@ -40,6 +40,7 @@ export function createGraphTable(bound: BoundGraph, tableOf: TableOf): Table {
       onError: onError[at] ?? [],
     };
   });
+  const assertions = bound.assertions.map((assertion) => lowerAssertion(assertion, context));
   const table: Omit<Table, "digest"> = {
     format: TABLE_FORMAT,
     version: TABLE_VERSION,
@@ -59,7 +60,7 @@ export function createGraphTable(bound: BoundGraph, tableOf: TableOf): Table {
     secrets: [...bound.secrets].sort(),
     effects: collectEffects(bound.nodes, [...graphs.tables, ...plans.tables], pool.functions.length > 0),
     limits: bound.limits,
-    assertions: bound.assertions.map((assertion) => lowerAssertion(assertion, nodeIndex)),
+    assertions,
     debug: {
       file: bound.file.path,
       nodes: bound.nodes.map((node) => bound.file.position(node.declaration.name.span.start)),

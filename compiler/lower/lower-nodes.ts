@@ -98,10 +98,13 @@ export function lowerOutput(output: NonNullable<BoundNode["output"]>, { channelI
     : { kind: "fields", fields: output.fields.map((item) => ({ ...item, channel: channel(item.channel) })) };
 }
 
-export function lowerAssertion(assertion: BoundAssertion, nodeIndex: ReadonlyMap<string, NodeIndex>): AssertionSpec {
+export function lowerAssertion(assertion: BoundAssertion, { nodeIndex, pool }: NodeContext): AssertionSpec {
   const node = indexOf(nodeIndex, assertion.node);
   const other = assertion.other === undefined ? END : indexOf(nodeIndex, assertion.other);
   switch (assertion.form) {
+    case "at":
+      if (assertion.condition === undefined) throw new TypeError(`an assertion at ${assertion.node} has no condition`);
+      return { kind: "at", node, condition: pool.expression(assertion.condition) };
     case "before":
       return { kind: "before", first: node, then: other, ...(assertion.each === undefined ? {} : { each: true }) };
     case "never":

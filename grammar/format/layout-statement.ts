@@ -30,7 +30,7 @@ export function layoutStatement(statement: AnyStatement, source: SourceView): Do
     case "Defaults":
       return words("defaults", layoutPolicyBlock(statement.policies, source));
     case "Assert":
-      return layoutAssert(statement);
+      return layoutAssert(statement, source);
     case "Drop":
       return words("drop", names(statement.channels));
     case "Edge":
@@ -79,8 +79,15 @@ function layoutChannel(channel: Ast.ChannelDecl, source: SourceView): Doc {
   ];
 }
 
-function layoutAssert({ form, node, other, each }: Ast.AssertDecl): Doc {
+function layoutAssert({ form, node, other, each, condition }: Ast.AssertDecl, source: SourceView): Doc {
   switch (form) {
+    case "at": {
+      if (condition === undefined) return words("assert", "at", node.name);
+      const text = layoutExpression(condition, source);
+      // G3: without parentheses, the name is the word of another assertion.
+      const isWord = condition.kind === "Name" && ASSERTION_WORDS.has(condition.name);
+      return words("assert", isWord ? ["(", text, ")"] : text, "at", node.name);
+    }
     case "before":
       return words("assert", node.name, "before", ...(each === true ? ["each"] : []), other?.name ?? "");
     case "never":
@@ -89,6 +96,8 @@ function layoutAssert({ form, node, other, each }: Ast.AssertDecl): Doc {
       return words("assert", form, node.name);
   }
 }
+
+const ASSERTION_WORDS: ReadonlySet<string> = new Set(["once", "eventually", "never"]);
 
 function layoutTask(task: Ast.TaskDecl, source: SourceView): Doc {
   const trigger = task.trigger === "all" ? [] : [task.trigger];

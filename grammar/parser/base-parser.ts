@@ -20,7 +20,7 @@
  *   because most words are soft.
  * - Words are taken by `takeWord`, other tokens by `take`, names by `name`. They check first and halt with an error
  *   that names the expected token, so Chevrotain's own errors never occur.
- * - Gates G1 to G9 are listed in `docs/grammar.ebnf`; each is one method or one expression, marked with its number.
+ * - Gates G1 to G10 are listed in `docs/grammar.ebnf`; each is one method or one expression, marked with its number.
  * - `fail…` throws a `Halt`. Loops over statements, arms and policies, and the bracketed parts of expressions catch it,
  *   report it and continue (`recovery.ts`). Nothing else catches it.
  * - Syntax of other languages is reported in place and read as its equivalent (`foreign-syntax.ts`), without a `Halt`.

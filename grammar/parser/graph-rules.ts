@@ -44,7 +44,10 @@ export abstract class GraphRules extends EdgeRules {
     return { ...body, span: this.spanFrom(first) };
   });
 
-  /** G3: the words `once`, `eventually` and `never` win over nodes of that name. */
+  /**
+   * G3: the words `once`, `eventually` and `never` before a name win over channels of that name. G10: a name before
+   * `before` is a node.
+   */
   protected readonly assertionBody = this.RULE("assertionBody", (): AssertDecl => {
     const first = this.LA(1);
     return this.choose<AssertDecl>(D.assertion, [
@@ -66,11 +69,22 @@ export abstract class GraphRules extends EdgeRules {
         return { kind: "Assert", span: this.spanFrom(first), form: "never", node, other };
       },
       () => {
-        const node = this.name("`once`, `eventually`, `never`, or the name of a node");
+        const node = this.name(NODE);
         this.takeWord("before");
         const each = this.maybe(D.assertEach, () => this.takeWord("each"), this.isEach) === undefined ? {} : EACH;
         const other = this.name(NODE);
         return { kind: "Assert", span: this.spanFrom(first), form: "before", node, other, ...each };
+      },
+      () => {
+        const condition = this.rule(this.expression);
+        if (!this.RECORDING_PHASE && !this.isWord("at")) {
+          this.failExpected(
+            condition.kind === "Name" ? "`before`, or `at` and the name of a node" : "`at` and the name of a node",
+          );
+        }
+        this.takeWord("at");
+        const node = this.name(NODE);
+        return { kind: "Assert", span: this.spanFrom(first), form: "at", node, condition };
       },
     ]);
   });

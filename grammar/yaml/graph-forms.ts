@@ -298,7 +298,7 @@ export const defaultsForm: Form<Omit<DefaultsDecl, "span">> = recordForm(
 
 export const assertsForm: Form<AssertDecl[]> = oneOrMore(
   fragmentForm("assert", "an assertion, such as `approve before end`", {
-    help: "the assertions are `a before b`, `a before each b`, `once a`, `eventually a` and `never a with b`",
+    help: "the assertions are `a before b`, `a before each b`, `once a`, `eventually a`, `never a with b` and `x > 3 at a`",
   }),
   "a list of assertions",
 );

@@ -8,6 +8,7 @@ export type NodeErrorCode =
   | "NG_NODE_TIMEOUT"
   | "NG_NULL_VALUE"
   | "NG_CONDITION"
+  | "NG_ASSERTION"
   | "NG_BAD_RESULT"
   | "NG_NO_ROUTE"
   | "NG_UNDECLARED_GOTO";

@@ -56,6 +56,8 @@ export interface NodeCode {
   readonly itemCondition: Evaluate | undefined;
   readonly hasErrorRoutes: boolean;
   readonly expects: ExpectedType | undefined;
+  /** Conditions that hold whenever the node starts (`assert … at`), by expression index. */
+  readonly asserted: readonly AssertedCondition[] | undefined;
   /** Allowed targets of `goto` and `send`. */
   readonly goes: ReadonlySet<number> | undefined;
   /** The node names of a step in which only this node ran. */
@@ -67,6 +69,12 @@ export interface NodeCode {
   /** Created in the first run and reused: all plain tasks of a node are equal. */
   plainTask: Task | undefined;
   plainTasks: readonly Task[] | undefined;
+}
+
+export interface AssertedCondition {
+  readonly condition: Evaluate;
+  /** The index of the condition in the table's expressions. */
+  readonly expression: number;
 }
 
 export type CallCode =
@@ -232,6 +240,7 @@ function link(
   };
 
   const outputs = channels.filter(({ spec }) => spec.role === "output");
+  const asserted = assertedConditions(table, expressions);
   return {
     table,
     what: "graph",
@@ -259,6 +268,7 @@ function link(
         itemCondition: spec.each?.condition === undefined ? undefined : expressions[spec.each.condition],
         hasErrorRoutes: spec.onError.length > 0,
         expects: expectedType(table, channels, spec),
+        asserted: asserted.get(index),
         stepNames: Object.freeze([spec.name]),
         plainRouting,
         plainRoutings: [plainRouting],
@@ -279,6 +289,20 @@ function link(
     hasMemory: channels.some(({ spec }) => spec.role === "memory"),
     secrets: readSecrets(table, options),
   };
+}
+
+/** By node: the conditions that hold whenever it starts. */
+function assertedConditions(
+  { assertions }: Table,
+  expressions: readonly Evaluate[],
+): ReadonlyMap<number, readonly AssertedCondition[]> {
+  const found = new Map<number, AssertedCondition[]>();
+  for (const assertion of assertions) {
+    if (assertion.kind !== "at") continue;
+    const condition = { condition: expressions[assertion.condition]!, expression: assertion.condition };
+    found.set(assertion.node, [...(found.get(assertion.node) ?? []), condition]);
+  }
+  return found;
 }
 
 function templateOf(channels: readonly ChannelCode[]): JsonObject {

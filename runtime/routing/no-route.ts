@@ -43,18 +43,19 @@ function describe(table: Table, route: RouteSpec, subject: (expression: number) 
     case "match": {
       const known = route.arms.flatMap((arm) => arm.values.map((value) => JSON.stringify(value)));
       const value = shorten(JSON.stringify(subject(route.subject)) ?? "nothing");
-      return `\`${print(table, route.subject)}\` is ${value}, the arms match ${known.join(", ")}`;
+      return `\`${expressionText(table, route.subject)}\` is ${value}, the arms match ${known.join(", ")}`;
     }
     case "cases":
-      return `none of ${route.arms.map((arm) => `\`${print(table, arm.condition)}\``).join(", ")} holds`;
+      return `none of ${route.arms.map((arm) => `\`${expressionText(table, arm.condition)}\``).join(", ")} holds`;
     case "when":
-      return `\`${print(table, route.condition)}\` does not hold`;
+      return `\`${expressionText(table, route.condition)}\` does not hold`;
     default:
       return "it has no targets";
   }
 }
 
-function print(table: Table, expression: number): string {
+/** An expression of a table as text, shortened. */
+export function expressionText(table: Table, expression: number): string {
   const names = {
     channels: table.channels.map((channel) => channel.name),
     functions: table.functions.map((item) => item.name),

@@ -46,7 +46,8 @@ export function callBody(attempt: Attempt): unknown {
   }
 }
 
-function scopeOf(run: Run, task: Task): Scope {
+/** The values that the expressions of a task read. */
+export function scopeOf(run: Run, task: Task): Scope {
   if (task.node.spec.each === undefined && task.error === null) return run.scope;
   return { state: run.state, secrets: run.scope.secrets, error: task.error ?? run.error, locals: itemLocals(task) };
 }

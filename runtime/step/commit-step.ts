@@ -17,7 +17,7 @@ import {
 } from "../run/run-end.ts";
 import type { PendingTask, Run, RunEnd } from "../run/run.ts";
 import { storeOutcome } from "./stored-outcome.ts";
-import { allowsFailure, childrenOfAll, takenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
+import { allowsFailure, childrenOfAll, handlesFailure, takenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
 
 type End = RunEnd | undefined;
 /**
@@ -40,7 +40,7 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
     if (outcome.failure !== undefined) {
       hasFailures = true;
       const task = tasks[index]!;
-      if (!task.node.hasErrorRoutes && !allowsFailure(task)) unhandled ??= outcome.failure;
+      if (!handlesFailure(task, outcome.failure)) unhandled ??= outcome.failure;
     }
     for (const pause of outcome.pauses ?? NO_GATES) (pauses ??= []).push(pause);
     isCancelled ||= outcome.cancelled;

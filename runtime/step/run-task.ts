@@ -8,6 +8,7 @@ import { ChildStopped } from "./child-stopped.ts";
 import { Attempt, isCommand } from "./attempt.ts";
 import { backoffDelay, DEFAULT_BACKOFF } from "./backoff.ts";
 import { cacheResult, callBody } from "./call-body.ts";
+import { brokenAssertion } from "./check-assertions.ts";
 import { updatesOf } from "./node-result.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import { endsTheRun, failTask, inspectable, isRetryable } from "./task-failure.ts";
@@ -43,6 +44,13 @@ export function runAttempt(attempt: Attempt): Outcome | Promise<Outcome> {
 
 /** Calls the body. Returns the outcome if the body has ended, `undefined` if `attempt.body` is a promise to wait for. */
 export function beginAttempt(attempt: Attempt): Outcome | Promise<Outcome> | undefined {
+  if (attempt.task.node.asserted !== undefined) {
+    const broken = brokenAssertion(attempt.run, attempt.task);
+    if (broken !== undefined) {
+      attempt.closed = true;
+      return failTask(attempt.run, attempt.task, broken, attempt.number);
+    }
+  }
   try {
     if (attempt.run.listening) emitNodeEvent(attempt.run, attempt.task, attempt.number, { phase: "start" });
     const result = callBody(attempt);

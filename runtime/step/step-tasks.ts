@@ -11,6 +11,7 @@ import { mayContinue } from "../checkpoint/waits.ts";
 import {
   CANCELLED_OUTCOME,
   allowsFailure,
+  handlesFailure,
   childrenOfAll,
   doneOutcome,
   failedOutcome,
@@ -243,13 +244,13 @@ function combineItems(run: Run, task: Task, items: readonly Task[], outcomes: re
   const children = childrenOfAll(outcomes);
   const taken = takenOfAll(outcomes);
   const failures = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
-  const first = failures[0];
+  const broken = failures.find((failure) => !handlesFailure(task, failure));
+  const first = broken ?? failures[0];
   const isCancelled = outcomes.some((outcome) => outcome.cancelled);
   const pauses = outcomes.flatMap((outcome) => outcome.pauses ?? []);
   // Error edges are followed when all items have finished. A failure without an error edge ends the run even if items
   // wait.
-  const isHandled = task.node.hasErrorRoutes || allowsFailure(task);
-  const isDecided = !isHandled || (!isCancelled && pauses.length === 0);
+  const isDecided = broken !== undefined || (!isCancelled && pauses.length === 0);
   if (first !== undefined && isDecided) {
     const indexes = failures.flatMap((failure) => failure.items);
     const failedItems = Object.freeze(
@@ -276,7 +277,7 @@ function combineItems(run: Run, task: Task, items: readonly Task[], outcomes: re
       retryable: first.retryable,
     };
     // Mutation point: allowed-updates
-    if (allowsFailure(task)) return { ...joinItems(run, task, outcomes), failure, children };
+    if (allowsFailure(task) && broken === undefined) return { ...joinItems(run, task, outcomes), failure, children };
     return { ...failedOutcome(failure, children), taken };
   }
   if (isCancelled) return { ...CANCELLED_OUTCOME, children };

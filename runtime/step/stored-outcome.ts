@@ -5,7 +5,7 @@ import { END } from "../table/table.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import { itemIdentity } from "../run/item-identity.ts";
-import { allowsFailure, doneOutcome, type Outcome, type SendRequest, type Task, type Update } from "./task.ts";
+import { doneOutcome, handlesFailure, type Outcome, type SendRequest, type Task, type Update } from "./task.ts";
 
 /**
  * The pending write of a finished task. `undefined` if the task has to run again: it waits, was cancelled, or failed
@@ -14,7 +14,7 @@ import { allowsFailure, doneOutcome, type Outcome, type SendRequest, type Task, 
 export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWrite | undefined {
   const { failure } = outcome;
   if (outcome.pauses !== undefined || outcome.cancelled) return undefined;
-  if (failure !== undefined && !task.node.hasErrorRoutes && !allowsFailure(task)) return undefined;
+  if (failure !== undefined && !handlesFailure(task, failure)) return undefined;
   const { channels } = run.program;
   const item = itemIdentity(task);
   const result: StoredOutcome = {

@@ -4,7 +4,7 @@ import { describeError, emitNodeEvent, eventError } from "../event/run-events.ts
 import type { Run } from "../run/run.ts";
 import { ChildStopped } from "./child-stopped.ts";
 import { readThrown } from "./thrown-error.ts";
-import { allowsFailure, failedOutcome, type Outcome, type Task } from "./task.ts";
+import { failedOutcome, handlesFailure, type Outcome, type Task } from "./task.ts";
 
 /** The outcome of a task that failed for good. Reports the failure, and interrupts siblings under `onFailure: "abort"`. */
 export function failTask(
@@ -18,7 +18,7 @@ export function failTask(
   const reason = cause instanceof ChildStopped ? redact(cause.reason) : describeError(cause, redact);
   const error = nodeError(run, task, cause, reason, attempts);
   if (run.listening) emitNodeEvent(run, task, attempts, { phase: "error", error: eventError(run, error) });
-  if (run.shared.onFailure === "abort" && !task.node.hasErrorRoutes && !allowsFailure(task) && !run.aborting) {
+  if (run.shared.onFailure === "abort" && !handlesFailure(task, { error }) && !run.aborting) {
     run.aborting = true;
     run.cancellation.interrupt(error);
   }

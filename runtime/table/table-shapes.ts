@@ -239,6 +239,7 @@ const ASSERTION = variants<AssertionSpec, "kind">("kind", {
   once: { node: NODE_OR_END },
   eventually: { node: NODE_OR_END },
   never: { node: NODE_OR_END, with: NODE_OR_END },
+  at: { node: index("node"), condition: index("expression") },
 });
 
 const TASK = record<TaskSpec>({

@@ -206,7 +206,9 @@ export type AssertionSpec =
   | { readonly kind: "before"; readonly first: NodeIndex; readonly then: NodeIndex; readonly each?: true }
   | { readonly kind: "once"; readonly node: NodeIndex }
   | { readonly kind: "eventually"; readonly node: NodeIndex }
-  | { readonly kind: "never"; readonly node: NodeIndex; readonly with: NodeIndex };
+  | { readonly kind: "never"; readonly node: NodeIndex; readonly with: NodeIndex }
+  /** Evaluated before each body of the node starts. */
+  | { readonly kind: "at"; readonly node: NodeIndex; readonly condition: ExpressionIndex };
 
 /** Not part of the digest. */
 export interface TableDebug {

@@ -289,9 +289,9 @@ describe("edges", () => {
 
 describe("limits and assertions", () => {
   it("read every form", () => {
-    const text = `limit steps 40 limit steps none max parallel 3 assert a before b assert once c assert eventually d assert never e with f assert once_ before g`;
+    const text = `limit steps 40 limit steps none max parallel 3 assert a before b assert once c assert eventually d assert never e with f assert once_ before g assert n > 3 at a assert (once) at b assert at at at`;
     expect(outline(readGraph(text))).toMatchInlineSnapshot(
-      `"[Limit(of: steps, value: Count(value: 40)), Limit(of: steps, value: none), Limit(of: parallel, value: Count(value: 3)), Assert(form: before, node: a, other: b), Assert(form: once, node: c), Assert(form: eventually, node: d), Assert(form: never, node: e, other: f), Assert(form: before, node: once_, other: g)]"`,
+      `"[Limit(of: steps, value: Count(value: 40)), Limit(of: steps, value: none), Limit(of: parallel, value: Count(value: 3)), Assert(form: before, node: a, other: b), Assert(form: once, node: c), Assert(form: eventually, node: d), Assert(form: never, node: e, other: f), Assert(form: before, node: once_, other: g), Assert(form: at, node: a, condition: Binary(operator: >, left: n, right: Number(value: 3, isFloat: false))), Assert(form: at, node: b, condition: once), Assert(form: at, node: at, condition: at)]"`,
     );
   });
 });

@@ -46,6 +46,7 @@ describe("fragments", () => {
     ],
     ["assert", "a before b", "Assert(form: before, node: a, other: b)"],
     ["assert", "never a with b", "Assert(form: never, node: a, other: b)"],
+    ["assert", "x && y at b", "Assert(form: at, node: b, condition: Binary(operator: &&, left: x, right: y))"],
     ["expect", "ran a, [b, c]", "ExpectRan(steps: [[a], [b, c]])"],
     ["expect", "status failed", "ExpectStatus(status: failed)"],
     ["expect", "x == 1", "Expect(condition: Binary(operator: ==, left: x, right: Number(value: 1, isFloat: false)))"],

@@ -93,7 +93,7 @@ export function diagramFiles(): ReadonlyMap<string, string> {
     "",
     "Follow a line from left to right. Rounded boxes are tokens, square boxes are other diagrams or, in capitals, kinds of tokens.",
     "The tests draw these diagrams from the grammar that the parser records. [grammar.ebnf](grammar.ebnf) holds the same grammar",
-    "with the conditions that the diagrams omit (gates `G1` to `G9`), the precedence of operators, and the tokens.",
+    "with the conditions that the diagrams omit (gates `G1` to `G10`), the precedence of operators, and the tokens.",
     "",
   ];
   for (const [file, title, names] of SECTIONS) {

@@ -52,7 +52,7 @@ const TEST_WORDS = new Set(["given", "mock", "answer", "expect"]);
 const GATES: Readonly<Record<string, (tokens: readonly string[], at: number) => boolean>> = {
   G1: (tokens, at) => tokens[at] === "type" && isName(tokens[at + 1]) && tokens[at + 1] !== "as",
   G2: (tokens, at) => tokens[at + 1] !== "->" && tokens[at + 1] !== ",",
-  G3: (tokens, at) => ["once", "eventually", "never"].includes(tokens[at] ?? ""),
+  G3: (tokens, at) => ["once", "eventually", "never"].includes(tokens[at] ?? "") && isName(tokens[at + 1]),
   G4: (tokens, at) => tokens[at] === "{",
   G5: (tokens, at) => {
     const next = tokens[at + 1];
@@ -62,6 +62,7 @@ const GATES: Readonly<Record<string, (tokens: readonly string[], at: number) => 
   },
   G8: (tokens, at) => tokens[at] === "set" && isName(tokens[at + 1]),
   G9: (tokens, at) => tokens[at] === "each" && isName(tokens[at + 1]),
+  G10: (tokens, at) => isName(tokens[at]) && tokens[at + 1] === "before",
   G6: (tokens, at) => isWord(tokens[at]) && tokens[at + 1] === ":",
   G7: (tokens, at) => {
     if (tokens[at] !== "any" && tokens[at] !== "done") return false;

@@ -366,6 +366,13 @@ const assertion: fc.Arbitrary<Ast.AssertDecl> = fc.oneof(
     other: identifier.filter(({ name }) => name !== "each"),
     each: fc.constant(true as const),
   }),
+  fc.record({
+    kind: fc.constant("Assert" as const),
+    span: fc.constant(span),
+    form: fc.constant("at" as const),
+    node: identifier,
+    condition: anyExpression,
+  }),
 );
 
 const drops: fc.Arbitrary<Ast.DropDecl[]> = fc

@@ -105,8 +105,8 @@ const GRAPHS: readonly (readonly [what: string, yaml: string, text: string])[] =
   ["documentation of a node", "nodes: { a: { doc: Does it., call: f } }", "/// Does it.\nnode a = f()"],
   [
     "assertions",
-    "asserts: [approve before end, once charge, eventually reply, never deploy with migrate]",
-    "assert approve before end assert once charge assert eventually reply assert never deploy with migrate",
+    "asserts: [approve before end, once charge, eventually reply, never deploy with migrate, n > 3 at reply]",
+    "assert approve before end assert once charge assert eventually reply assert never deploy with migrate assert n > 3 at reply",
   ],
   ["one assertion", "asserts: once charge", "assert once charge"],
   [

@@ -19,6 +19,7 @@ const IN_TEXT: Readonly<Record<string, RegExp>> = {
   "on error": / on error$/m,
   "on error when": / on error when /,
   "on error otherwise": / on error otherwise$/m,
+  "assert at": /^ *assert .* at n\d+$/m,
   goes: /\bgoes /,
   "goes end": /\bgoes [^}]*\bend\b/,
   "for node": / for item in /,

@@ -140,6 +140,7 @@ class Draft {
     const body = [...used, ...this.extra, ...this.renderEdges()];
     // The order of statements affects only the order of updates.
     const shown = random.chance(0.4) ? random.shuffle(body) : body;
+    if (random.chance(0.12)) shown.push(`assert ${this.assertedCondition(body)}`);
     const all = shown.join("\n");
     const channels = this.channels.filter((line) => {
       const name = / (\w+):/.exec(line)?.[1] ?? "";
@@ -616,6 +617,17 @@ class Draft {
       ...(repeats || !isAlone || other === first ? [] : [`assert never ${first} with ${other}`]),
     ];
     return likely.length === 0 ? this.assertion(names) : random.pick(likely);
+  }
+
+  /** A condition at a node: one of an edge that leads to it, or one about any channel. */
+  assertedCondition(body: readonly string[]): string {
+    const { random } = this;
+    const known = body.flatMap((line) => {
+      const found = /^n\d+ -> (n\d+) when (.*)$/.exec(line);
+      return found === null ? [] : [`${found[2] ?? ""} at ${found[1] ?? ""}`];
+    });
+    if (known.length > 0 && random.chance(0.7)) return random.pick(known);
+    return `${this.conditions.condition()} at ${random.pick(this.nodes).name}`;
   }
 
   assertion(names: readonly string[]): string {

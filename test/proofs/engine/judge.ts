@@ -68,7 +68,7 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
   if (planted === undefined || graph === undefined || graphs.some(({ hasErrors }) => hasErrors)) return undefined;
   const checked = checker.checkGraph(planted);
   const table = lowerGraph(graph);
-  const wiring = wiringOf(table);
+  const wiring = wiringOf(table, graph);
   const claims = readClaims(checked.proofs, checked.diagnostics);
   const runner = createRunner(table);
   const mistakes = new Map<string, Mistake>();
@@ -233,7 +233,7 @@ function brokenProofs(claims: Claims, seen: Observed, run: RanGraph): Found {
   for (const text of seen.violated)
     if (claims.proven.has(text))
       found.push([
-        `NG214 proven, and a run violates it (${text.split(" ").find((word) => ["before", "once", "eventually", "never"].includes(word)) ?? ""})`,
+        `NG214 proven, and a run violates it (${text.split(" ").find((word) => ["before", "once", "eventually", "never", "at"].includes(word)) ?? ""})`,
         text,
       ]);
   if (claims.calls !== undefined && !claims.calls.perAnswer && !claims.calls.perItem) {

@@ -1,3 +1,4 @@
+import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
 import { END, type AssertionSpec, type Table, type TargetSpec } from "../../../runtime/table/table.ts";
 import type { RanGraph, RanStep } from "./run-graph.ts";
 
@@ -38,7 +39,7 @@ export interface Wiring {
   readonly assertions: readonly { readonly text: string; readonly spec: AssertionSpec }[];
 }
 
-export function wiringOf(table: Table): Wiring {
+export function wiringOf(table: Table, { assertions: bound, file }: BoundGraph): Wiring {
   const nameOf = (node: number): string => (node === END ? "end" : (table.nodes[node]?.name ?? "end"));
   const direct = new Map<string, Set<string>>();
   const gated = new Map<string, Set<string>>();
@@ -66,12 +67,18 @@ export function wiringOf(table: Table): Wiring {
     for (const route of node.onError) add(node.name, route.targets);
     for (const target of node.goes ?? []) add(node.name, [{ node: target }]);
   }
-  const assertions = table.assertions.map((spec) => ({ spec, text: assertionText(spec, nameOf) }));
+  const assertions = table.assertions.map((spec, at) => {
+    const span = bound[at]?.condition?.span;
+    const condition = span === undefined ? "" : file.text.slice(span.start, span.end);
+    return { spec, text: assertionText(spec, nameOf, condition) };
+  });
   return { table, direct, gated, assertions };
 }
 
-function assertionText(spec: AssertionSpec, nameOf: (node: number) => string): string {
+function assertionText(spec: AssertionSpec, nameOf: (node: number) => string, condition: string): string {
   switch (spec.kind) {
+    case "at":
+      return `${condition} at ${nameOf(spec.node)}`;
     case "before":
       return `${nameOf(spec.first)} before ${spec.each === true ? "each " : ""}${nameOf(spec.then)}`;
     case "never":
@@ -137,11 +144,14 @@ function finished({ nodes, committed, routes }: RanStep, node: string): number {
   );
 }
 
-function violates(wiring: Wiring, { steps, start, result }: RanGraph, assertion: AssertionSpec): boolean {
+function violates(wiring: Wiring, run: RanGraph, assertion: AssertionSpec): boolean {
+  const { steps, start, result } = run;
   const { table } = wiring;
   const nameOf = (node: number): string => table.nodes[node]?.name ?? "end";
   const firstSuccess = (node: number): number => steps.findIndex((step) => finished(step, nameOf(node)) > 0);
   switch (assertion.kind) {
+    case "at":
+      return run.failures.some(({ node, code }) => node === nameOf(assertion.node) && code === "NG_ASSERTION");
     case "before": {
       if (assertion.each === true) {
         let isReleased = false;
