@@ -16,6 +16,7 @@ export async function replayFinding(
 ): Promise<Replayed> {
   const options: ReplayOptions = {
     ownLimit: code === "NG211",
+    breaksAssertions: code === "NG213",
     keepRaces: code === undefined || code === "NG401",
     accept: (replayed) => failuresOf(replayed, code).length > 0,
   };

@@ -1,15 +1,25 @@
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { ErrorRouteSpec, ExpressionIndex, NodeSpec, RouteSpec, Table } from "../../runtime/table/table.ts";
+import type {
+  AssertionSpec,
+  ErrorRouteSpec,
+  ExpressionIndex,
+  NodeSpec,
+  RouteSpec,
+  Table,
+} from "../../runtime/table/table.ts";
 import { routeBranches } from "../../runtime/table/route-branches.ts";
 import { branchKey } from "./read-choice.ts";
 
 /** The imported function that replaces every condition. */
 export const DECIDE = "ngraph replay";
 
-/** The argument of `DECIDE`: whether this branch of this node (`""` for `start`) is taken. */
+/**
+ * The argument of `DECIDE`: whether this branch of this node (`""` for `start`) is taken, or whether the conditions of its
+ * assertions hold.
+ */
 export interface BranchQuery {
   readonly node: string;
-  readonly kind: "own" | "error";
+  readonly kind: "own" | "error" | "asserted";
   readonly branch: string;
 }
 
@@ -35,6 +45,10 @@ export function replayTable(table: Table, { keepRaces }: { readonly keepRaces: b
       onError: askErrorRoutes(node.onError, (branch) => ask({ node: name, kind: "error", branch })),
     };
   });
+  const assertions = table.assertions.map((assertion): AssertionSpec => {
+    if (assertion.kind !== "at") return assertion;
+    return { ...assertion, condition: ask({ node: nodes[assertion.node]?.name ?? "", kind: "asserted", branch: "" }) };
+  });
   const start = askRoutes(table.start, (branch) => ask({ node: "", kind: "own", branch }));
   return {
     ...table,
@@ -43,6 +57,7 @@ export function replayTable(table: Table, { keepRaces }: { readonly keepRaces: b
       : table.channels.map((channel) => (channel.reducer === undefined ? { ...channel, reducer: LAST } : channel)),
     nodes,
     start,
+    assertions,
     expressions,
     functions: [...table.functions, { name: DECIDE, module: "ngraph", export: DECIDE }],
     graphs: [],

@@ -39,6 +39,8 @@ export interface Replayed {
 export interface ReplayOptions {
   /** The run ends at the graph's own `limit steps` and not at the end of the trace. */
   readonly ownLimit?: boolean;
+  /** The conditions of `assert … at` do not hold in the last step of the trace. Otherwise they hold. */
+  readonly breaksAssertions?: boolean;
   /** Two writers in one step fail the run, as in a real run. Otherwise the last writer wins, so that the run reaches the trace's end. */
   readonly keepRaces?: boolean;
   /** Whether a replay shows the failure. If the trace leaves the choices of its last nodes open, they are tried until one is accepted. */
@@ -77,6 +79,7 @@ async function replayOnce(
   const steps: (readonly string[])[] = [];
   let step = -1;
   const decide = ({ node, kind, branch }: BranchQuery): boolean => {
+    if (kind === "asserted") return options.breaksAssertions !== true || step < trace.length - 1;
     const choice = choices[Math.max(step, 0)]?.get(node);
     return choice !== undefined && choice.kind === kind && choice.taken.has(branch);
   };

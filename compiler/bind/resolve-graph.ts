@@ -4,7 +4,15 @@ import type { Write } from "./bind-output.ts";
 import { bindAllPolicies } from "./bind-defaults.ts";
 import type { BoundPolicies } from "./bind-policies.ts";
 import { collectDeclarations, type Declarations } from "./declarations.ts";
-import { createExpansion, expandAssertion, expandChannel, expandEdge, expandNode, type Expand, type Expansion } from "./expand-names.ts";
+import {
+  createExpansion,
+  expandAssertion,
+  expandChannel,
+  expandEdge,
+  expandNode,
+  type Expand,
+  type Expansion,
+} from "./expand-names.ts";
 import type { GraphUnit } from "./file-scope.ts";
 import type { ChannelEntry, GraphContext } from "./graph-context.ts";
 import { openContext, watchErrors, type BindOptions } from "./open-context.ts";

@@ -40,7 +40,17 @@ export function buildControl({
   );
   const fills = filledLists(nodes, writes, context);
   const { assertions } = declarations;
-  const flow = analyseFlow({ channels, nodes, edges, assertions, net, writes: surelyWrites, mayWrite, fills, isPartial });
+  const flow = analyseFlow({
+    channels,
+    nodes,
+    edges,
+    assertions,
+    net,
+    writes: surelyWrites,
+    mayWrite,
+    fills,
+    isPartial,
+  });
   const outputs = channels.flatMap(({ name, role, startsNull }) => (role === "output" && startsNull ? [name] : []));
   const mayEndNull = isPartial ? new Set<string>() : unwrittenAtEnd(net, surelyWrites, outputs);
   return { net, flow, mayEndNull };

@@ -42,7 +42,14 @@ function problemOf(checkpoint: Checkpoint, { threadId, namespace = "", id }: Req
   return undefined;
 }
 
-const OPTIONAL: ReadonlySet<keyof Checkpoint> = new Set(["unrouted", "finished", "children", "dues", "taken"] as const);
+const OPTIONAL: ReadonlySet<keyof Checkpoint> = new Set([
+  "unrouted",
+  "failedEdges",
+  "finished",
+  "children",
+  "dues",
+  "taken",
+] as const);
 
 type Fits = (value: unknown) => boolean;
 
@@ -68,6 +75,7 @@ const SHAPES: readonly (readonly [keyof Checkpoint, Fits])[] = [
   ["currentNodes", listOf(text)],
   ["nextNodes", listOf(text)],
   ["unrouted", listOf(text)],
+  ["failedEdges", listOf(text)],
   ["pendingSends", listOf(withTexts("taskId", "node"))],
   ["pauses", listOf(withTexts("id", "node", "kind"))],
   ["answers", listOf(withTexts("id"))],

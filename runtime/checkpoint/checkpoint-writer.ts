@@ -235,6 +235,8 @@ export class CheckpointWriter {
     if (error !== undefined) header.failure = this.#failure(error);
     if (run.unrouted.length > 0) {
       header.unrouted = run.unrouted.map(({ node }) => (node === -1 ? "start" : run.nodeName(node)));
+      const failed = run.unrouted.filter(({ hasFailed }) => hasFailed === true);
+      if (failed.length > 0) header.failedEdges = failed.map(({ node }) => run.nodeName(node));
     }
     if (run.attempt !== 1) header.attempt = run.attempt;
     if (run.argumentsRound !== 1) header.argumentsRound = run.argumentsRound;

@@ -173,7 +173,7 @@ function isFilled({ nodes }: Table, { members }: BarrierSpec, names: readonly st
  * signals of barriers that the table does not have.
  */
 export function withoutNext({ table }: Program, head: Checkpoint): Checkpoint {
-  const { finished: _, passedGates: __, unrouted: ___, ...kept } = head;
+  const { finished: _, passedGates: __, unrouted: ___, failedEdges: ____, ...kept } = head;
   const signals = Object.entries(head.barrierState).flatMap(([id, names]) => {
     const barrier = table.barriers.find((spec) => spec.id === id);
     const members = new Set(barrier?.members.flat().map((node) => table.nodes[node]?.name));

@@ -17,7 +17,7 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
   const node = (name: string): string => renaming.nodes.get(name) ?? name;
   const first = (id: string): string => renameFirst(id, node);
   const task = renaming.path ?? first;
-  const { currentNode, finished, passedGates, failure, unrouted, channels, dues } = head;
+  const { currentNode, finished, passedGates, failure, unrouted, failedEdges, channels, dues } = head;
   return {
     ...head,
     currentNodes: head.currentNodes.map(node),
@@ -33,6 +33,7 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
     ...(passedGates && { passedGates: passedGates.map(node) }),
     ...(failure && { failure: failure.node === undefined ? failure : { ...failure, node: node(failure.node) } }),
     ...(unrouted && { unrouted: unrouted.map((name) => (name === "start" ? name : node(name))) }),
+    ...(failedEdges && { failedEdges: failedEdges.map(node) }),
     ...(dues && { dues: renameKeys(dues, task, (due) => due) }),
     ...(channels && { channels: renameChannels(channels, renaming) }),
     values: renameChannels(withError(head.values, node), renaming),

@@ -100,7 +100,12 @@ export function restoreRun(
   if (head.passedGates !== undefined) run.passed = new Set(head.passedGates);
   // Mutation point: restored-sends
   run.sends = head.pendingSends.map(({ taskId, node: name, item }) => ({ taskId, node: node(name), item }));
-  run.unrouted = (head.unrouted ?? []).map((name) => ({ node: name === "start" ? -1 : node(name), cause: undefined }));
+  run.unrouted = (head.unrouted ?? []).map((name) => ({
+    node: name === "start" ? -1 : node(name),
+    cause: undefined,
+    // Mutation point: restored-failed-edges
+    hasFailed: head.failedEdges?.includes(name) === true,
+  }));
   const errors = Object.entries(head.errors);
   // Mutation point: restored-errors
   run.errors = errors.length === 0 ? undefined : new Map(errors.map(([name, error]) => [node(name), error]));

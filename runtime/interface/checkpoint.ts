@@ -118,6 +118,8 @@ export interface CheckpointHeader {
   };
   /** Nodes that ran, but whose edges led to no target (NG_NO_ROUTE). A resume evaluates their edges again. */
   readonly unrouted?: readonly string[];
+  /** Those of `unrouted` that failed: a resume evaluates their `on error` edges again, with their failure in `errors`. */
+  readonly failedEdges?: readonly string[];
   /** For a graph called as a node: the attempt of the caller, from 2 on; absent for the first attempt. */
   readonly attempt?: number;
   /** For a graph called as a node: 1 plus the number of edits that changed the arguments of the call; absent for 1. */

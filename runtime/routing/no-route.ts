@@ -14,7 +14,12 @@ export function noRoute(
   table: Table,
   node: number,
   subject: (expression: number) => unknown,
-  details: { readonly cause?: unknown; readonly threadId?: string | undefined } = {},
+  details: {
+    readonly cause?: unknown;
+    readonly threadId?: string | undefined;
+    /** The edges are the `on error` edges of a failed node. */
+    readonly hasFailed?: boolean | undefined;
+  } = {},
 ): NodeError {
   const name = node === -1 ? "start" : (table.nodes[node]?.name ?? String(node));
   const routes = node === -1 ? table.start : (table.nodes[node]?.routes ?? []);
@@ -22,7 +27,8 @@ export function noRoute(
   if (cause !== undefined) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const place = cause instanceof ExpressionError && cause.place !== undefined ? ` (${cause.place})` : "";
-    const message = `a condition of the edges of \`${name}\` cannot be evaluated: ${reason}${place}`;
+    const edges = details.hasFailed === true ? "`on error` edges" : "edges";
+    const message = `a condition of the ${edges} of \`${name}\` cannot be evaluated: ${reason}${place}`;
     return new NodeError("NG_CONDITION", name, message, { threadId, cause });
   }
   const conditions = routes.map((route) => describe(table, route, subject)).join("; ");
@@ -33,9 +39,9 @@ export function noRoute(
 }
 
 /** The error for a failed node without an `on error` edge that applies. */
-export function failedWithoutRoute(name: string): NodeError {
+export function failedWithoutRoute(name: string, threadId?: string): NodeError {
   const message = `node \`${name}\` has no next node: it failed, and no \`on error\` edge applies`;
-  return new NodeError("NG_NO_ROUTE", name, message);
+  return new NodeError("NG_NO_ROUTE", name, message, { threadId });
 }
 
 function describe(table: Table, route: RouteSpec, subject: (expression: number) => unknown): string {

@@ -259,7 +259,12 @@ class Names {
     let errorTargets: readonly number[] | undefined;
     const error = (request["error"] as Json | undefined) ?? null;
     if (error !== null) {
-      errorTargets = followErrorRoutes(this.code.errors[node]!, { ...scope, error });
+      try {
+        errorTargets = followErrorRoutes(this.code.errors[node]!, { ...scope, error });
+      } catch (cause) {
+        const value = (expression: number): unknown => this.code.expressions[expression]!(scope);
+        throw noRoute(this.table, node, value, { cause, hasFailed: true });
+      }
       if (errorTargets === undefined) throw failedWithoutRoute(name);
     }
     const goto = gotoOf(request["goto"], name).map((target) => (target === "end" ? END : this.node(target)));

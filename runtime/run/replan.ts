@@ -1,18 +1,54 @@
 import { planStart, planStep, type Routing } from "../routing/plan-step.ts";
+import { barrierOf, followErrorRoutes, isBarrier } from "../routing/routes.ts";
 import { planObserver } from "../event/run-events.ts";
-import type { Run } from "./run.ts";
+import type { Run, Unrouted } from "./run.ts";
 
 /** Evaluates the edges of nodes without a route again, on the current state. The other next nodes stay. */
 export function replanUnrouted(run: Run): void {
   const { routing } = run.program;
-  const nodes = run.unrouted.map(({ node }) => node);
-  if (nodes.includes(-1)) {
+  const { unrouted } = run;
+  if (unrouted.some(({ node }) => node === -1)) {
     const plan = planStart(routing, run.scope, run.listening ? planObserver(run, []) : undefined);
     run.ready = plan.ready;
     run.unrouted = plan.unrouted.map(({ cause }) => ({ node: -1, cause }));
     return;
   }
-  routeAs(run, nodes, run.ready);
+  const still: Unrouted[] = [];
+  const routings: Routing[] = [];
+  for (const { node, hasFailed } of unrouted) {
+    if (hasFailed !== true) {
+      routings.push(routingOf(node));
+      continue;
+    }
+    const routed = followFailed(run, node);
+    if ("cause" in routed) still.push(routed);
+    else routings.push(routed);
+  }
+  follow(run, routings, run.ready);
+  run.unrouted = [...run.unrouted, ...still];
+}
+
+/** Evaluates the `on error` edges of a failed node again. */
+function followFailed(run: Run, node: number): Routing | Unrouted {
+  const { state, secrets } = run.scope;
+  const error = run.errors?.get(node) ?? run.error;
+  let errorTargets: Routing["errorTargets"];
+  try {
+    errorTargets = followErrorRoutes(run.program.routing.errors[node]!, { state, secrets, error });
+  } catch (cause) {
+    return { node, cause, hasFailed: true };
+  }
+  const allowsFailure = run.program.nodes[node]!.spec.each?.allowFailure === true;
+  if (errorTargets === undefined) return allowsFailure ? routingOf(node) : { node, cause: undefined, hasFailed: true };
+  const errors = new Map(run.errors);
+  errors.delete(node);
+  const { barriers } = run.program.table;
+  for (const target of errorTargets) {
+    const reached = isBarrier(target) ? barriers[barrierOf(target)]!.target : target;
+    if (reached >= 0 && !errors.has(reached)) errors.set(reached, error);
+  }
+  run.errors = errors.size === 0 ? undefined : errors;
+  return { ...routingOf(node), errorTargets };
 }
 
 /**
@@ -21,16 +57,17 @@ export function replanUnrouted(run: Run): void {
  * @param ready the next nodes to keep
  */
 export function routeAs(run: Run, nodes: readonly number[], ready: readonly number[]): void {
-  const routings = nodes.map((node): Routing => ({
-    node,
-    goto: undefined,
-    exclusive: false,
-    stopped: false,
-    errorTargets: undefined,
-  }));
-  const tasks = nodes.map((node) => ({ node: run.program.nodes[node]! }));
+  follow(run, nodes.map(routingOf), ready);
+}
+
+function follow(run: Run, routings: readonly Routing[], ready: readonly number[]): void {
+  const tasks = routings.map(({ node }) => ({ node: run.program.nodes[node]! }));
   const observer = run.listening ? planObserver(run, tasks) : undefined;
   const plan = planStep(run.program.routing, routings, run.scope, run.barriers, observer);
   run.ready = [...new Set([...ready, ...plan.ready])].sort((a, b) => a - b);
-  run.unrouted = plan.unrouted.map(({ routing: index, cause }) => ({ node: nodes[index]!, cause }));
+  run.unrouted = plan.unrouted.map(({ routing: index, cause }) => ({ node: routings[index]!.node, cause }));
+}
+
+function routingOf(node: number): Routing {
+  return { node, goto: undefined, exclusive: false, stopped: false, errorTargets: undefined };
 }

@@ -4,7 +4,7 @@ import { NodeError, RunError, type NgraphError, type StoreError } from "../inter
 import type { Scope } from "../expression/compile-expression.ts";
 import type { Json, JsonObject, MaybePromise } from "../value/json.ts";
 import { BarrierState } from "../routing/barrier-state.ts";
-import { noRoute } from "../routing/no-route.ts";
+import { failedWithoutRoute, noRoute } from "../routing/no-route.ts";
 import { sha256 } from "../table/sha256.ts";
 import { END } from "../table/table.ts";
 import type { Cancellation } from "./cancellation.ts";
@@ -64,6 +64,16 @@ export function placeOfCall(caller: Run, task: Task): Place {
   };
 }
 
+/** A node whose edges lead to no target. */
+export interface Unrouted {
+  /** -1 for `start`. */
+  readonly node: number;
+  /** The error of the condition; `undefined` if no edge applies. */
+  readonly cause: unknown;
+  /** The node failed: its `on error` edges are meant. */
+  readonly hasFailed?: boolean;
+}
+
 /**
  * One run of one graph: its state between steps. `step/run-loop.ts` and its neighbours execute the steps. A called
  * graph has a `Run` of its own, with the same `shared`.
@@ -99,7 +109,7 @@ export class Run {
   /** Passed `pause before` gates of the next step. */
   passed: ReadonlySet<string> | undefined;
   /** Nodes whose edges lead to no target. The run cannot continue with such a node. */
-  unrouted: readonly { readonly node: number; readonly cause: unknown }[] = NOTHING;
+  unrouted: readonly Unrouted[] = NOTHING;
   /** A task failed under `onFailure: "abort"`: the tasks in flight are aborted. */
   aborting = false;
   /** Results of the next step that were stored earlier, by task id. */
@@ -262,9 +272,10 @@ export class Run {
   }
 
   noRoute(): NodeError {
-    const { node, cause } = this.unrouted[0]!;
+    const { node, cause, hasFailed } = this.unrouted[0]!;
+    if (hasFailed === true && cause === undefined) return failedWithoutRoute(this.nodeName(node), this.shared.threadId);
     const subject = (expression: number): unknown => this.program.routing.expressions[expression]!(this.scope);
-    return noRoute(this.program.table, node, subject, { cause, threadId: this.shared.threadId });
+    return noRoute(this.program.table, node, subject, { cause, threadId: this.shared.threadId, hasFailed });
   }
 
   drained(): RunError {

@@ -17,7 +17,15 @@ import {
 } from "../run/run-end.ts";
 import type { PendingTask, Run, RunEnd } from "../run/run.ts";
 import { storeOutcome } from "./stored-outcome.ts";
-import { allowsFailure, childrenOfAll, handlesFailure, takenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
+import {
+  allowsFailure,
+  childrenOfAll,
+  handlesFailure,
+  takenOfAll,
+  type Failure,
+  type Outcome,
+  type Task,
+} from "./task.ts";
 
 type End = RunEnd | undefined;
 /**
@@ -62,8 +70,18 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
     return leaveStep(run, tasks, outcomes, stoppedEnd("failed", applied.error), applied.error, applied.atFault);
   }
   let errorTargets: (readonly Target[] | undefined)[] | undefined;
+  let faults: EdgeFault[] | undefined;
   if (hasFailures) {
-    errorTargets = tasks.map((task, index) => errorTargetsOf(run, task, outcomes[index]!.failure));
+    errorTargets = tasks.map((task, index) => {
+      try {
+        return errorTargetsOf(run, task, outcomes[index]!.failure);
+      } catch (cause) {
+        // The step is applied, and the run fails at this edge (E2).
+        // Mutation point: failed-error-condition
+        (faults ??= []).push({ task, cause, error: errorValue(task, outcomes[index]!.failure!) });
+        return NO_TARGETS;
+      }
+    });
     const missed = tasks.filter(
       (task, index) =>
         outcomes[index]!.failure !== undefined && errorTargets![index] === undefined && !allowsFailure(task),
@@ -87,23 +105,40 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
   const first = hasFailures ? outcomes.findIndex(({ failure }) => failure !== undefined) : -1;
   if (first !== -1) run.setError(errorValue(tasks[first]!, outcomes[first]!.failure!));
   advance(run, tasks, outcomes, errorTargets);
+  if (faults !== undefined) failAtEdges(run, faults);
   return settleStep(run, tasks, outcomes, errorTargets);
 }
 
-/** The targets of a failed task's `on error` edges, on the state after the step's updates. */
+/** A failed task with a condition of an `on error` edge that has no value. */
+interface EdgeFault {
+  readonly task: Task;
+  readonly cause: unknown;
+  /** The value of `error` in the condition. */
+  readonly error: Json;
+}
+
+/**
+ * Records that the run fails at `on error` edges. The failure is kept for the resume, which evaluates the edges again,
+ * instead of one that leads to the same node.
+ */
+function failAtEdges(run: Run, faults: readonly EdgeFault[]): void {
+  const unrouted = faults.map(({ task: { node }, cause }) => ({ node: node.index, cause, hasFailed: true }));
+  run.unrouted = [...run.unrouted, ...unrouted];
+  run.errors = new Map([...(run.errors ?? []), ...faults.map(({ task, error }) => [task.node.index, error] as const)]);
+}
+
+/**
+ * The targets of a failed task's `on error` edges, on the state after the step's updates.
+ * @throws ExpressionError if a condition has no value
+ */
 function errorTargetsOf(run: Run, task: Task, failure: Failure | undefined): readonly Target[] | undefined {
   if (failure === undefined) return undefined;
   const { state, secrets } = run.scope;
-  try {
-    return followErrorRoutes(run.program.routing.errors[task.node.index]!, {
-      state,
-      secrets,
-      error: errorValue(task, failure),
-    });
-  } catch {
-    // A condition without a value counts as false.
-    return undefined;
-  }
+  return followErrorRoutes(run.program.routing.errors[task.node.index]!, {
+    state,
+    secrets,
+    error: errorValue(task, failure),
+  });
 }
 
 function errorValue(task: Task, { error, reason, thrown, attempts, failedItems = [] }: Failure): Json {
@@ -301,5 +336,6 @@ async function leaveStep(
 }
 
 const NO_GATES: readonly PauseItem[] = Object.freeze([]);
+const NO_TARGETS: readonly Target[] = Object.freeze([]);
 const NO_SENDS: readonly PendingTask[] = Object.freeze([]);
 const NO_CHILDREN: Readonly<Record<string, string>> = Object.freeze({});
