@@ -13,6 +13,7 @@ import type {
 } from "../runtime/plan/plan-options.ts";
 import type { PlanTable } from "../runtime/table/plan-table.ts";
 import type { Table } from "../runtime/table/table.ts";
+import type { JsonObject } from "../runtime/value/json.ts";
 import { createEngine } from "./create-engine.ts";
 import { createPlanRunner } from "./create-plan-runner.ts";
 
@@ -34,11 +35,12 @@ export interface GeneratedGraph {
 export interface GraphOptions extends Omit<EngineOptions, keyof Bindings> {}
 
 /** The engine of a generated graph. Secrets that the options lack are read from the environment, if there is one. */
-export function createGraph<Input, Output, State>(
+export function createGraph<Input, Output, State, Config = JsonObject>(
   { table, bindings }: GeneratedGraph,
   options: GraphOptions,
-): Engine<Input, Output, State> {
-  return createEngine<Input, Output, State>(table, { secrets: fromEnvironment, ...options, ...bindings });
+): Engine<Input, Output, State, Config> {
+  const engine: unknown = createEngine(table, { secrets: fromEnvironment, ...options, ...bindings });
+  return engine as Engine<Input, Output, State, Config>;
 }
 
 /** A plan as a module holds it. */
@@ -65,19 +67,19 @@ export interface PlanResult<Output, Task extends string> extends Omit<PlanRunRes
 }
 
 /** The runner of a generated plan. */
-export interface Plan<Input, Output, Task extends string> {
+export interface Plan<Input, Output, Task extends string, Config = JsonObject> {
   readonly table: PlanTable;
-  run(input: Input, options?: Naming<PlanRunOptions, Task>): Promise<PlanResult<Output, Task>>;
-  resume(thread: string, options?: Naming<PlanResumeOptions, Task>): Promise<PlanResult<Output, Task>>;
+  run(input: Input, options?: Naming<PlanRunOptions<Config>, Task>): Promise<PlanResult<Output, Task>>;
+  resume(thread: string, options?: Naming<PlanResumeOptions<Config>, Task>): Promise<PlanResult<Output, Task>>;
 }
 
 /** The runner of a generated plan. Secrets that the options lack are read from the environment, if there is one. */
-export function createPlan<Input, Output, Task extends string>(
+export function createPlan<Input, Output, Task extends string, Config = JsonObject>(
   { table, bindings }: GeneratedPlan,
   options: PlanOptions,
-): Plan<Input, Output, Task> {
+): Plan<Input, Output, Task, Config> {
   const runner: unknown = createPlanRunner(table, { secrets: fromEnvironment, ...options, ...bindings });
-  return runner as Plan<Input, Output, Task>;
+  return runner as Plan<Input, Output, Task, Config>;
 }
 
 function fromEnvironment(name: string): string | undefined {

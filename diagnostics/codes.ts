@@ -113,6 +113,7 @@ export const DIAGNOSTIC_CODES = {
   NG413: { name: "literal-secret", severity: "error", title: "literal looks like a secret" },
   NG414: { name: "command-from-value", severity: "error", title: "value used as a command" },
   NG415: { name: "unquotable-value", severity: "error", title: "value that cannot be quoted in a command" },
+  NG416: { name: "config-conflict", severity: "error", title: "two graphs of one run disagree about a configuration" },
   NG501: { name: "not-exhaustive", severity: "error", title: "not exhaustive" },
   NG502: { name: "route-never-taken", severity: "warning", title: "route can never be taken" },
   NG503: { name: "shadowed-arm", severity: "warning", title: "shadowed arm of a match" },

@@ -183,7 +183,7 @@ export interface ChannelDecl {
   readonly kind: "Channel";
   readonly span: Span;
   readonly doc?: DocComment;
-  readonly role: "input" | "output" | "state" | "memory";
+  readonly role: "input" | "output" | "state" | "memory" | "config";
   readonly name: Identifier;
   readonly type: TypeExpr;
   readonly initial?: Expr;

@@ -10,7 +10,7 @@ export const RESERVED_WORDS = ["true", "false", "null", "match", "else", "in", "
 export const ITEM_WORDS: ReadonlySet<string> = new Set(["import", "type", "secret", "const", "graph", "plan", "test"]);
 
 /** Words that declare a channel, as in `state name: type`. */
-export const CHANNEL_WORDS: ReadonlySet<string> = new Set(["input", "output", "state", "memory"]);
+export const CHANNEL_WORDS: ReadonlySet<string> = new Set(["input", "output", "state", "memory", "config"]);
 
 /** Words that begin a statement of a graph. An edge begins with the name of a node, or with `all`. */
 export const GRAPH_WORDS: ReadonlySet<string> = new Set([

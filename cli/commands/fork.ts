@@ -7,6 +7,8 @@ import { unrunnableBindings } from "../sources/bind-functions.ts";
 import { loadGraph } from "../sources/load-graph.ts";
 import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
+import { collect, CONFIG_FLAG, CONFIG_HELP } from "../run/execution-options.ts";
+import { parseConfig } from "../run/parse-config.ts";
 import { parseName } from "../run/parse-values.ts";
 import { threadEngine } from "../threads/thread-engine.ts";
 import { latestOf, refusePlanThread, sourceOf } from "../threads/thread-source.ts";
@@ -18,6 +20,7 @@ interface ForkOptions {
   readonly file?: string;
   readonly graph?: string;
   readonly store?: string;
+  readonly config?: readonly string[];
 }
 
 export const forkCommand = defineCommand<ForkOptions>({
@@ -28,6 +31,7 @@ export const forkCommand = defineCommand<ForkOptions>({
       .option("--from <checkpoint>", "a checkpoint or label (default: the newest checkpoint)")
       .option("--as <thread>", "id of the new thread (default: generated)", parseName("--as"))
       .option("--at <node>", "resume at this node (default: the nodes that are next at the checkpoint)")
+      .option(CONFIG_FLAG, CONFIG_HELP, collect)
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
       .option("--graph <name>", "the graph's name (default: the name that the run recorded)")
       .option(STORE_FLAG, STORE_HELP);
@@ -47,12 +51,14 @@ export const forkCommand = defineCommand<ForkOptions>({
       const { file, graph } = sourceOf(head, options);
       const table = await loadGraph(file, graph, output);
       if (table === undefined) return EXIT.invalid;
+      const config = parseConfig(options.config, table);
       const engine = await threadEngine(table, store, unrunnableBindings(table));
       const from = options.from === undefined ? head : await findOwnCheckpoint(store, options.from, thread);
       const fork = await engine.fork(thread, {
         from: from.id,
         as: options.as ?? randomUUID(),
         ...(options.at === undefined ? {} : { at: options.at }),
+        ...config,
       });
       output.document({ version: 1, thread: fork.thread, checkpoint: fork.checkpointId });
       output.result(`forked to thread ${fork.thread}, checkpoint ${fork.checkpointId}`);

@@ -9,6 +9,7 @@ import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore, type OpenStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
+import { parseConfig } from "../run/parse-config.ts";
 import { parseCount } from "../run/parse-values.ts";
 import { resumeThreads } from "../run/resume-threads.ts";
 import { parseAnswers } from "../threads/parse-answers.ts";
@@ -63,7 +64,10 @@ export const resumeCommand = defineCommand<ResumeOptions>({
   },
 });
 
-function checkUsage(thread: string | undefined, { interrupted, due, limit, answer, from, at }: ResumeOptions): void {
+function checkUsage(
+  thread: string | undefined,
+  { interrupted, due, limit, answer, from, at, config }: ResumeOptions,
+): void {
   const isMany = interrupted === true || due === true;
   if (interrupted === true && due === true) throw new CommandError("--interrupted and --due exclude each other");
   if (thread === undefined && !isMany) {
@@ -73,9 +77,9 @@ function checkUsage(thread: string | undefined, { interrupted, due, limit, answe
   }
   if (thread !== undefined && (isMany || limit !== undefined))
     throw new CommandError("--interrupted, --due and --limit resume many threads: they take no thread");
-  if (isMany && (answer ?? from ?? at) !== undefined)
+  if (isMany && (answer ?? from ?? at ?? config) !== undefined)
     throw new CommandError(
-      `--${due === true ? "due" : "interrupted"} answers no pause, and resumes each thread where it was: it takes no --answer, --from or --at`,
+      `--${due === true ? "due" : "interrupted"} answers no pause, and resumes each thread where it was: it takes no --answer, --from, --at or --config`,
     );
 }
 
@@ -89,18 +93,21 @@ async function resume(thread: string, store: OpenStore, options: ResumeOptions, 
   const from = options.from === undefined ? undefined : await findOwnCheckpoint(store.store, options.from, thread);
   const { pauses } = await withStoredAnswers(store.store, from ?? head);
   const answers = parseAnswers(options.answer ?? [], pauses);
+  const config = parseConfig(options.config, table);
   const flags = [
     options.file === undefined ? "" : ` --file ${quoteArgument(options.file)}`,
     options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`,
   ].join("");
   if (table.kind === "plan") {
-    const start = (runner: PlanRunner, common: PlanExecuteOptions) => runner.resume(thread, { ...common, ...answers });
+    const start = (runner: PlanRunner, common: PlanExecuteOptions) =>
+      runner.resume(thread, { ...common, ...answers, ...config });
     return executePlan({ table, file, store, options, flags, start }, output);
   }
   const start = (engine: Engine, common: ExecuteOptions) =>
     engine.resume(thread, {
       ...common,
       ...answers,
+      ...config,
       ...(from === undefined ? {} : { from: from.id }),
       ...(options.at === undefined ? {} : { at: options.at }),
     });

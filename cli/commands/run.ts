@@ -7,6 +7,7 @@ import { EXIT } from "../process/exit-codes.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
+import { parseConfig } from "../run/parse-config.ts";
 import { parseInput, parseName } from "../run/parse-values.ts";
 import { dryRun } from "../plan/dry-run.ts";
 import { executePlan } from "../plan/execute-plan.ts";
@@ -53,11 +54,13 @@ export const runCommand = defineCommand<RunOptions>({
     refusePlanFlags(table, options);
     if (table.kind === "plan" && options.dryRun === true) return dryRun(table, options, output);
     const input = await parseInput(options.input);
+    const config = parseConfig(options.config, table);
     return withStore(options.store, { mustExist: false }, (store) => {
       const flags = options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`;
       const place = {
         ...(options.thread === undefined ? {} : { thread: options.thread }),
         ...(options.abandon === true ? { abandon: true } : {}),
+        ...config,
       };
       if (table.kind === "plan") {
         const start = (runner: PlanRunner, common: PlanExecuteOptions) => runner.run(input, { ...common, ...place });

@@ -2,6 +2,7 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { ErrorRouteSpec, NodeSpec, OutputSpec, RouteSpec, Table } from "../../runtime/table/table.ts";
 import { routeBranches } from "../../runtime/table/route-branches.ts";
+import { givenChannels } from "./replay-table.ts";
 import type { Json } from "../../runtime/value/json.ts";
 
 const LAST = { kind: "last" } as const;
@@ -17,8 +18,10 @@ export function computedTable(table: Table, { keepRaces }: { readonly keepRaces:
   return {
     ...table,
     channels: keepRaces
-      ? table.channels
-      : table.channels.map((channel) => (channel.reducer === undefined ? { ...channel, reducer: LAST } : channel)),
+      ? givenChannels(table)
+      : givenChannels(table).map((channel) =>
+          channel.reducer === undefined ? { ...channel, reducer: LAST } : channel,
+        ),
     nodes: table.nodes.map(({ name, call, each, output, tries, goes, waits, routes, onError }): NodeSpec => ({
       name,
       call: call.kind === "expression" ? call : { kind: "expression", expression: nothing },

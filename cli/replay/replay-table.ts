@@ -1,6 +1,7 @@
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type {
   AssertionSpec,
+  ChannelSpec,
   ErrorRouteSpec,
   ExpressionIndex,
   NodeSpec,
@@ -53,8 +54,10 @@ export function replayTable(table: Table, { keepRaces }: { readonly keepRaces: b
   return {
     ...table,
     channels: keepRaces
-      ? table.channels
-      : table.channels.map((channel) => (channel.reducer === undefined ? { ...channel, reducer: LAST } : channel)),
+      ? givenChannels(table)
+      : givenChannels(table).map((channel) =>
+          channel.reducer === undefined ? { ...channel, reducer: LAST } : channel,
+        ),
     nodes,
     start,
     assertions,
@@ -64,6 +67,11 @@ export function replayTable(table: Table, { keepRaces }: { readonly keepRaces: b
     secrets: [],
     effects: ["code"],
   };
+}
+
+/** The channels with configuration as inputs: a replay chooses both. */
+export function givenChannels({ channels }: Table): readonly ChannelSpec[] {
+  return channels.map((channel) => (channel.role === "config" ? { ...channel, role: "input" } : channel));
 }
 
 const LAST = { kind: "last" } as const;

@@ -15,6 +15,7 @@ export interface ExecutionOptions {
   readonly pauseBefore?: readonly string[];
   readonly pauseAfter?: readonly string[];
   readonly builtins?: string;
+  readonly config?: readonly string[];
 }
 
 export function addExecutionOptions(command: Command): void {
@@ -33,6 +34,7 @@ export function addExecutionOptions(command: Command): void {
       "on SIGTERM, wait at most this long for running nodes before the run ends (default 25)",
       parseCount("--drain", 0),
     )
+    .option(CONFIG_FLAG, CONFIG_HELP, collect)
     .option(
       "--pause-before <node>",
       "graphs: pause before this node; may be repeated; CALL/NODE in a called graph",
@@ -47,6 +49,9 @@ function parseEffects(text: string): readonly Effect[] {
   return text.split(",").map((part) => parseEffect("--allow", part.trim()));
 }
 
-function collect(value: string, before: readonly string[] = []): readonly string[] {
+export const CONFIG_FLAG = "--config <name=value>";
+export const CONFIG_HELP = "a value of the configuration (`config`): JSON, or a text; may be repeated";
+
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -60,9 +60,14 @@ const PAUSE_ID = /^\S+@\d+\S*\.[0-9a-f]{6,}$/;
 
 /** Reads an answer by the expected type: `42` is a number for one question and a text for another. */
 function readAnswer(text: string, pause: PauseItem | undefined): Json {
+  return parseTyped(text, pause?.expects);
+}
+
+/** Parses JSON if the type accepts the value; other texts stay texts. */
+export function parseTyped(text: string, expected: PauseItem["expects"]): Json {
   const value = parseValue(text);
-  if (typeof value === "string" || pause?.expects === undefined) return value;
-  const admit = compileAdmit(pause.expects.type, pause.expects.types);
+  if (typeof value === "string" || expected === undefined) return value;
+  const admit = compileAdmit(expected.type, expected.types);
   return admit(value) instanceof Mismatch && !(admit(text) instanceof Mismatch) ? text : value;
 }
 

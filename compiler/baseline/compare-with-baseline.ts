@@ -129,7 +129,7 @@ function reducerText({ reducer }: ChannelSpec, { functions }: Table): string | u
 
 /** Whether a thread that does not have the channel has no value for it. */
 function startsWithout({ role, type, initial }: ChannelSpec, { types }: Table): boolean {
-  if (initial === undefined) return role === "input";
+  if (initial === undefined) return role === "input" || role === "config";
   return initial === null && misfit({ type: { kind: "null" }, types: [] }, { type, types }) !== undefined;
 }
 

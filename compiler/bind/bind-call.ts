@@ -163,7 +163,8 @@ function bindOwnCall(
     return channel.initial === undefined ? { name, type } : { name, type, optional: true };
   });
   const place = { file: called.file, span: called.declaration.name.span };
-  const callee = { name: syntax.callee.name, parameters, isGraph: true, declared: place };
+  const config = new Set(called.config.map(({ channel }) => channel.name));
+  const callee = { name: syntax.callee.name, parameters, isGraph: true, declared: place, config };
   const args = bindArguments(syntax, callee, scope, context);
   const outputs = channels.filter((channel) => channel.role === "output");
   const result = recordOf(
@@ -189,6 +190,8 @@ interface Callee {
   readonly name: string;
   readonly parameters: readonly Parameter[];
   readonly isGraph: boolean;
+  /** Names of the configuration of a graph. */
+  readonly config?: ReadonlySet<string>;
   readonly declared?: { readonly file: GraphContext["file"]; readonly span: Ast.Identifier["span"] };
 }
 
@@ -242,6 +245,10 @@ function argumentProblem(
   if (parameter === undefined) {
     if (argument.name === undefined) return tooManyArguments(place, { callee: callee.name, known });
     const { name } = argument.name;
+    if (callee.config?.has(name) === true) {
+      const help = `remove it: a run supplies its configuration to all graphs, \`--config ${name}=VALUE\``;
+      return unknownArgument(place, { callee: callee.name, name, known, help });
+    }
     return unknownArgument(place, {
       callee: callee.name,
       name,

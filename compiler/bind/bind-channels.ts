@@ -5,6 +5,7 @@ import {
   notJsonValue,
   reducerMismatch,
   reducerNeedsDefault,
+  reducerOfConfig,
   typeMismatch,
 } from "../../diagnostics/catalog/types.ts";
 import { unknownFunction, wrongSortOfName } from "../../diagnostics/catalog/names.ts";
@@ -55,6 +56,7 @@ export function bindChannel(declaration: Ast.ChannelDecl, index: number, context
   const startsNull =
     !hasWrongReducer &&
     declaration.role !== "input" &&
+    declaration.role !== "config" &&
     declaration.initial === undefined &&
     (reducer === undefined || reducer.kind === "last" || reducer.kind === "min" || reducer.kind === "max") &&
     !isBroken(type) &&
@@ -111,6 +113,11 @@ function bindReducer(declaration: Ast.ChannelDecl, type: ValueType, context: Cha
   const { scope, report } = context;
   const place = { file: scope.file.source, span: reducer.span };
   const declared = scope.names.get(reducer.name);
+  if (declaration.role === "config") {
+    if (declared !== undefined) scope.used.add(reducer.name);
+    report(reducerOfConfig(place, { config: name.name }));
+    return undefined;
+  }
   // An import hides a built-in reducer of the same name.
   if (declared?.kind === "import") {
     scope.used.add(reducer.name);

@@ -6,6 +6,7 @@ import { referencedTypes } from "../types/referenced-types.ts";
 import { unusedDeclaration } from "../../diagnostics/catalog/names.ts";
 import type { ExpressionScope } from "../expressions/scope.ts";
 import { typeCondition, typeExpression } from "../expressions/type-expression.ts";
+import { bindConfig } from "./bind-config.ts";
 import { bindEdge } from "./bind-edges.ts";
 import { bindNode } from "./bind-nodes.ts";
 import { bindAssertions, bindLimits } from "./declarations.ts";
@@ -37,12 +38,15 @@ export function bindGraph(resolved: ResolvedGraph, { net, flow, mayEndNull }: Gr
   const dropped = declarations.drops.flatMap((drop) => drop.channels.map(({ name }) => name));
   const limits = bindLimits(declarations.limits, context);
   const isCalledBroken = [...context.called, ...context.calledPlans].some((called) => called.hasErrors);
+  const boundChannels = channels.map((channel) => toBoundChannel(channel, mayEndNull));
+  const config = bindConfig(boundChannels, context);
   return {
     file: context.file,
     declaration,
     name: declaration.name.name,
     ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
-    channels: channels.map((channel) => toBoundChannel(channel, mayEndNull)),
+    channels: boundChannels,
+    config,
     ...(declaration.was === undefined ? {} : { was: declaration.was.map(({ name }) => name) }),
     ...(dropped.length === 0 ? {} : { dropped }),
     nodes,
@@ -51,7 +55,7 @@ export function bindGraph(resolved: ResolvedGraph, { net, flow, mayEndNull }: Gr
     assertions,
     limits,
     functions: functionsOf(channels, context),
-    types: referencedTypes(typesOf(channels, nodes), options.types),
+    types: referencedTypes([...typesOf(channels, nodes), ...config.map(({ channel }) => channel.type)], options.types),
     typeScriptChecks: context.typeScriptChecks,
     graphs: [...context.called],
     ...(context.calledPlans.size === 0 ? {} : { plans: [...context.calledPlans] }),

@@ -407,9 +407,9 @@ function reportNoField(
 
 function writableChannel({ name, span }: Ast.Identifier, context: GraphContext): ChannelEntry | undefined {
   const channel = context.channels.get(name);
-  if (channel?.role === "input") {
+  if (channel?.role === "input" || channel?.role === "config") {
     const declared = placeIn(context, channel.declaration.name.span);
-    context.report(writesInput(placeIn(context, span), { channel: name, declared }));
+    context.report(writesInput(placeIn(context, span), { channel: name, role: channel.role, declared }));
     return undefined;
   }
   if (channel !== undefined) return channel;
@@ -427,7 +427,9 @@ function writableChannel({ name, span }: Ast.Identifier, context: GraphContext):
   }
   if (isSilenced(name, context)) return undefined;
   const all = (): string[] =>
-    [...context.channels.values()].flatMap((entry) => (entry.role === "input" ? [] : [entry.name]));
+    [...context.channels.values()].flatMap((entry) =>
+      entry.role === "input" || entry.role === "config" ? [] : [entry.name],
+    );
   const { similar, known } = suggest(name, all, context.scope.suggestions);
   const help = context.nodes.has(name) ? `\`${name}\` is a ${context.noun}: store into a channel` : undefined;
   context.report(unknownChannel(placeIn(context, span), { name, use: "write", similar, known, help }));

@@ -29,6 +29,8 @@ export interface BoundGraph {
   readonly dropped?: readonly string[];
   /** In declaration order (the table orders by role). */
   readonly channels: readonly BoundChannel[];
+  /** The configuration of a run: of this graph and of all that it calls, one entry for each name. */
+  readonly config: readonly BoundConfig[];
   readonly nodes: readonly BoundNode[];
   /** In source order; a chain `a -> b -> c` is split into its edges. Edges that name unknown nodes are omitted. */
   readonly edges: readonly BoundEdge[];
@@ -68,7 +70,7 @@ export interface TypedExpression {
 export interface BoundChannel {
   readonly declaration: Ast.ChannelDecl;
   readonly name: string;
-  readonly role: "input" | "output" | "state" | "memory";
+  readonly role: Ast.ChannelDecl["role"];
   readonly type: ValueType;
   /** Earlier names. */
   readonly was?: readonly string[];
@@ -81,6 +83,16 @@ export interface BoundChannel {
   readonly reducer?:
     | { readonly kind: "last" | "append" | "sum" | "min" | "max" | "merge" | "union" }
     | { readonly kind: "function"; readonly function: FunctionSpec };
+}
+
+/** A name of a run's configuration, as the outermost graph that has it declares it. */
+export interface BoundConfig {
+  readonly channel: BoundChannel;
+  /** The graph or plan that declares it. */
+  readonly owner: string;
+  readonly file: SourceFile;
+  /** 0 for the graph itself, 1 for what it calls, and so on. */
+  readonly depth: number;
 }
 
 export type BoundCall =

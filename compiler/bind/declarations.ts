@@ -60,7 +60,7 @@ export function collectDeclarations(
   for (const statement of graph.statements) {
     switch (statement.kind) {
       case "Channel":
-        if (names.declare(statement.name, `an ${statement.role}`.replace(/^an ([sm])/, "a $1"), CHANNEL_NAMES))
+        if (names.declare(statement.name, `an ${statement.role}`.replace(/^an ([smc])/, "a $1"), CHANNEL_NAMES))
           channels.push(statement);
         break;
       case "Derive":

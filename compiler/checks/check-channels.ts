@@ -14,6 +14,7 @@ export function checkChannelsOfGraph(graph: BoundGraph, report: Report): void {
   const { nodes, edges, assertions, channels, file, poisoned } = graph;
   const conditions = [...edges.flatMap(conditionsOf), ...assertions.flatMap(({ condition }) => condition ?? [])];
   const reads = new Set([...nodes, ...conditions].flatMap((part) => part.reads));
+  for (const name of configOfCalled(graph)) reads.add(name);
   const writes = new Set(nodes.flatMap((node) => node.writes));
   for (const channel of channels) {
     if (!poisoned.has(channel.name)) reportUnused(channel, reads, writes, placesIn(file), report);
@@ -24,6 +25,7 @@ export function checkChannelsOfGraph(graph: BoundGraph, report: Report): void {
 export function checkChannelsOfPlan(plan: BoundPlan, report: Report): void {
   const { tasks, channels, file, poisoned } = plan;
   const reads = new Set(tasks.flatMap((task) => task.reads));
+  for (const name of configOfCalled(plan)) reads.add(name);
   const writes = new Set(tasks.flatMap((task) => task.writes));
   const placeOf = placesIn(file);
   for (const channel of channels) {
@@ -35,12 +37,17 @@ export function checkChannelsOfPlan(plan: BoundPlan, report: Report): void {
   }
 }
 
+/** Names of the configuration that called graphs read: a declaration here sets their default. */
+function configOfCalled({ graphs, plans = [] }: Pick<BoundGraph, "graphs" | "plans">): readonly string[] {
+  return [...graphs, ...plans].flatMap(({ config }) => config.map(({ channel }) => channel.name));
+}
+
 function placesIn(file: Place["file"]): (span: Span) => Place {
   return (span) => ({ file, span });
 }
 
 /**
- * Reports NG406: an input without a reader, an output without a writer, or another channel without both. Returns
+ * Reports NG406: an input or a configuration without a reader, an output without a writer, or another channel without both. Returns
  * whether it did.
  */
 function reportUnused(
@@ -63,6 +70,7 @@ function problemOf(
 ): "read" | "written" | "used" | undefined {
   switch (role) {
     case "input":
+    case "config":
       return isRead ? undefined : "read";
     case "output":
       return isWritten ? undefined : "written";

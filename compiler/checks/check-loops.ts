@@ -36,7 +36,7 @@ export function checkFrozenLoops(context: CheckContext, graph: StateGraph, finde
       ...exitUnchanged(span === undefined ? context.nodePlace(loop.decides) : context.place(span), {
         cycle: cycle.map(context.nodeName),
         reads: loop.reads.map((channel) => context.model.data.channels[channel]?.name ?? ""),
-        areInputs: loop.reads.every((channel) => context.graph.channels[channel]?.role === "input"),
+        areInputs: loop.reads.every((channel) => GIVEN.has(context.graph.channels[channel]?.role)),
         labels: [],
       }),
       ...(repeats === "sure" ? {} : { severity: "warning" as const }),
@@ -45,6 +45,9 @@ export function checkFrozenLoops(context: CheckContext, graph: StateGraph, finde
     context.report(diagnostic);
   }
 }
+
+/** Roles of channels that no node writes. */
+const GIVEN: ReadonlySet<string | undefined> = new Set(["input", "config"]);
 
 /** Reducers that keep the items of the list before. */
 const GROWING: ReadonlySet<string> = new Set(["append", "union", "merge", "function"]);

@@ -42,6 +42,7 @@ export function untrustedFlow(context: CheckContext): UntrustedFlow {
   const { model, graph } = context;
   const inputs = new Map<number, Source>();
   graph.channels.forEach((channel, index) => {
+    // The operator of the graph supplies its configuration, so it is trusted as the graph is.
     if (channel.role === "input" && holdsText(channel.type, graph))
       inputs.set(index, { what: "an input", isModel: false, channel: index });
   });

@@ -4,8 +4,8 @@ import { docComment, propertyName } from "./quote.ts";
 
 /** The interfaces of a run's input, output and state. */
 export function emitChannelTypes(
-  bound: Pick<BoundGraph, "name" | "channels">,
-  names: { readonly input: string; readonly output: string; readonly state?: string },
+  bound: Pick<BoundGraph, "name" | "channels" | "config">,
+  names: { readonly input: string; readonly output: string; readonly state?: string; readonly config: string },
   type: (type: ValueType) => string,
 ): readonly string[] {
   const ofRole = (role: BoundChannel["role"]): readonly BoundChannel[] =>
@@ -24,6 +24,15 @@ export function emitChannelTypes(
     ...(names.state === undefined
       ? []
       : [emitInterface(names.state, `All channels of \`${bound.name}\`.`, bound.channels.map(stored))]),
+    ...(bound.config.length === 0
+      ? []
+      : [
+          emitInterface(
+            names.config,
+            `The configuration of a run of \`${bound.name}\`.`,
+            bound.config.map(({ channel }) => emitProperty(channel, channel.initial !== undefined, type(channel.type))),
+          ),
+        ]),
   ];
 }
 
@@ -41,6 +50,7 @@ function emitProperty(channel: BoundChannel, isOptional: boolean, type: string):
 function storedType(channel: BoundChannel, type: (type: ValueType) => string): string {
   const startsNull =
     channel.role !== "input" &&
+    channel.role !== "config" &&
     channel.initial === undefined &&
     !["append", "union", "sum", "merge", "function"].includes(channel.reducer?.kind ?? "");
   const { kind } = channel.type;

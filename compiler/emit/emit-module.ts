@@ -226,11 +226,12 @@ function emitGraph({ bound }: GraphUnit, context: EmitContext): readonly string[
     input: context.identifiers.allocate(`${pascal}Input`),
     output: context.identifiers.allocate(`${pascal}Output`),
     state: context.identifiers.allocate(`${pascal}State`),
+    config: bound.config.length === 0 ? "" : context.identifiers.allocate(`${pascal}Config`),
     checks: context.identifiers.allocate(`${pascal}Checks`),
   };
   const type = (value: ValueType): string => context.types.write(value, bound.file.path, bound.functions);
   const types = emitChannelTypes(bound, names, type);
-  const generics = `${names.input}, ${names.output}, ${names.state}`;
+  const generics = [names.input, names.output, names.state, names.config].filter((name) => name !== "").join(", ");
   const declaration = `function ${identifier}(options${context.target === "dts" ? "?" : ""}: $.GraphOptions${context.target === "dts" ? "" : " = {}"}): $.Engine<${generics}>`;
   if (context.target === "dts") return [...types, `${doc}${keyword}declare ${declaration};`, ...exports];
   return [
@@ -285,6 +286,7 @@ function emitPlan({ bound, table }: PlanUnit, context: EmitContext): readonly st
     input: identifiers.allocate(`${pascal}Input`),
     output: identifiers.allocate(`${pascal}Output`),
     task: identifiers.allocate(`${pascal}Task`),
+    config: bound.config.length === 0 ? "" : identifiers.allocate(`${pascal}Config`),
     checks: identifiers.allocate(`${pascal}Checks`),
   };
   const type = (value: ValueType): string => context.types.write(value, bound.file.path, bound.functions);
@@ -293,7 +295,7 @@ function emitPlan({ bound, table }: PlanUnit, context: EmitContext): readonly st
     ...emitChannelTypes(bound, names, type),
     `${docComment(`The tasks of \`${bound.name}\`, in the order of the file.`)}export type ${names.task} = ${tasks};`,
   ];
-  const generics = `${names.input}, ${names.output}, ${names.task}`;
+  const generics = [names.input, names.output, names.task, names.config].filter((name) => name !== "").join(", ");
   const isDeclared = target === "dts";
   const declaration = `function ${identifier}(options${isDeclared ? "?" : ""}: $.PlanOptions${isDeclared ? "" : " = {}"}): $.Plan<${generics}>`;
   if (isDeclared) return [...types, `${doc}${keyword}declare ${declaration};`, ...exports];

@@ -19,7 +19,7 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
     const declared = valueSetOfType(channel.type, resolve);
     const initial = initialValues(channel, declared);
     const domain = uniteValues(declared, initial);
-    const isGiven = channel.role === "input" || channel.role === "memory";
+    const isGiven = channel.role === "input" || channel.role === "memory" || channel.role === "config";
     const isForeign = !computedChannels.has(channel.name);
     return {
       name: channel.name,
@@ -62,7 +62,7 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
 
 function initialValues(channel: BoundGraph["channels"][number], declared: ValueSet): ValueSet {
   // Mutation point: input-values
-  if (channel.role === "input") return declared;
+  if (channel.role === "input" || channel.role === "config") return declared;
   const start =
     channel.initial !== undefined ? valueSetOfJson(channel.initial) : startOfReducer(channel.reducer?.kind, declared);
   // A memory channel starts with the value of an earlier run of the thread.

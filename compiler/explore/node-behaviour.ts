@@ -37,7 +37,7 @@ export function channelsWithItems(graph: BoundGraph): ReadonlySet<string> {
     // Without an initial value, a channel is null, or empty if its reducer collects a list.
     const startsEmpty = reducer?.kind === "append" || reducer?.kind === "union";
     const isEmpty = initial === undefined ? startsEmpty : Array.isArray(initial) && initial.length === 0;
-    if (role === "input" || role === "memory" || !isEmpty) filled.add(name);
+    if (role === "input" || role === "config" || role === "memory" || !isEmpty) filled.add(name);
   }
   // A `for` node has as many results as items, so an empty list leads to an empty list.
   const sent = new Set(graph.nodes.flatMap(({ goes = [] }) => goes));
@@ -92,7 +92,7 @@ export function itemsFrom(graph: BoundGraph, data: DataModel, { each }: BoundNod
 /** Whether the caller decides the value in every step. */
 function isAlwaysGiven({ channels, nodes }: BoundGraph, index: number): boolean {
   const { name, role } = channels[index]!;
-  return role === "input" && nodes.every(({ writes }) => !writes.includes(name));
+  return (role === "input" || role === "config") && nodes.every(({ writes }) => !writes.includes(name));
 }
 
 /** Whether a channel has items from the start, and nothing removes them. */

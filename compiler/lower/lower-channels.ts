@@ -3,7 +3,7 @@ import type { ChannelSpec } from "../../runtime/table/table.ts";
 import { mergesById, type BoundChannel, type BoundGraph } from "../bind/bound-graph.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 
-const ROLES = ["input", "output", "state", "memory"] as const;
+const ROLES = ["input", "output", "state", "memory", "config"] as const;
 
 /** Channels in the table's order (by role, then by declaration), with their positions in the bound graph. */
 export function orderChannels(bound: Pick<BoundGraph, "channels">): {
@@ -41,9 +41,9 @@ export function lowerChannel(channel: BoundChannel, pool: ExpressionPool): Chann
   };
 }
 
-/** The start value of a channel without a default; `undefined` for an input, which the caller must pass. */
+/** The start value of a channel without a default; `undefined` for an input or a configuration, which the caller must pass. */
 function startValue(channel: BoundChannel): Json | undefined {
-  if (channel.role === "input") return undefined;
+  if (channel.role === "input" || channel.role === "config") return undefined;
   switch (channel.reducer?.kind) {
     case "append":
     case "union":
@@ -55,4 +55,9 @@ function startValue(channel: BoundChannel): Json | undefined {
     default:
       return null;
   }
+}
+
+/** The configuration of called graphs as channels, behind those of the graph itself. */
+export function lowerInheritedConfig({ config }: Pick<BoundGraph, "config">, pool: ExpressionPool): ChannelSpec[] {
+  return config.filter(({ depth }) => depth > 0).map(({ channel }) => lowerChannel(channel, pool));
 }

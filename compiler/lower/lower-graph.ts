@@ -9,7 +9,7 @@ import type { BoundGraph } from "../bind/bound-graph.ts";
 import { deepFreeze } from "../../runtime/table/deep-freeze.ts";
 import { tableDigest } from "../table/digest.ts";
 import { createExpressionPool } from "./expression-pool.ts";
-import { lowerChannel, orderChannels } from "./lower-channels.ts";
+import { lowerChannel, lowerInheritedConfig, orderChannels } from "./lower-channels.ts";
 import { collectEffects, lowerAssertion, lowerNode } from "./lower-nodes.ts";
 import { createCalled, type TableOf } from "./called-tables.ts";
 import { lowerRoutes } from "./lower-routes.ts";
@@ -28,7 +28,7 @@ export function createGraphTable(bound: BoundGraph, tableOf: TableOf): Table {
     graph: graphs.number,
     plan: plans.number,
   };
-  const channels = ordered.map((channel) => lowerChannel(channel, pool));
+  const channels = [...ordered.map((channel) => lowerChannel(channel, pool)), ...lowerInheritedConfig(bound, pool)];
   const lowered = bound.nodes.map((node) => lowerNode(node, context));
   const { start, routes, onError, barriers, waits } = lowerRoutes(bound, pool);
   const nodes = lowered.map((node, at) => {

@@ -16,7 +16,7 @@ import type { BoundPlan, BoundTask } from "../bind/plan/bound-plan.ts";
 import { deepFreeze } from "../../runtime/table/deep-freeze.ts";
 import { planDigest } from "../table/digest.ts";
 import { createExpressionPool } from "./expression-pool.ts";
-import { lowerChannel, orderChannels } from "./lower-channels.ts";
+import { lowerChannel, lowerInheritedConfig, orderChannels } from "./lower-channels.ts";
 import { createCalled, type TableOf } from "./called-tables.ts";
 import { collectEffects, lowerCall, lowerOutput, lowerPlanCall, type CallContext } from "./lower-nodes.ts";
 
@@ -32,7 +32,7 @@ export function createPlanTable(bound: BoundPlan, tableOf: TableOf): PlanTable {
     graph: graphs.number,
     plan: plans.number,
   };
-  const channels = ordered.map((channel) => lowerChannel(channel, pool));
+  const channels = [...ordered.map((channel) => lowerChannel(channel, pool)), ...lowerInheritedConfig(bound, pool)];
   const tasks = bound.tasks.map((task) => lowerTask(task, context));
   const called: readonly (Table | PlanTable)[] = [...graphs.tables, ...plans.tables];
   const table: Omit<PlanTable, "digest"> = {

@@ -127,10 +127,14 @@ export function kebabRead(place: Place, name: string): Diagnostic {
 }
 
 /** NG104: `into` names an input. */
-export function writesInput(place: Place, facts: { channel: string; declared: Place }): Diagnostic {
-  return diagnostic("NG104", place, `\`${facts.channel}\` is an input: nothing may write it`, {
-    label: "inputs are read-only",
-    labels: [{ ...facts.declared, message: "declared as an input here" }],
+export function writesInput(
+  place: Place,
+  facts: { channel: string; role: "input" | "config"; declared: Place },
+): Diagnostic {
+  const what = facts.role === "input" ? "an input" : "configuration";
+  return diagnostic("NG104", place, `\`${facts.channel}\` is ${what}: nothing may write it`, {
+    label: facts.role === "input" ? "inputs are read-only" : "configuration is read-only",
+    labels: [{ ...facts.declared, message: `declared as ${what} here` }],
     help: "store the value into a `state` channel",
   });
 }

@@ -102,7 +102,7 @@ export function exitUnchanged(
       facts.reads.length === 0
         ? "let the condition read a channel that the loop writes"
         : facts.areInputs
-          ? "inputs never change: read a channel that a node of the loop writes"
+          ? "inputs and configuration never change: read a channel that a node of the loop writes"
           : `let a node of the loop write ${list(facts.reads)}, or read a channel that it writes`,
   });
 }

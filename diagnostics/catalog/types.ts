@@ -328,17 +328,42 @@ export function asyncInExpression(place: Place, facts: { name: string; declared:
 /** NG406: a channel is never read or never written. */
 export function unusedChannel(
   place: Place,
-  facts: { name: string; role: "input" | "output" | "state" | "memory"; problem: "read" | "written" | "used" },
+  facts: {
+    name: string;
+    role: "input" | "output" | "state" | "memory" | "config";
+    problem: "read" | "written" | "used";
+  },
 ): Diagnostic {
   const { name, role, problem } = facts;
   const message =
     problem === "read"
-      ? `the input \`${name}\` is never read`
+      ? `the ${role} \`${name}\` is never read`
       : problem === "written"
         ? `the output \`${name}\` is never written`
         : `\`${name}\` is neither read nor written`;
   return diagnostic("NG406", place, message, {
     label: `unused ${role}`,
     help: problem === "written" ? `let a node write it: \`into ${name}\`` : "remove it",
+  });
+}
+
+/** NG117: a configuration has a reducer, which combines writes. */
+export function reducerOfConfig(place: Place, facts: { config: string }): Diagnostic {
+  return diagnostic("NG117", place, `no node writes \`${facts.config}\`: it is configuration`, {
+    label: "a reducer has no effect here",
+    help: "remove `reduce` and its reducer",
+  });
+}
+
+/** NG416: two graphs of one run use a name of the configuration for different things. */
+export function configConflict(
+  place: Place,
+  facts: { name: string; what: string; other: string; label: string; help: string; labels: readonly Label[] },
+): Diagnostic {
+  const { name, what, other } = facts;
+  return diagnostic("NG416", place, `a run has one value for \`${name}\`, which is ${what} here and ${other}`, {
+    label: facts.label,
+    labels: facts.labels,
+    help: facts.help,
   });
 }

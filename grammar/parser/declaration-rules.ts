@@ -25,7 +25,11 @@ export abstract class DeclarationRules extends PolicyRules {
   protected readonly channel = this.RULE("channel", (): ChannelDecl => {
     const doc = this.documentation();
     const first = this.LA(1);
-    const role = this.takeOneOf(D.channelRole, ["input", "output", "state", "memory"], "the role of a channel");
+    const role = this.takeOneOf(
+      D.channelRole,
+      ["input", "output", "state", "memory", "config"],
+      "the role of a channel",
+    );
     const name = this.name(`a name for the ${role} channel`);
     if (!this.RECORDING_PHASE && !this.at(t.Colon)) this.failColon(name);
     this.take(t.Colon);

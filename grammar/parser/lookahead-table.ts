@@ -75,7 +75,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
   touchedPath: [["Comma"]],
   poolCount: [["Numeral"]],
   backoffMax: [["DotDot"]],
-  channelRole: [["'input'"], ["'output'"], ["'state'"], ["'memory'"]],
+  channelRole: [["'input'"], ["'output'"], ["'state'"], ["'memory'"], ["'config'"]],
   initial: [["Equal"]],
   reducer: [["'reduce'"]],
   channelWas: [["'was'"]],
@@ -229,7 +229,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
   graphWas: [["'was'"]],
   statement: [
     ["'all'", "'any'", "Identifier Arrow"],
-    ["'input' Identifier", "'memory' Identifier", "'output' Identifier", "'state' Identifier"],
+    ["'config' Identifier", "'input' Identifier", "'memory' Identifier", "'output' Identifier", "'state' Identifier"],
     ["'derive' Identifier"],
     ["'node' Identifier"],
     ["'limit' 'steps'", "'max' 'parallel'"],
@@ -254,5 +254,9 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
     ],
     ["'drop' Identifier"],
   ],
-  planStatement: [["'input'", "'memory'", "'output'", "'state'"], ["'task'"], ["'max'", "'on'", "'order'", "'pool'"]],
+  planStatement: [
+    ["'config'", "'input'", "'memory'", "'output'", "'state'"],
+    ["'task'"],
+    ["'max'", "'on'", "'order'", "'pool'"],
+  ],
 };

@@ -141,6 +141,7 @@ function graphStatements(entry: YamlEntry, values: RecordRead<typeof GRAPH_FIELD
     case "output":
     case "state":
     case "memory":
+    case "config":
     case "derive":
     case "nodes":
     case "limits":
@@ -188,6 +189,7 @@ function planStatements(entry: YamlEntry, values: RecordRead<typeof PLAN_FIELDS>
     case "output":
     case "state":
     case "memory":
+    case "config":
     case "pools":
     case "tasks":
       return values[entry.key] ?? [];
@@ -226,6 +228,7 @@ const SECTIONS: Readonly<Record<string, Broken["of"] | undefined>> = Object.assi
   output: "channel",
   state: "channel",
   memory: "channel",
+  config: "channel",
   derive: "derive",
   nodes: "node",
   tasks: "task",

@@ -132,6 +132,7 @@ export const CHANNEL_FIELDS = {
   output: optional(channelsForm("output"), "The result of a run, by name."),
   state: optional(channelsForm("state"), "Values in between, by name."),
   memory: optional(channelsForm("memory"), "Values that are kept from one run of a thread to the next, by name."),
+  config: optional(channelsForm("config"), "Values that a run supplies to all graphs it calls, by name."),
 } as const satisfies Fields;
 
 // Derived names ---------------------------------------------------------------------------------------

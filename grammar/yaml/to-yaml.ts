@@ -203,7 +203,9 @@ class Sections {
 
 /** Whether a map always has one entry per line. */
 function isSection(key: string): boolean {
-  return key === "state" || key === "memory" || key === "derive" || key === "nodes" || key === "tasks";
+  return (
+    key === "state" || key === "memory" || key === "config" || key === "derive" || key === "nodes" || key === "tasks"
+  );
 }
 
 function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
@@ -212,6 +214,7 @@ function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
     "output",
     "state",
     "memory",
+    "config",
     "derive",
     "limits",
     "max parallel",
@@ -271,7 +274,18 @@ function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
 }
 
 function writePlan(plan: PlanDecl, writing: Writing): Entry[] {
-  const keys = ["input", "output", "state", "memory", "max parallel", "order", "pools", "on failure", "tasks"];
+  const keys = [
+    "input",
+    "output",
+    "state",
+    "memory",
+    "config",
+    "max parallel",
+    "order",
+    "pools",
+    "on failure",
+    "tasks",
+  ];
   const sections = new Sections(keys, writing);
   for (const statement of plan.statements) {
     switch (statement.kind) {

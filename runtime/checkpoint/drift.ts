@@ -93,8 +93,9 @@ function channelProblems(program: Program, head: Checkpoint, shapes: ChannelShap
   return channels.flatMap((channel) => {
     const { name, index, spec } = channel;
     if (!Object.hasOwn(shapes, name)) {
-      if (spec.role === "input" && spec.initial === undefined) {
-        return [`input \`${name}\` is new and has no default`];
+      if (spec.role === "config" && head.namespace !== "") return [];
+      if ((spec.role === "input" || spec.role === "config") && spec.initial === undefined) {
+        return [`${spec.role} \`${name}\` is new and has no default`];
       }
       const hasValue = !(channel.admit(initial[index]!) instanceof Mismatch);
       // Mutation point: new-channel

@@ -43,6 +43,7 @@ import { asStoreError } from "../checkpoint/journal.ts";
 import { compileProgram, type Program } from "../program/program.ts";
 import { resumeThread } from "../thread/resume-thread.ts";
 import { migrateCheckpoint, withAnswers } from "../checkpoint/restore-run.ts";
+import { applyConfig } from "../run/run-config.ts";
 import { applyInput, followRun } from "../run/run-input.ts";
 import { beginRun } from "../step/run-loop.ts";
 import { takeFirstTurn } from "../run/take-turns.ts";
@@ -175,6 +176,7 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
     const shared = createShared(core, options, { threadId, durable, ttl: head?.ttl });
     const run = new Run(program, shared, { cancellation, maxSteps });
     applyInput(run, input);
+    applyConfig(run, options.config);
     followRun(run, head, { isAdmitted: isOwn });
     // Signals of the abandoned run.
     const isAbandoned = head !== undefined && head.status !== "completed" && head.status !== "incomplete";
@@ -196,6 +198,7 @@ async function runWithoutStore(core: EngineCore, input: JsonObject, options: Run
   if (program.receives && options.thread !== undefined) return runWithMailbox(core, input, options, options.thread);
   const run = new Run(program, createShared(core, options, { threadId: options.thread }), { cancellation, maxSteps });
   applyInput(run, input);
+  applyConfig(run, options.config);
   if (options.signal === undefined && !run.listening) return resultOf(run, await beginRun(run));
   const unlink = linkSignal(options.signal, cancellation);
   try {
@@ -217,6 +220,7 @@ async function runWithMailbox(
   const shared = createShared(core, options, { threadId, mailbox });
   const run = new Run(core.program, shared, { cancellation, maxSteps: maxStepsOf(core, options) });
   applyInput(run, input);
+  applyConfig(run, options.config);
   core.mailboxes.set(threadId, mailbox);
   const unlink = linkSignal(options.signal, cancellation);
   try {
@@ -346,7 +350,8 @@ async function forkThread(core: EngineCore, thread: ThreadId, given: ForkOptions
     const isOfHead = options.from === undefined && target === thread;
     const from = isOfHead && head !== undefined ? migrateCheckpoint(head, { threadId: thread }) : source;
     const metadata = { ...from.metadata, ...options.metadata };
-    const fork = await forkCheckpoint(core, durable, cancellation, { source: from, head, at: options.at, metadata });
+    const { at, config } = options;
+    const fork = await forkCheckpoint(core, durable, cancellation, { source: from, head, at, config, metadata });
     return { thread: target, checkpointId: fork.id };
   });
 }

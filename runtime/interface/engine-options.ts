@@ -141,17 +141,25 @@ export interface ExecuteOptions {
   readonly pauseAfter?: readonly string[];
 }
 
-export interface RunOptions extends ExecuteOptions {
+/** Some of the names of a run's configuration, with values. */
+export type SomeConfig<Config> = string extends keyof Config ? Config : Partial<Config>;
+
+export interface RunOptions<Config = JsonObject> extends ExecuteOptions {
   /** With a store: the thread of the run. Generated if absent. */
   readonly thread?: ThreadId;
   /** Start even if the thread's last run is paused, failed or unfinished. That run is abandoned (5.13). */
   readonly abandon?: boolean;
+  /**
+   * Values of the graph's `config` and of the `config` of all graphs that it calls, by name. A name without a value has its
+   * default. Stored with the input.
+   */
+  readonly config?: Config;
 }
 
 /** An answer whose type distinguishes it from a record of answers. */
 export type BareAnswer = string | number | boolean;
 
-export interface ResumeOptions extends ExecuteOptions {
+export interface ResumeOptions<Config = JsonObject> extends ExecuteOptions {
   /** Answers by pause id, or the answer itself if exactly one pause waits. */
   readonly answers?: Readonly<Record<string, Json>> | BareAnswer;
   /** The answer, of any type, if exactly one pause waits. */
@@ -160,6 +168,8 @@ export interface ResumeOptions extends ExecuteOptions {
   readonly from?: CheckpointId;
   /** The node to resume at, instead of the next nodes. */
   readonly at?: string;
+  /** New values of the configuration, by name; all others keep theirs. They are durable before a node runs. */
+  readonly config?: SomeConfig<Config>;
 }
 
 export type RunStatus = "completed" | "incomplete" | "paused" | "failed" | "step_limit" | "cancelled";
@@ -219,17 +229,19 @@ export interface HistoryOptions {
   readonly all?: boolean;
 }
 
-export interface ForkOptions {
+export interface ForkOptions<Config = JsonObject> {
   /** A checkpoint id or a label; default the thread's head. */
   readonly from?: CheckpointId;
   /** The thread that the fork creates; it must be new. If absent, the fork becomes the head of the same thread. */
   readonly as?: ThreadId;
   /** The node that a resume of the fork starts with. */
   readonly at?: string;
+  /** New values of the configuration, by name; all others keep theirs. */
+  readonly config?: SomeConfig<Config>;
   readonly metadata?: JsonObject;
 }
 
-export interface UpdateOptions {
+export interface UpdateOptions<Config = JsonObject> {
   /**
    * Routes as if this node had written the values: the targets of its edges replace the next nodes. In an unfinished step with
    * other tasks, the values become the result of this node: a resume finishes the other tasks and then applies all results.
@@ -245,6 +257,8 @@ export interface UpdateOptions {
   readonly replace?: boolean;
   /** Channels whose old values are replaced instead of applying their reducers. */
   readonly set?: readonly string[];
+  /** New values of the configuration, by name. Not with `in`. */
+  readonly config?: SomeConfig<Config>;
   readonly metadata?: JsonObject;
 }
 
@@ -431,31 +445,31 @@ export interface RunStream<Item, Output = JsonObject, State = JsonObject> extend
  * A call rejects with an error of `errors.ts` if it cannot do its work (unknown thread, bad input, a lost claim). A run
  * that fails later resolves with status `failed` and the `error`.
  */
-export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObject> {
+export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObject, Config = JsonObject> {
   readonly table: Table;
   /** Items that outlive threads. */
   readonly memory: LongTermMemory;
-  run(input: Input, options?: RunOptions): Promise<RunResult<Output, State>>;
+  run(input: Input, options?: RunOptions<Config>): Promise<RunResult<Output, State>>;
   /**
    * Resumes a thread after a pause, a failure, a step limit, a cancellation or a crash. A string, number or boolean in
    * place of the options answers the one pause that waits.
    */
-  resume(thread: ThreadId, options?: ResumeOptions | BareAnswer): Promise<RunResult<Output, State>>;
+  resume(thread: ThreadId, options?: ResumeOptions<Config> | BareAnswer): Promise<RunResult<Output, State>>;
   stream<View extends keyof StreamViews<State>>(
     input: Input,
-    options: RunOptions & ViewsOptions<View>,
+    options: RunOptions<Config> & ViewsOptions<View>,
   ): RunStream<ViewItem<State, View>, Output, State>;
   stream<View extends keyof StreamViews<State> = "events">(
     input: Input,
-    options?: RunOptions & StreamOptions<View>,
+    options?: RunOptions<Config> & StreamOptions<View>,
   ): RunStream<StreamViews<State>[View], Output, State>;
   streamResume<View extends keyof StreamViews<State>>(
     thread: ThreadId,
-    options: ResumeOptions & ViewsOptions<View>,
+    options: ResumeOptions<Config> & ViewsOptions<View>,
   ): RunStream<ViewItem<State, View>, Output, State>;
   streamResume<View extends keyof StreamViews<State> = "events">(
     thread: ThreadId,
-    options?: ResumeOptions & StreamOptions<View>,
+    options?: ResumeOptions<Config> & StreamOptions<View>,
   ): RunStream<StreamViews<State>[View], Output, State>;
   /** The current state of a thread; `undefined` if the thread does not exist. */
   state(thread: ThreadId): Promise<ThreadState<State> | undefined>;
@@ -467,9 +481,9 @@ export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObj
    */
   label(thread: ThreadId, label: string, options?: { readonly checkpoint?: CheckpointId }): Promise<void>;
   /** Starts a new chain at an old checkpoint. Nothing runs until a resume. */
-  fork(thread: ThreadId, options?: ForkOptions): Promise<CheckpointRef>;
+  fork(thread: ThreadId, options?: ForkOptions<Config>): Promise<CheckpointRef>;
   /** Edits the state of a thread that is not running. */
-  update(thread: ThreadId, values: JsonObject, options?: UpdateOptions): Promise<CheckpointRef>;
+  update(thread: ThreadId, values: JsonObject, options?: UpdateOptions<Config>): Promise<CheckpointRef>;
   /**
    * Moves a thread to this version of the graph (NG_DRIFT says what does not fit): renames, drops or converts what an edit of the
    * graph has changed, and writes a checkpoint of phase `updated`. Returns the head, unchanged, if this version wrote it.

@@ -3,6 +3,7 @@ import { continuesCall } from "../step/call-graph.ts";
 import { ChildStopped } from "../step/child-stopped.ts";
 import { Cancellation } from "../run/cancellation.ts";
 import { PauseSignal } from "../step/pause-signal.ts";
+import { inheritConfig } from "../run/run-config.ts";
 import { applyInput, followRun } from "../run/run-input.ts";
 import { placeOfCall, Run } from "../run/run.ts";
 import type { Attempt } from "../step/attempt.ts";
@@ -34,8 +35,10 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
   let restored: RestoredPlan = { tasks: new Map(), waited: [] };
   if (head !== undefined && durable !== undefined && continuesCall(attempt, run, head, input)) {
     restored = restorePlan(program, run, head, await loadWrites(durable.store, durable.threadId, head.id));
+    inheritConfig(run, caller);
   } else {
     applyInput(run, input);
+    inheritConfig(run, caller);
     followRun(run, head);
   }
   await saveFirstCheckpoint(program, run, restored);

@@ -1,6 +1,6 @@
 /** The public interface of plans: options and results of a runner. The implementation starts at `plan-runner.ts`. */
 import type { PauseItem, ThreadId } from "../interface/checkpoint.ts";
-import type { EngineOptions, GivenStepLimits } from "../interface/engine-options.ts";
+import type { EngineOptions, GivenStepLimits, SomeConfig } from "../interface/engine-options.ts";
 import type { NgraphError } from "../interface/errors.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import type { PlanEvent, PlanEventListener, PlanTotals } from "./plan-events.ts";
@@ -58,18 +58,22 @@ export interface PlanRunInfo {
   readonly lastRun: { readonly runId: string; readonly metadata: JsonObject } | null;
 }
 
-export interface PlanRunOptions extends PlanExecuteOptions {
+export interface PlanRunOptions<Config = JsonObject> extends PlanExecuteOptions {
   /** With a store: the thread of the run. Generated if absent. */
   readonly thread?: ThreadId;
   /** Start even if the thread's last run is paused, failed or unfinished. That run is abandoned. */
   readonly abandon?: boolean;
+  /** Values of the plan's `config` and of the `config` of all graphs and plans that it calls, by name. */
+  readonly config?: Config;
 }
 
-export interface PlanResumeOptions extends PlanExecuteOptions {
+export interface PlanResumeOptions<Config = JsonObject> extends PlanExecuteOptions {
   /** Answers by pause id. */
   readonly answers?: Readonly<Record<string, Json>>;
   /** The answer, if exactly one task waits. */
   readonly answer?: Json;
+  /** New values of the configuration, by name; all others keep theirs. */
+  readonly config?: SomeConfig<Config>;
 }
 
 /** `completed`: every task has ended, well or not. `failed`: the run itself could not continue (`error`). */

@@ -12,6 +12,7 @@ import {
 } from "../run/option-names.ts";
 import { isAbandoned } from "../checkpoint/guarded-store.ts";
 import { answerWrite } from "../checkpoint/restore-run.ts";
+import { applyConfig, changeConfig } from "../run/run-config.ts";
 import { applyInput, followRun } from "../run/run-input.ts";
 import { createCore, createShared, type EngineCore } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
@@ -118,6 +119,7 @@ async function startPlan(
     });
     const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
     applyInput(run, input);
+    applyConfig(run, options.config);
     followRun(run, head);
     return executePlan(plan, run, { tasks: new Map(), waited: [] }, selected, info, options);
   });
@@ -143,6 +145,7 @@ async function startWithoutStore(
     const shared = createShared(core, limitsOf(options), { threadId: options.thread, runId });
     const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
     applyInput(run, input);
+    applyConfig(run, options.config);
     const info: PlanRunInfo = { runId, resumedFrom: null, thread: null, lastRun: null };
     return await executePlan(plan, run, { tasks: new Map(), waited: [] }, selected, info, options);
   } finally {
@@ -191,6 +194,7 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
     });
     const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
     const restored = restorePlan(plan, run, head, writes);
+    changeConfig(run, options.config);
     return executePlan(plan, run, withoutSelected(run, plan, restored, selected), selected, info, options);
   });
 }

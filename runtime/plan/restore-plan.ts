@@ -16,7 +16,7 @@ export interface RestoredPlan {
 }
 
 /**
- * Restores inputs, and returns the finished tasks (9.10). Tasks are found by name, so the plan may have new tasks.
+ * Restores inputs and configuration, and returns the finished tasks (9.10). Tasks are found by name, so the plan may have new tasks.
  * Finished tasks must still exist, and their updates must fit.
  *
  * @param writes results that were stored after the checkpoint
@@ -34,9 +34,10 @@ export function restorePlan(
     const index = channelIndex.get(name);
     const channel = index === undefined ? undefined : channels[index];
     // Other channels are computed from the updates of the tasks.
-    if (index === undefined || channel?.spec.role !== "input") continue;
+    const role = channel?.spec.role;
+    if (index === undefined || channel === undefined || (role !== "input" && role !== "config")) continue;
     const admitted = value === null ? null : channel.admit(value);
-    if (admitted instanceof Mismatch) problems.push(`input \`${name}\` has another type: ${admitted.describe()}`);
+    if (admitted instanceof Mismatch) problems.push(`${role} \`${name}\` has another type: ${admitted.describe()}`);
     else {
       run.state[index] = admitted;
       run.writer?.touch(index, null, false);

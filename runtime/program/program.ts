@@ -25,6 +25,8 @@ export interface Program {
   readonly outputs: readonly ChannelCode[];
   /** Inputs without a start value. */
   readonly required: readonly ChannelCode[];
+  /** The configuration of a run: of this graph and of all that it calls. */
+  readonly config: readonly ChannelCode[];
   readonly nodes: readonly NodeCode[];
   readonly graphs: readonly Program[];
   /** Plans that nodes call, as programs whose nodes are the tasks. */
@@ -251,6 +253,7 @@ function link(
     outputs,
     outputTemplate: templateOf(outputs),
     stateTemplate: templateOf(channels),
+    config: channels.filter(({ spec }) => spec.role === "config"),
     required: channels.filter(({ spec }) => spec.role === "input" && spec.initial === undefined),
     nodes: table.nodes.map((spec, index) => {
       const plainRouting: Routing = {

@@ -12,11 +12,13 @@ export function snapshotJson<T>(value: T): T {
 }
 
 /** A copy of the options of a call, with frozen copies of the values in them. */
-export function snapshotOptions<T extends Pick<ResumeOptions, "metadata" | "answer" | "answers">>(options: T): T {
+export function snapshotOptions<T extends Pick<ResumeOptions, "metadata" | "answer" | "answers" | "config">>(
+  options: T,
+): T {
   // `checkExecuteOptions` refuses anything but a record.
   if (typeof options !== "object" || options === null || Array.isArray(options)) return options;
   const copy: Record<string, unknown> = {};
-  for (const name of ["metadata", "answer", "answers"] as const) {
+  for (const name of ["metadata", "answer", "answers", "config"] as const) {
     if (options[name] !== undefined) copy[name] = snapshotJson(options[name]);
   }
   return { ...options, ...copy };

@@ -86,24 +86,32 @@ export const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
   wake: true,
   onWake: true,
 };
-export const RUN_OPTIONS: OptionNames<RunOptions> = { ...EXECUTE, thread: true, abandon: true };
+export const RUN_OPTIONS: OptionNames<RunOptions> = { ...EXECUTE, thread: true, abandon: true, config: true };
 export const RESUME_OPTIONS: OptionNames<ResumeOptions> = {
   ...EXECUTE,
   answers: true,
   answer: true,
   from: true,
   at: true,
+  config: true,
 };
 export const STREAM_OPTIONS: OptionNames<RunOptions & StreamOptions> = { ...RUN_OPTIONS, ...STREAM };
 export const STREAM_RESUME_OPTIONS: OptionNames<ResumeOptions & StreamOptions> = { ...RESUME_OPTIONS, ...STREAM };
 export const HISTORY_OPTIONS: OptionNames<HistoryOptions> = { limit: true, before: true, namespace: true, all: true };
 export const LABEL_OPTIONS: OptionNames<{ readonly checkpoint?: string }> = { checkpoint: true };
-export const FORK_OPTIONS: OptionNames<ForkOptions> = { from: true, as: true, at: true, metadata: true };
+export const FORK_OPTIONS: OptionNames<ForkOptions> = {
+  from: true,
+  as: true,
+  at: true,
+  config: true,
+  metadata: true,
+};
 export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = {
   as: true,
   in: true,
   replace: true,
   set: true,
+  config: true,
   metadata: true,
 };
 export const MIGRATE_OPTIONS: OptionNames<MigrateOptions> = {
@@ -150,8 +158,18 @@ export const PRUNE_OPTIONS: OptionNames<PruneOptions> = {
 };
 
 export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;
-export const PLAN_RUN_OPTIONS: OptionNames<PlanRunOptions> = { ...PLAN_EXECUTE, thread: true, abandon: true };
-export const PLAN_RESUME_OPTIONS: OptionNames<PlanResumeOptions> = { ...PLAN_EXECUTE, answers: true, answer: true };
+export const PLAN_RUN_OPTIONS: OptionNames<PlanRunOptions> = {
+  ...PLAN_EXECUTE,
+  thread: true,
+  abandon: true,
+  config: true,
+};
+export const PLAN_RESUME_OPTIONS: OptionNames<PlanResumeOptions> = {
+  ...PLAN_EXECUTE,
+  answers: true,
+  answer: true,
+  config: true,
+};
 const PLAN_STREAM: OptionNames<PlanStreamOptions> = { buffer: true };
 export const PLAN_STREAM_OPTIONS = { ...PLAN_RUN_OPTIONS, ...PLAN_STREAM };
 export const PLAN_STREAM_RESUME_OPTIONS = { ...PLAN_RESUME_OPTIONS, ...PLAN_STREAM };
@@ -177,7 +195,7 @@ export function checkOptions(whose: string, options: object, known: Readonly<Rec
 }
 
 /** The known name that a misspelled one probably means: the nearest by edits, or one that begins it (`asNode`: `as`). */
-function similarName(name: string, known: readonly string[]): string | undefined {
+export function similarName(name: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(name.length / 3));
   let best: string | undefined;
   let least = limit + 1;

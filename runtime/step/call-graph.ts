@@ -10,6 +10,7 @@ import { PauseSignal } from "./pause-signal.ts";
 import type { Program } from "../program/program.ts";
 import { restoreRun } from "../checkpoint/restore-run.ts";
 import { beginRun, continueRun } from "./run-loop.ts";
+import { inheritConfig } from "../run/run-config.ts";
 import { applyInput, followRun, hasInput } from "../run/run-input.ts";
 import { placeOfCall, Run, type RunEnd } from "../run/run.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
@@ -42,12 +43,14 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
       getWrites === undefined ? [] : await asStoreError(() => getWrites.call(durable.store, durable.threadId, head.id));
     const present = await refuseDrift(program, durable.store, head, writes);
     restoreRun(child, present.head, present.writes, present.moved);
+    inheritConfig(child, caller);
     if (head.status === "completed") return child.output();
     if (latest !== undefined && latest !== head) await replaceHead(child, latest, present.head);
     if (head.status === "step_limit") child.maxSteps = raisedLimitOf(shared.stepLimits, program);
     end = await continueRun(child, present.head);
   } else {
     applyInput(child, input);
+    inheritConfig(child, caller);
     // Runs of a called graph share a namespace but no state: each one starts its own chain of checkpoints.
     if (head === undefined && durable !== undefined) await rememberFormerCall(child, durable);
     else followRun(child, head);

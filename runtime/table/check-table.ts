@@ -1,7 +1,7 @@
 import { TableError } from "../interface/errors.ts";
 import { checkShape, ShapeProblem, type InnerTable, type ValuePath } from "./check-shape.ts";
 import { deepFreeze } from "./deep-freeze.ts";
-import { checkGraphRules } from "./graph-rules.ts";
+import { checkCalledConfig, checkGraphRules } from "./graph-rules.ts";
 import { checkPlanRules } from "./plan-rules.ts";
 import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "./plan-table.ts";
 import { TABLE_FORMAT, TABLE_VERSION, type Table } from "./table.ts";
@@ -68,6 +68,7 @@ export function* checkTables(value: unknown, kind: "graph" | "plan"): Iterable<I
     }
     yield table;
   }
+  for (const { value, path } of tables) checkCalledConfig(value as Table | PlanTable, path);
 }
 
 /** Comes before the shape: of what is no table of this version, the shape would only name a confusing place. */

@@ -32,13 +32,30 @@ export function checkCommonRules(
 ): void {
   const types = new Set(table.types.map(({ name }) => name));
   for (const [at, { role, type, initial }] of table.channels.entries()) {
-    if (initial === undefined && role !== "input") {
-      bad(path, ["channels", at], "`initial` is missing: only an input may have no start value");
+    if (initial === undefined && role !== "input" && role !== "config") {
+      bad(path, ["channels", at], "`initial` is missing: only an input or a configuration may have no start value");
     }
     checkRefs(type, types, [...path, "channels", at, "type"]);
   }
   for (const [at, { type }] of table.types.entries()) checkRefs(type, types, [...path, "types", at, "type"]);
   for (const [at, expression] of table.expressions.entries()) checkCalls(expression, [...path, "expressions", at]);
+}
+
+/**
+ * The configuration of called graphs and plans is part of the configuration of their caller. The shapes of all tables have been
+ * checked.
+ */
+export function checkCalledConfig(
+  table: Pick<Table | PlanTable, "channels" | "graphs" | "plans">,
+  path: ValuePath,
+): void {
+  const config = new Set(table.channels.flatMap(({ role, name }) => (role === "config" ? [name] : [])));
+  for (const called of [...table.graphs, ...(table.plans ?? [])]) {
+    for (const { role, name } of called.channels) {
+      if (role !== "config" || config.has(name)) continue;
+      bad(path, ["channels"], `the configuration \`${name}\` of \`${called.name}\` is missing`);
+    }
+  }
 }
 
 /** Shortest and longest wait between attempts. */

@@ -135,7 +135,7 @@ const FORMER_NAMES = optional(list(TEXT));
 const CHANNELS = namedList(
   record<ChannelSpec>({
     name: TEXT,
-    role: oneOf("input", "output", "state", "memory"),
+    role: oneOf("input", "output", "state", "memory", "config"),
     type: TYPE,
     was: FORMER_NAMES,
     initial: optional(any()),

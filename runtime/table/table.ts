@@ -36,7 +36,10 @@ export interface Table {
   readonly name: string;
   /** Earlier names of the graph: a resume renames their threads. */
   readonly was?: readonly string[];
-  /** Inputs, then outputs, state and memory; each group in declaration order. */
+  /**
+   * Inputs, then outputs, state, memory and configuration; each group in declaration order. Behind them, the
+   * configuration that only called graphs declare.
+   */
   readonly channels: readonly ChannelSpec[];
   /** In declaration order: the order in which updates are applied (2.2). */
   readonly nodes: readonly NodeSpec[];
@@ -67,12 +70,12 @@ export interface Table {
 
 export interface ChannelSpec {
   readonly name: string;
-  readonly role: "input" | "output" | "state" | "memory";
+  readonly role: "input" | "output" | "state" | "memory" | "config";
   readonly type: ValueType;
   /** Earlier names: a resume renames the values of threads. */
   readonly was?: readonly string[];
   /**
-   * The start value. Absent: an input that must be given. A channel without a default has the start value of its
+   * The start value. Absent: an input or a configuration that must be given. A channel without a default has the start value of its
    * reducer (`null`, `[]`, `0`, `{}`).
    */
   readonly initial?: Json;

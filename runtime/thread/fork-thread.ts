@@ -7,6 +7,7 @@ import { underPresentNames } from "../checkpoint/former-names.ts";
 import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
 import type { Program } from "../program/program.ts";
 import { migrateCheckpoint, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
+import { changeConfig } from "../run/run-config.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
@@ -21,6 +22,8 @@ export interface ForkRequest {
   /** The thread's head, which the fork replaces; absent for a new thread. */
   readonly head?: Checkpoint | undefined;
   readonly at?: string | undefined;
+  /** New values of the configuration. */
+  readonly config?: JsonObject | undefined;
   readonly metadata: JsonObject;
 }
 
@@ -72,6 +75,7 @@ export async function forkCheckpoint(
   const run = new Run(program, shared, { cancellation, maxSteps: null });
   // Mutation point: forked-results
   restoreRun(run, source, results, isSameThread ? known.moved : undefined);
+  changeConfig(run, request.config);
   // A fork keeps due times, under the ids of its own pauses (W5).
   if (run.dues !== undefined) run.dues = renewDues(run.dues, renew);
   if (program.receives) shared.inbox.giveBack(await signalsToRetake(durable.store, request, results));

@@ -28,6 +28,7 @@ import { createShared, maxStepsOf, type EngineCore } from "../run/run-settings.t
 import { Run, type RunEnd } from "../run/run.ts";
 import type { Durable } from "../run/shared.ts";
 import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.ts";
+import { updateThread } from "./update-thread.ts";
 import { findCheckpoint, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 
 /** Resumes a thread from its head, or from another checkpoint or node, which forks inside the thread (5.9). */
@@ -110,14 +111,17 @@ async function resumeClaimed(
   const latest = await loadHead(store, threadId);
   const source = options.from === undefined ? latest : await findCheckpoint(store, threadId, options.from);
   if (source.id === latest.id && options.at === undefined) {
-    return resumeHead(core, durable, cancellation, latest, options);
+    if (options.config === undefined) return resumeHead(core, durable, cancellation, latest, options);
+    await checkResume(core, store, latest, options);
+    await updateThread(core, durable, cancellation, {}, { config: options.config });
+    return resumeHead(core, durable, cancellation, await loadHead(store, threadId), options);
   }
   // Checks the answers before the fork is made: a wrong answer leaves the thread unchanged.
   const present = underPresentNames(core.program, source, await loadWrites(store, threadId, source.id));
   const waiting = options.at === undefined ? present.head : { ...present.head, pauses: [] };
   await takeAnswers(store, waiting, present.writes, withPresentIds(core.program, options), presentId(core.program));
   const metadata = { ...source.metadata, ...options.metadata };
-  const request = { source, head: latest, at: options.at, metadata };
+  const request = { source, head: latest, at: options.at, config: options.config, metadata };
   const fork = await forkCheckpoint(core, durable, cancellation, request);
   return resumeHead(
     core,
@@ -126,6 +130,13 @@ async function resumeClaimed(
     fork,
     renewAnswers(withPresentIds(core.program, options), source, fork),
   );
+}
+
+/** Checks what a resume needs before the thread is changed: a wrong answer leaves the thread unchanged. */
+async function checkResume(core: EngineCore, store: Store, latest: Checkpoint, options: ResumeOptions): Promise<void> {
+  const { head, writes } = underPresentNames(core.program, latest, await loadWrites(store, latest.threadId, latest.id));
+  await takeAnswers(store, head, writes, withPresentIds(core.program, options), presentId(core.program));
+  refuseOver(head, options);
 }
 
 /** `resume(thread, "yes")` and `{ answers: "yes" }` answer the one pause that waits. */
@@ -154,14 +165,8 @@ async function resumeHead(
   // Mutation point: stored-names
   const asStored = (pause: PauseItem): PauseItem =>
     stored.pauses.find(({ id }) => presentPauseId(core.program, id) === pause.id) ?? pause;
-  const named = options.answers !== undefined || options.answer !== undefined;
-  if (!named && isOver(head)) {
-    throw new ThreadError(
-      "NG_NOT_PAUSED",
-      threadId,
-      `the last run of thread \`${threadId}\` is ${head.status}: nothing is left to resume`,
-    );
-  }
+  const named = hasAnswers(options);
+  refuseOver(head, options);
   if (fresh.length > 0 && store.putWrites !== undefined) {
     const records = fresh.map(({ pause, value }) => answerWrite(asStored(pause), value));
     const written = durable.journal.write(() => store.putWrites!(claim, head.id, records), true);
@@ -213,6 +218,20 @@ async function wokenCalls(store: Store, { threadId, pauses }: Checkpoint): Promi
 function onlyGate(head: Checkpoint, answers: ReadonlyMap<string, unknown>): readonly string[] {
   const open = head.pauses.filter(({ id }) => !answers.has(id));
   return open.length === 1 && isGate(open[0]!) ? [open[0]!.id] : [];
+}
+
+function hasAnswers({ answers, answer }: ResumeOptions): boolean {
+  return answers !== undefined || answer !== undefined;
+}
+
+/** @throws ThreadError NG_NOT_PAUSED for a resume without an answer of a run that has ended */
+function refuseOver(head: Checkpoint, options: ResumeOptions): void {
+  if (hasAnswers(options) || !isOver(head)) return;
+  throw new ThreadError(
+    "NG_NOT_PAUSED",
+    head.threadId,
+    `the last run of thread \`${head.threadId}\` is ${head.status}: nothing is left to resume`,
+  );
 }
 
 function isOver({ status }: Checkpoint): boolean {

@@ -52,6 +52,9 @@ export async function updateCalledGraph(
   const run = new Run(called, shared, { cancellation, maxSteps: null, place });
   run.argumentsRound = child.argumentsRound ?? 1;
   restoreRun(run, child, inner.writes, inner.moved);
+  if (options.config !== undefined) {
+    throw new RunError("NG_BAD_INPUT", "a called graph has the configuration of its caller: change it without `in`");
+  }
   const edits = admitEdits(run, values, options);
   const input = edits.find(({ channel }) => called.channels[channel]!.spec.role === "input");
   if (input !== undefined) {

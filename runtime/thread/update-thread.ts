@@ -11,6 +11,7 @@ import { routeAs } from "../run/replan.ts";
 import { isInStep, isResult, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { describeError } from "../event/run-events.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
+import { applyConfig, changeConfig } from "../run/run-config.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
 import { newId } from "../checkpoint/ids.ts";
@@ -62,6 +63,7 @@ export async function updateThread(
   const run = new Run(program, shared, { cancellation, maxSteps: null });
   // Mutation point: edited-results
   restoreRun(run, head, writes, known.moved);
+  changeConfig(run, options.config);
   const edits = admitEdits(run, values, options);
   if (!finishesTask || options.replace === true) applyEdits(run, edits);
   const writer = run.writer!;
@@ -118,6 +120,7 @@ export async function createThread(
   const { program } = core;
   const details = { threadId: durable.threadId, durable, metadata: options.metadata ?? {} };
   const run = new Run(program, createShared(core, {}, details), { cancellation, maxSteps: null });
+  applyConfig(run, options.config);
   const edits = admitEdits(run, values, options);
   const missing = program.required.filter(({ name }) => !edits.some((edit) => edit.name === name));
   if (missing.length > 0) {
@@ -200,6 +203,10 @@ export function admitEdits(run: Run, values: JsonObject, { replace, set = [] }: 
       continue;
     }
     const channel = channels[index]!;
+    if (channel.spec.role === "config") {
+      problems.push(`\`${name}\` is configuration: change it with \`config\``);
+      continue;
+    }
     const admitted = replaces ? channel.admit(value) : channel.admitUpdate(value);
     if (admitted instanceof Mismatch) {
       problems.push(`\`${name}\`: ${admitted.describe()}`);

@@ -359,3 +359,42 @@ graph s {
     expect(stderr).not.toContain("tok-12345678");
   });
 });
+
+describe("--config", () => {
+  const CONFIGURED = `graph say {
+  output text: string
+  config model: string = "small"
+  config count: int = 1
+
+  state sure: "yes" | "no"
+
+  node ask  = ask("sure?") into sure
+  node line = \`\${model} \${count} \${sure}\` into text
+
+  start -> ask -> line
+}
+`;
+
+  test("is read by the type of the name, stored with the run, and kept or changed by resume and fork", () => {
+    const project = createProject({ "say.ngraph": CONFIGURED });
+    const first = project.json(["run", "say.ngraph", "--thread", "t", "--config", "model=7", "--config", "count=2"]);
+    expect(first).toMatchObject({ status: 3, document: { state: { model: "7", count: 2 } } });
+    expect(project.json(["fork", "t", "--as", "u", "--config", "model=big"]).status).toBe(0);
+    expect(project.json(["resume", "u", "--answer", "no"]).document).toMatchObject({ output: { text: "big 2 no" } });
+    const resumed = project.json(["resume", "t", "--answer", "yes", "--config", "count=3"]);
+    expect(resumed.document).toMatchObject({ output: { text: "7 3 yes" } });
+    const head = project.json(["history", "t"]).document.checkpoints[0].id as string;
+    expect(project.json(["show", head]).document).toMatchObject({ values: { model: "7", count: 3 } });
+  });
+
+  test.each([
+    [["--config", "modle=x"], /no configuration `modle`[\s\S]*did you mean `model`/],
+    [["--config", "model"], /--config takes NAME=VALUE/],
+    [["--config", "model=a", "--config", "model=b"], /two values for `model`/],
+    [["--config", "count=many"], /`count`: expected int/],
+  ])("%j is refused", (flags, message) => {
+    const { status, stderr } = createProject({ "say.ngraph": CONFIGURED }).ngc(["run", "say.ngraph", ...flags]);
+    expect(status).toBe(64);
+    expect(stderr).toMatch(message);
+  });
+});

@@ -383,3 +383,25 @@ describe("calls inside expressions", () => {
     }
   });
 });
+
+test("the configuration of a run has a type, with that of called graphs", async () => {
+  const project = createProject({
+    "letter.ngraph": `graph inner { output a: string  config model: string  node say = model into a  start -> say -> end }
+graph letter { output a: string  config tries: int = 2  node n = print(tries)  node call = inner() into { a }
+  start -> n -> call -> end }`,
+    "use.ts": `
+      import { inner, letter, type LetterConfig } from "./letter.ngraph.ts";
+      const config: LetterConfig = { model: "large" };
+      void letter().run({}, { config });
+      void letter().resume("t", { config: { tries: 3 } });
+      void letter().fork("t", { config: { model: "small" } });
+      // @ts-expect-error no such name
+      void inner().run({}, { config: { model: "x", mode: "y" } });
+      // @ts-expect-error a model is a string
+      void inner().run({}, { config: { model: 3 } });
+      // @ts-expect-error the model has no default
+      void letter().run({}, { config: { tries: 3 } });
+    `,
+  });
+  expect(await project.typeCheck()).toEqual([]);
+});

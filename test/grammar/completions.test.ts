@@ -24,6 +24,7 @@ describe("completionsAt", () => {
         "all",
         "any",
         "assert",
+        "config",
         "defaults",
         "derive",
         "drop",

@@ -142,6 +142,14 @@ describe("what is no table", () => {
     [(t) => (t["effects"] = ["net:a/b"]), /at \/effects\/0: expected a string like/],
     [(t) => (t["limits"]["steps"] = 0), /at \/limits\/steps: expected at least 1/],
     [(t) => (t["digest"] = "sha256:x"), /at \/digest: expected a string like/],
+    [
+      (t) => {
+        const called = copy();
+        called["channels"].push({ name: "model", role: "config", type: { kind: "string" } });
+        t["graphs"] = [called];
+      },
+      /at \/channels: the configuration `model` of `\w+` is missing/,
+    ],
     [(t) => (t["graphs"] = [1]), /at \/graphs\/0: expected an object/],
     [(t) => (t["graphs"] = [{ ...copy(), nodes: 1 }]), /at \/graphs\/0\/nodes: expected a list/],
   ])("%o", (change, message) => {

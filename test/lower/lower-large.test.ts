@@ -63,6 +63,7 @@ function graph(
     declaration,
     name,
     channels: [{ declaration: channel, name: "x", role: "output", type: { kind: "int" }, initial: 0 }],
+    config: [],
     nodes,
     edges,
     control: buildNet({ nodes, edges }),

@@ -72,7 +72,9 @@ describe("names of options that a call does not know", () => {
     const engine = engineOf(TEXT, {}, { store: new MemoryStore() });
     await engine.run({}, { thread: "t" });
     await expect(engine.update("t", { n: 5 }, given({ namespace: "s" }))).rejects.toMatchObject(
-      refused("`namespace` is not an option of an update; its options are `as`, `in`, `replace`, `set`, `metadata`"),
+      refused(
+        "`namespace` is not an option of an update; its options are `as`, `in`, `replace`, `set`, `config`, `metadata`",
+      ),
     );
     expect((await engine.state("t"))?.state).toEqual({ n: 1 });
   });

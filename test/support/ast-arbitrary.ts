@@ -164,7 +164,7 @@ function channels(): fc.Arbitrary<Ast.ChannelDecl[]> {
       fc.record({
         kind: fc.constant("Channel"),
         span: fc.constant(span),
-        role: fc.constantFrom("input", "output", "state", "memory"),
+        role: fc.constantFrom("input", "output", "state", "memory", "config"),
         name: fc.constant({ kind: "Identifier", span, name }),
         type: anyType,
       }),

@@ -31,6 +31,7 @@ const CHANNELS = `  input n: int = 3
   state last: int = -1 reduce newest
   state verdict: Verdict = "send"
   state flag: bool = false
+  config tone: string = "dry"
   derive isLong = len(words) > 2 && n != 3
 `;
 
@@ -47,6 +48,7 @@ const INTS = [
 ];
 const STRINGS = [
   "who",
+  "`${tone} ${who}`",
   '"text: # with [signs]"',
   "`Dear ${who}`",
   "`two\n    lines ${n + 1}`",

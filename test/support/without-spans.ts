@@ -63,7 +63,7 @@ const KINDS = [
   "Answer",
   "ExpectRan",
 ];
-const ROLES = ["input", "output", "state", "memory"];
+const ROLES = ["input", "output", "state", "memory", "config"];
 const SAME = new Map([
   ["MockFails", "Mock"],
   ["ExpectStatus", "ExpectRan"],

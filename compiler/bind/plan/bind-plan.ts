@@ -3,6 +3,7 @@ import type * as Ast from "../../../grammar/ast.ts";
 import type { BoundChannel } from "../bound-graph.ts";
 import type { BoundPlan, BoundTask } from "./bound-plan.ts";
 import { referencedTypes } from "../../types/referenced-types.ts";
+import { bindConfig } from "../bind-config.ts";
 import { functionsOf, toBoundChannel } from "../bind-graph.ts";
 import type { PlanUnit } from "../file-scope.ts";
 import type { NodeEntry } from "../graph-context.ts";
@@ -60,17 +61,24 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
   if (!isPartial) reportUnorderedWrites(input, context);
   const isTooLarge = !checkSize(tasks, matrices, dependencies.after, context);
   const isCalledBroken = [...context.called, ...context.calledPlans].some((called) => called.hasErrors);
+  const boundChannels = channels.map((channel): BoundChannel => toBoundChannel(channel, data.mayEndNull));
+  const config = bindConfig(boundChannels, context);
   return {
     file,
     declaration,
     name: declaration.name.name,
     ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
-    channels: channels.map((channel): BoundChannel => toBoundChannel(channel, data.mayEndNull)),
+    channels: boundChannels,
+    config,
     tasks: isTooLarge ? [] : multiply(typed, policies, matrices, dependencies.after),
     ...settings,
     functions: functionsOf(channels, context),
     types: referencedTypes(
-      [...channels.map(({ type }) => type), ...typed.flatMap(({ result }) => result ?? [])],
+      [
+        ...channels.map(({ type }) => type),
+        ...config.map(({ channel }) => channel.type),
+        ...typed.flatMap(({ result }) => result ?? []),
+      ],
       options.types,
     ),
     typeScriptChecks: context.typeScriptChecks,

@@ -8,7 +8,15 @@ import type { Json } from "../../../runtime/value/json.ts";
 import type { PlanTable, Trigger, TouchSpec } from "../../../runtime/table/plan-table.ts";
 import type { Effect, FunctionSpec } from "../../../runtime/table/table.ts";
 import type { ValueType } from "../../../runtime/table/value-type.ts";
-import type { BoundArgument, BoundCall, BoundChannel, BoundGraph, BoundNode, TypedExpression } from "../bound-graph.ts";
+import type {
+  BoundArgument,
+  BoundCall,
+  BoundChannel,
+  BoundConfig,
+  BoundGraph,
+  BoundNode,
+  TypedExpression,
+} from "../bound-graph.ts";
 import type { TypeScriptCheck } from "../../expressions/typescript-check.ts";
 
 export interface BoundPlan {
@@ -17,6 +25,8 @@ export interface BoundPlan {
   readonly name: string;
   readonly doc?: string;
   readonly channels: readonly BoundChannel[];
+  /** As in `BoundGraph`. */
+  readonly config: readonly BoundConfig[];
   /** In source order; a matrix task occurs once for each value. */
   readonly tasks: readonly BoundTask[];
   readonly maxParallel: number;

@@ -67,6 +67,7 @@ export function planAsGraph(plan: BoundPlan): BoundGraph {
     declaration: { kind: "Graph", span: plan.declaration.span, name: plan.declaration.name, statements },
     name: plan.name,
     channels: plan.channels,
+    config: plan.config,
     nodes,
     edges,
     control: buildNet({ nodes, edges }),
