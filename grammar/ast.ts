@@ -356,9 +356,9 @@ export interface NodeList {
   readonly span: Span;
   readonly nodes: readonly Identifier[];
 }
-/** `all(a, any(b, c))` */
+/** A barrier: `all(a, any(b, c))` or `settled(a, any(b, c))`. */
 export interface AllOf {
-  readonly kind: "AllOf";
+  readonly kind: "AllOf" | "SettledOf";
   readonly span: Span;
   readonly members: readonly (Identifier | AnyOf)[];
 }

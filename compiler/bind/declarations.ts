@@ -35,10 +35,11 @@ const NODE_NAMES: ReadonlyMap<string, string> = new Map([
   ["outcome", "how the run has ended"],
   ["each", "the word of an assertion: `assert a before each b`"],
   ["all", "the word of a barrier: `all(a, b) -> c`"],
+  ["settled", "the word of a barrier: `settled(a, b) -> c`"],
   ["any", "the word of a barrier's member: `all(any(a, b), c) -> d`"],
 ]);
 const CHANNEL_NAMES: ReadonlyMap<string, string> = new Map([
-  ...[...NODE_NAMES].filter(([name]) => !["all", "any", "each"].includes(name)),
+  ...[...NODE_NAMES].filter(([name]) => !["all", "settled", "any", "each"].includes(name)),
   ["set", "the word of a write that replaces a value: `into set x`"],
 ]);
 

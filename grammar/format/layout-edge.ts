@@ -16,7 +16,7 @@ export function layoutEdge(edge: Ast.EdgeDecl, source: SourceView): Doc {
 function layoutSource(source: Ast.EdgeSource): Doc {
   if (source.kind === "NodeList") return source.nodes.length === 1 ? names(source.nodes) : anyOf(source.nodes);
   const members = source.members.map((member) => (member.kind === "Identifier" ? member.name : anyOf(member.nodes)));
-  return ["all", bracketed("(", members, ")")];
+  return [source.kind === "AllOf" ? "all" : "settled", bracketed("(", members, ")")];
 }
 
 function anyOf(nodes: readonly Ast.Identifier[]): Doc {

@@ -132,8 +132,8 @@ export abstract class DeclarationRules extends PolicyRules {
     if (!this.RECORDING_PHASE && this.at(t.Colon)) this.instead("`=`", "=", `\`=\` comes before ${what}`);
     else this.take(t.Equal, `\`=\` and ${what}`);
     if (this.RECORDING_PHASE || !this.isWord("await") || !this.at(t.LeftParen, 3)) return;
-    // `await` can also be a channel, and `all(…)` the next edge.
-    if (!this.at(t.Identifier, 2) || this.isWord("all", 2)) return;
+    // `await` can also be a channel, and `all(…)` or `settled(…)` the next edge.
+    if (!this.at(t.Identifier, 2) || this.isWord("all", 2) || this.isWord("settled", 2)) return;
     const token = this.takeAny();
     const span = spanAt(this.reading, token.startOffset, this.startOf(this.LA(1)));
     this.reportForeign(this.placeOf(token), {

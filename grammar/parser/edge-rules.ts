@@ -71,11 +71,13 @@ export abstract class EdgeRules extends DeclarationRules {
   private readonly sources: readonly (() => EdgeSource)[] = [
     () => {
       const first = this.takeWord("all");
-      this.take(t.LeftParen);
-      const members: (Identifier | AnyOf)[] = [];
-      this.commaList(2, t.RightParen, () => members.push(this.rule(this.barrierMember)));
-      this.take(t.RightParen, "`,` or `)`");
+      const members = this.barrierMembers(2);
       return { kind: "AllOf", span: this.spanFrom(first), members };
+    },
+    () => {
+      const first = this.takeWord("settled");
+      const members = this.barrierMembers(6);
+      return { kind: "SettledOf", span: this.spanFrom(first), members };
     },
     () => {
       const first = this.LA(1);
@@ -89,6 +91,15 @@ export abstract class EdgeRules extends DeclarationRules {
       return { kind: "NodeList", span: this.spanFrom(first), nodes };
     },
   ];
+
+  /** `(a, any(b, c))` */
+  private barrierMembers(index: number): (Identifier | AnyOf)[] {
+    this.take(t.LeftParen);
+    const members: (Identifier | AnyOf)[] = [];
+    this.commaList(index, t.RightParen, () => members.push(this.rule(this.barrierMember)));
+    this.take(t.RightParen, "`,` or `)`");
+    return members;
+  }
 
   /** `any(a, b)` */
   private anyOf(index: number): Identifier[] {

@@ -92,7 +92,7 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
     if (first === "limit") return isPair && next === "steps";
     if (first === "assert") return isPair && (ASSERTION_WORDS.has(next) || word(source, index + 2) === "before");
     if (first === "drop") return named && !is(source, index + 2, t.Arrow) && !startsEdgeClause(source, index + 1);
-    return (first === "all" || first === "any") && is(source, index + 1, t.LeftParen);
+    return (first === "all" || first === "settled" || first === "any") && is(source, index + 1, t.LeftParen);
   }
   if (first === "task") return named && is(source, index + 2, t.Equal);
   if (first === "order") return isPair && next === "file";

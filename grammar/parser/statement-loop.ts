@@ -293,6 +293,7 @@ export abstract class StatementLoop extends TestRules {
       case "task":
         return token.image;
       case "all":
+      case "settled":
       case "any":
         return second === t.LeftParen ? "edge" : "other";
       default:

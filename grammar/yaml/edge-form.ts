@@ -100,6 +100,10 @@ const EDGE_FIELDS = {
   from: optional(namesForm(), "The node that signals."),
   any: optional(listOf(nameForm("the name of a node"), "a list of names"), "Nodes each of which signals the targets."),
   all: optional(listOf(memberForm, "a list of nodes"), "A barrier: all of them must have signalled."),
+  settled: optional(
+    listOf(memberForm, "a list of nodes"),
+    "A barrier: one of them has signalled, and no running or waiting work can lead to a signal of another one.",
+  ),
   via: optional(namesForm(), "Nodes in between, one after the other."),
   to: optional(namesForm(), "The nodes that run next."),
   "on error": optional(flagForm, "Taken when the node has failed for good."),
@@ -140,10 +144,14 @@ function excluded(read: EdgeRead, key: keyof typeof EDGE_FIELDS, others: readonl
 }
 
 function sourceOf(read: EdgeRead): EdgeSource | undefined {
-  const { all, any, from } = read.values;
+  const { all, settled, any, from } = read.values;
   if (all !== undefined) {
-    if (excluded(read, "all", ["any", "from"])) return undefined;
+    if (excluded(read, "all", ["settled", "any", "from"])) return undefined;
     return { kind: "AllOf", span: spanOfKey(read, "all"), members: all };
+  }
+  if (settled !== undefined) {
+    if (excluded(read, "settled", ["any", "from"])) return undefined;
+    return { kind: "SettledOf", span: spanOfKey(read, "settled"), members: settled };
   }
   if (any !== undefined) {
     if (excluded(read, "any", ["from"])) return undefined;
@@ -157,7 +165,7 @@ function sourceOf(read: EdgeRead): EdgeSource | undefined {
     return { kind: "NodeList", span, nodes: from };
   }
   const at = read.node.entries[0]?.keyNode.span ?? read.node.span;
-  return complainAbout(read, at, "an edge needs the key `from`, `any` or `all`", "it names the nodes that signal");
+  return complainAbout(read, at, "an edge needs the key `from`, `any`, `all` or `settled`", "it names the nodes that signal");
 }
 
 function rightSideOf(read: EdgeRead): EdgeDecl["to"] | undefined {

@@ -210,7 +210,7 @@ export function edgeValue(edge: EdgeDecl, { source }: Writing): YamlValue {
     const members = edge.source.members.map((member) =>
       member.kind === "Identifier" ? member.name : yamlMap([["any", nameList(member.nodes)]]),
     );
-    entries.push(["all", yamlList(members)]);
+    entries.push([edge.source.kind === "AllOf" ? "all" : "settled", yamlList(members)]);
   }
   if (edge.chain.length > 0) entries.push(["via", oneOrList(edge.chain)]);
   if (to.kind === "Targets") {
