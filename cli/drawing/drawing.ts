@@ -2,6 +2,7 @@ import { printable } from "../../diagnostics/render/index.ts";
 import { printExpression, type ExpressionNames } from "../../runtime/expression/print-expression.ts";
 import { routeBranches, type RouteBranch } from "../../runtime/table/route-branches.ts";
 import {
+  barrierTargets,
   END,
   type CallSpec,
   type NodeSpec,
@@ -67,7 +68,9 @@ export function drawTable(table: Table): Drawing {
     }
   }
   for (const barrier of table.barriers) {
-    edges.push({ from: barrierName(barrier.id), to: nodeName(barrier.target), kind: "plain", label: "" });
+    for (const target of barrierTargets(barrier)) {
+      edges.push({ from: barrierName(barrier.id), to: nodeName(target), kind: "plain", label: "" });
+    }
   }
 
   const hasEnd = edges.some((edge) => edge.to === "end");
@@ -85,7 +88,7 @@ export function drawTable(table: Table): Drawing {
       ...table.barriers.map((barrier): DrawnNode => ({
         id: barrierName(barrier.id),
         kind: "barrier",
-        label: barrier.kind === "all" ? "all" : "waits",
+        label: barrier.kind,
         detail: "",
         pauses: false,
       })),

@@ -102,6 +102,8 @@ function lostSignals(replayed: Replayed): string[] {
   const { table } = replayed;
   return routesByStep(replayed).flatMap(({ before, routes, signalled }) =>
     table.barriers.flatMap((barrier) => {
+      // Several signals of a member of `settled` count once, as declared.
+      if (barrier.kind === "settled") return [];
       const arrived = new Set(Object.hasOwn(before.barrierState, barrier.id) ? before.barrierState[barrier.id] : []);
       const target = nameOf(table, barrier.target);
       return barrier.members.flatMap((member) => {
@@ -128,7 +130,7 @@ function mergedSignals(replayed: Replayed): string[] {
   return nextNodes(replayed).flatMap((next) => {
     const isDirect = (name: string): boolean => directTargets(table, name).has(next);
     const direct = last.routes.filter(({ node, targets }) => targets.includes(next) && isDirect(node));
-    const barriers = last.fired.filter((target) => target === next).map(() => `all(…)`);
+    const barriers = last.fired.filter(({ targets }) => targets.includes(next)).map(({ kind }) => `${kind}(…)`);
     const sources = [...direct.map(({ node }) => node), ...barriers];
     return sources.length < 2
       ? []
@@ -214,7 +216,7 @@ function violatedAssertions(replayed: Replayed): string[] {
 function firstEnd(replayed: Replayed): number {
   const { steps } = replayed;
   return routesByStep(replayed).findIndex(({ routes, fired }, step) => {
-    if (fired.includes("end")) return true;
+    if (fired.some(({ targets }) => targets.includes("end"))) return true;
     const signals = new Map(routes.map(({ node, targets }) => [node, targets]));
     return (steps[step] ?? []).some((node) => endsBranch(replayed.table, node, signals.get(node) ?? []));
   });
@@ -248,20 +250,26 @@ interface StepRoutes {
   /** The checkpoint at the start of the step. */
   readonly before: Checkpoint;
   readonly routes: readonly { readonly node: string; readonly targets: readonly string[] }[];
-  /** The targets of the barriers that fired. */
-  readonly fired: readonly string[];
+  /** The barriers that fired. */
+  readonly fired: readonly { readonly kind: "all" | "settled"; readonly targets: readonly string[] }[];
   /** By id of each barrier that took a signal in the step: the nodes that have signalled it since it last fired. */
   readonly signalled: ReadonlyMap<string, readonly string[]>;
 }
 
-function routesByStep({ checkpoints, events, steps }: Replayed): StepRoutes[] {
+function routesByStep({ table, checkpoints, events, steps }: Replayed): StepRoutes[] {
   return steps.flatMap((_, step) => {
     const before = checkpoints.find((checkpoint) => checkpoint.step === step - 1);
     if (before === undefined) return [];
     const own = events.filter((event) => event.step === step);
     const routes = own.filter((event): event is RunEvent & { type: "route" } => event.type === "route");
     const barriers = own.filter((event): event is RunEvent & { type: "barrier" } => event.type === "barrier");
-    const fired = barriers.filter((event) => event.fired).map(({ target }) => target);
+    const settled = new Set(table.barriers.flatMap(({ id, kind }) => (kind === "settled" ? [id] : [])));
+    const fired = barriers
+      .filter((event) => event.fired)
+      .map(({ barrier, target, others = [] }) => ({
+        kind: settled.has(barrier) ? ("settled" as const) : ("all" as const),
+        targets: [target, ...others],
+      }));
     const signalled = new Map(barriers.map(({ barrier, arrived }) => [barrier, arrived]));
     return [{ before, routes, fired, signalled }];
   });

@@ -163,7 +163,11 @@ export interface BoundEdge {
     /** Nodes or `start`; each sends a signal of its own. */
     | { readonly kind: "nodes"; readonly nodes: readonly BoundReference[] }
     /** A barrier: each member is filled by any one of its nodes. */
-    | { readonly kind: "all"; readonly members: readonly (readonly BoundReference[])[]; readonly span: Span };
+    | {
+        readonly kind: "all" | "settled";
+        readonly members: readonly (readonly BoundReference[])[];
+        readonly span: Span;
+      };
   readonly onError: boolean;
   /** Channels (by name) that its conditions read and that may not have been written there: still `null`. */
   readonly unwritten?: readonly string[];

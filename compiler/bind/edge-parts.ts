@@ -2,7 +2,7 @@
 export interface EdgeParts<R, C> {
   readonly source:
     | { readonly kind: "nodes"; readonly nodes: readonly R[] }
-    | { readonly kind: "all"; readonly members: readonly (readonly R[])[] };
+    | { readonly kind: "all" | "settled"; readonly members: readonly (readonly R[])[] };
   readonly to: RightSide<R, C>;
 }
 

@@ -7,6 +7,7 @@ import { edgeAtBoundary, notSupported, unknownNode } from "../../diagnostics/cat
 import { suggest } from "../../diagnostics/similar.ts";
 import { coverSpans, type Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
+import { targetNames } from "../../grammar/edge-syntax.ts";
 import { END_NAME, START, type BoundReference } from "./bound-graph.ts";
 import { targetsOf } from "./edge-parts.ts";
 import { isSilenced, placeIn, type GraphContext } from "./graph-context.ts";
@@ -16,7 +17,11 @@ export interface ResolvedEdge {
   readonly syntax: Ast.EdgeDecl;
   readonly source:
     | { readonly kind: "nodes"; readonly nodes: readonly BoundReference[] }
-    | { readonly kind: "all"; readonly members: readonly (readonly BoundReference[])[]; readonly span: Span };
+    | {
+        readonly kind: "all" | "settled";
+        readonly members: readonly (readonly BoundReference[])[];
+        readonly span: Span;
+      };
   readonly onError: boolean;
   readonly to: ResolvedTargets;
 }
@@ -84,7 +89,11 @@ function resolveStatement(syntax: Ast.EdgeDecl, edges: ResolvedEdge[], resolutio
     }
     from = link.span;
   }
-  const to = resolveTargets(syntax, syntax.chain.length === 0 && syntax.source.kind === "AllOf", resolution);
+  if (syntax.source.kind === "SettledOf") {
+    const [link] = syntax.chain;
+    refuseGatedTargets(link === undefined ? targetNames(syntax) : [link], resolution);
+  }
+  const to = resolveTargets(syntax, syntax.chain.length === 0 && syntax.source.kind !== "NodeList", resolution);
   if (source === undefined && to !== undefined) {
     // The targets are not reported as unreachable: the edge was meant to lead to them.
     for (const { name } of targetsOf({ to })) resolution.context.poisoned.add(name);
@@ -99,9 +108,10 @@ function resolveSource(syntax: Ast.EdgeSource, use: Use, resolution: Resolution)
     const nodes = resolveAll(syntax.nodes, use, resolution);
     return nodes.length === 0 ? undefined : { kind: "nodes", nodes };
   }
+  const kind = syntax.kind === "AllOf" ? "all" : "settled";
   const members: BoundReference[][] = [];
   let isWhole = syntax.members.length > 0;
-  if (!isWhole) reportNobody("all", syntax.span, resolution);
+  if (!isWhole) reportNobody(kind, syntax.span, resolution);
   for (const member of syntax.members) {
     const names = member.kind === "AnyOf" ? member.nodes : [member];
     const found = resolveAll(names, "member", resolution);
@@ -110,10 +120,10 @@ function resolveSource(syntax: Ast.EdgeSource, use: Use, resolution: Resolution)
     members.push(found);
   }
   // A barrier that lacks one of its members would have another meaning.
-  return isWhole ? { kind: "all", members, span: syntax.span } : undefined;
+  return isWhole ? { kind, members, span: syntax.span } : undefined;
 }
 
-function reportNobody(word: "all" | "any", span: Span, { context }: Resolution): void {
+function reportNobody(word: "all" | "settled" | "any", span: Span, { context }: Resolution): void {
   context.report(waitsForNobody(placeIn(context, span), { word }));
 }
 
@@ -150,6 +160,20 @@ function resolveTargets(syntax: Ast.EdgeDecl, isBarrier: boolean, resolution: Re
         ...(otherwise === undefined ? {} : { otherwise }),
       };
     }
+  }
+}
+
+/** A `settled` into a node with `waits` would have to pass on the signals of some of its members. */
+function refuseGatedTargets(targets: readonly Ast.Identifier[], { context }: Resolution): void {
+  for (const { name, span } of targets) {
+    const target = context.nodes.get(name);
+    if (target?.declaration.policies.some(({ kind }) => kind === "Waits") !== true) continue;
+    context.report(
+      notSupported(placeIn(context, span), {
+        what: "`settled` into a node with `waits` is",
+        help: `remove \`waits\` from \`${name}\`, or lead \`settled\` to another node that signals \`${name}\``,
+      }),
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   degenerateBarrier,
+  settledOnTarget,
   signalIgnored,
   waitsForItself,
   waitsWithoutEdge,
@@ -10,6 +11,7 @@ import type { BoundEdge, BoundReference } from "../bind/bound-graph.ts";
 import { findComponents } from "../algorithms/components.ts";
 import { type ControlBarrier, END_TARGET } from "../control/net.ts";
 import { signalsOf, successorsOf } from "../control/signals.ts";
+import { targetsOf } from "../bind/edge-parts.ts";
 import { type CheckContext, targetOf } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
 import { isNgraph } from "./route-fixes.ts";
@@ -29,7 +31,7 @@ export function checkBarriers(context: CheckContext): void {
 /** NG305. */
 function reportDegenerate(context: CheckContext): void {
   for (const edge of context.graph.edges)
-    if (edge.source.kind === "all") reportDegenerateEdge(context, edge, edge.source);
+    if (edge.source.kind !== "nodes") reportDegenerateEdge(context, edge, edge.source);
   for (const node of context.graph.nodes) {
     for (const policy of node.declaration.policies) {
       if (policy.kind !== "Waits") continue;
@@ -52,15 +54,16 @@ function reportDegenerate(context: CheckContext): void {
 function reportDegenerateEdge(
   context: CheckContext,
   edge: BoundEdge,
-  source: Extract<BoundEdge["source"], { kind: "all" }>,
+  source: Exclude<BoundEdge["source"], { kind: "nodes" }>,
 ): void {
   const { text } = context.graph.file;
   const [only] = source.members;
-  if (source.members.length === 1 && only !== undefined && edge.syntax.source.kind === "AllOf") {
+  if (source.members.length === 1 && only !== undefined && edge.syntax.source.kind !== "NodeList") {
     const inner = edge.syntax.source.members.length === 1 ? edge.syntax.source.members[0] : undefined;
     const names = only.map((reference) => reference.name).join(", ");
     const written = inner === undefined ? names : text.slice(inner.span.start, inner.span.end);
-    // No fix for `all(any(a, b)) -> c`: its barrier stores signals, so it differs from `any(a, b) -> c`.
+    // No fix for `all(any(a, b)) -> c`: its barrier stores signals, so it differs from `any(a, b) -> c`. The author of
+    // `settled(any(a, b)) -> c` probably means `settled(a, b)`, which is another graph, too.
     const fixes: Fix[] =
       only.length === 1 && isNgraph(context.graph.file)
         ? [{ title: "remove the barrier", edits: [{ span: source.span, text: names }] }]
@@ -69,11 +72,20 @@ function reportDegenerateEdge(
       degenerateBarrier(context.place(source.span), {
         what: "one",
         member: written,
-        help: `write \`${names} -> …\``,
+        help:
+          source.kind === "settled" && only.length > 1
+            ? `to wait until each of them has signalled or cannot signal: \`settled(${names}) -> …\``
+            : `write \`${names} -> …\``,
         fixes,
       }),
     );
     return;
+  }
+  const targets = new Set(source.kind === "settled" ? targetsOf(edge).map(({ name }) => name) : []);
+  for (const reference of source.members.flat()) {
+    if (!targets.has(reference.name)) continue;
+    const fixes = isNgraph(context.graph.file) ? removal(text, reference.span, "remove the member") : [];
+    context.report(settledOnTarget(context.place(reference.span), { member: reference.name, fixes }));
   }
   const seen = new Set<string>();
   for (const reference of source.members.flat()) {
@@ -95,14 +107,19 @@ function reportRepeated(
   );
 }
 
-/** Removes a name and the comma before it from a list. */
-function removal(text: string, span: Span): Fix[] {
+/** Removes a name and the comma before it from a list; if it is the first name, the comma after it. */
+function removal(text: string, span: Span, title = "remove the repetition"): Fix[] {
   // A loop instead of a pattern that ends in `$`, which would read all text before each member.
   let start = span.start - 1;
   while (start >= 0 && /\s/.test(text[start] ?? "")) start--;
-  if (text[start] !== ",") return [];
-  return [{ title: "remove the repetition", edits: [{ span: { start, end: span.end }, text: "" }] }];
+  if (text[start] === ",") return [{ title, edits: [{ span: { start, end: span.end }, text: "" }] }];
+  const after = /^\s*,\s*/.exec(text.slice(span.end, span.end + MAX_BLANKS))?.[0].length;
+  if (text[start] !== "(" || after === undefined) return [];
+  return [{ title, edits: [{ span: { start: span.start, end: span.end + after }, text: "" }] }];
 }
+
+/** Blanks between a name and the comma after it; more of them are not searched. */
+const MAX_BLANKS = 200;
 
 /** NG315. */
 function reportIgnoredSignals(context: CheckContext): void {

@@ -58,9 +58,9 @@ function textOf({ start, end }: Span, { file }: BoundGraph): string {
 function sourcesOf({ source }: BoundEdge): readonly { readonly key: string; readonly text: string }[] {
   if (source.kind === "nodes") return source.nodes.map(({ name }) => ({ key: name, text: name }));
   const members = source.members.map((group) => group.map(({ name }) => name));
-  const text = `all(${members.map((names) => names.join(" or ")).join(", ")})`;
+  const text = `${source.kind}(${members.map((names) => names.join(" or ")).join(", ")})`;
   const key = members.map((names) => [...names].sort().join("|")).sort();
-  return [{ key: `all ${key.join("&")}`, text }];
+  return [{ key: `${source.kind} ${key.join("&")}`, text }];
 }
 
 /**

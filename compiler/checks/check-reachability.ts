@@ -81,6 +81,8 @@ function findWaiting(
 ): { barrier: ControlBarrier; member: number; span: Span } | undefined {
   const { model, reach } = context;
   for (const barrier of model.barriers) {
+    // `settled(…)` does not wait for a node that cannot run.
+    if (barrier.settled !== undefined) continue;
     if (!barrier.members.some(({ place }) => reach.placeFilled[place] === 1)) continue;
     for (const { nodes: fillers, place } of barrier.members) {
       if (reach.placeFilled[place] === 1) continue;
@@ -96,7 +98,8 @@ function findWaiting(
 export function memberSpan(context: CheckContext, barrier: ControlBarrier, node: number): Span | undefined {
   const name = context.nodeName(node);
   const source = edgeOf(context, barrier.origin)?.source;
-  if (source?.kind === "all") return source.members.flat().find((reference) => reference.name === name)?.span;
+  if (source !== undefined && source.kind !== "nodes")
+    return source.members.flat().find((reference) => reference.name === name)?.span;
   for (const policy of context.graph.nodes[barrier.target]?.declaration.policies ?? []) {
     if (policy.kind === "Waits") return policy.nodes.find((reference) => reference.name === name)?.span;
   }

@@ -41,10 +41,10 @@ export function reportExclusiveMembers(context: CheckContext): void {
   }
 }
 
-/** The place of a barrier in the text: `all(…)`, or the policy. */
+/** The place of a barrier in the text: `all(…)`, `settled(…)`, or the policy. */
 export function barrierPlace(context: CheckContext, barrier: ControlBarrier): Place {
   const source = edgeOf(context, barrier.origin)?.source;
-  if (source?.kind === "all") return context.place(source.span);
+  if (source !== undefined && source.kind !== "nodes") return context.place(source.span);
   const policies = context.graph.nodes[barrier.target]?.declaration.policies ?? [];
   const policy = policies.find((candidate) => candidate.kind === "Waits");
   return policy === undefined ? context.nodePlace(barrier.target) : context.place(policy.span);
@@ -252,7 +252,7 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
     if (source === -1) return "start";
     const barrier = context.model.barriers[source - context.model.nodes.length];
     if (barrier === undefined) return context.nodeName(source);
-    return `all(${barrier.members.map((member) => memberName(graph, member.nodes)).join(", ")})`;
+    return `${barrier.kind === "settled" ? "settled" : "all"}(${barrier.members.map((member) => memberName(graph, member.nodes)).join(", ")})`;
   };
   const report = (found: DoubleRun, make: typeof runsTwice, traceEnd: string): void => {
     const sources = found.sources.map(nameOf) as [string, string];

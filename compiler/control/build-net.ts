@@ -14,6 +14,7 @@ import {
   type RouteGroup,
   type Signal,
 } from "./net.ts";
+import { findMemberReach } from "./member-reach.ts";
 
 /** The part of a graph that decides its control flow. A `BoundGraph` has this form. */
 export interface NetInput {
@@ -55,13 +56,14 @@ export function buildNet(graph: NetInput, options: { readonly sent?: boolean } =
       waits: places.waits.get(declared) ?? -1,
     };
   };
+  const nodes = [
+    ...graph.nodes.map((_, index) => nodeOf(index, index, false)),
+    ...sent.map((declared, at) => nodeOf(declared, graph.nodes.length + at, true)),
+  ];
   return {
-    nodes: [
-      ...graph.nodes.map((_, index) => nodeOf(index, index, false)),
-      ...sent.map((declared, at) => nodeOf(declared, graph.nodes.length + at, true)),
-    ],
+    nodes,
     start: routingOf(routes.start),
-    barriers: places.barriers,
+    barriers: places.settled.length === 0 ? places.barriers : withReach(places, nodes),
     placeCount: places.barrierOfPlace.length,
     barrierOfPlace: Int32Array.from(places.barrierOfPlace),
   };
@@ -92,6 +94,8 @@ interface Places {
   readonly ofEdge: ReadonlyMap<NetEdge, readonly ControlBarrier[]>;
   /** Declared node -> the model node for the tasks that are sent to it. */
   readonly sent: ReadonlyMap<number, number>;
+  /** The barriers of each `settled(…)`. */
+  readonly settled: readonly (readonly ControlBarrier[])[];
 }
 
 function layOutPlaces(graph: NetInput, sentTo: readonly number[]): Places {
@@ -108,9 +112,10 @@ function layOutPlaces(graph: NetInput, sentTo: readonly number[]): Places {
     target: number,
     members: readonly (readonly number[])[],
     origin: ControlBarrier["origin"],
+    sharedId?: string,
   ): ControlBarrier => {
     const count = (perTarget.get(target) ?? 0) + 1;
-    perTarget.set(target, count);
+    if (sharedId === undefined) perTarget.set(target, count);
     const index = barriers.length;
     const laidOut = members.map((nodes): BarrierMember => {
       barrierOfPlace.push(index);
@@ -118,10 +123,10 @@ function layOutPlaces(graph: NetInput, sentTo: readonly number[]): Places {
       return { place: barrierOfPlace.length - 1, nodes: [...nodes, ...nodes.flatMap((node) => sent.get(node) ?? [])] };
     });
     const name = target === END_TARGET ? END_NAME : (graph.nodes[target]?.name ?? "");
-    const id = count === 1 ? name : `${name}#${count}`;
+    const id = sharedId ?? (count === 1 ? name : `${name}#${count}`);
     const gate = kind === "all" ? gateMembers[waits.get(target) ?? -1] : undefined;
     const passesOn = gate && members.map((nodes) => passedSignals(nodes, gate));
-    const barrier = { index, id, kind, target, members: laidOut, origin, passesOn };
+    const barrier = { index, id, kind, target, members: laidOut, origin, passesOn, settled: undefined };
     barriers.push(barrier);
     return barrier;
   };
@@ -139,18 +144,35 @@ function layOutPlaces(graph: NetInput, sentTo: readonly number[]): Places {
     gateMembers.push(new Map(gate.members.map(({ nodes: [node = -1], place }) => [node, place])));
   });
   const ofEdge = new Map<NetEdge, ControlBarrier[]>();
+  const settled: ControlBarrier[][] = [];
   for (const [position, edge] of graph.edges.entries()) {
-    if (edge.source.kind !== "all") continue;
+    if (edge.source.kind === "nodes") continue;
+    const { kind } = edge.source;
     const members = edge.source.members.map((member) => indexesOf(member.map(({ name }) => name)));
     const made: ControlBarrier[] = [];
     // Binding reports a barrier with conditions as an error.
     for (const { name, span } of edge.to.kind === "plain" ? edge.to.targets : []) {
       const index = name === END_NAME ? END_TARGET : nodeIndex.get(name);
-      if (index !== undefined) made.push(add("all", index, members, { edge: position, target: span }));
+      if (index === undefined) continue;
+      const origin = { edge: position, target: span };
+      made.push(add(kind, index, members, origin, kind === "settled" ? made[0]?.id : undefined));
     }
     ofEdge.set(edge, made);
+    if (kind === "settled" && made.length > 0) settled.push(made);
   }
-  return { nodeIndex, barriers, barrierOfPlace, waits, gateMembers, ofEdge, sent };
+  return { nodeIndex, barriers, barrierOfPlace, waits, gateMembers, ofEdge, sent, settled };
+}
+
+/** The barriers, with the reach of each `settled(…)`. */
+function withReach({ barriers, barrierOfPlace, settled }: Places, nodes: readonly NetNode[]): ControlBarrier[] {
+  const found = [...barriers];
+  for (const group of settled) {
+    const [first] = group;
+    const reach = findMemberReach({ nodes, barriers, barrierOfPlace }, group);
+    const own = { first: first!.index, barriers: group.map(({ index }) => index), reach };
+    for (const barrier of group) found[barrier.index] = { ...barrier, settled: own };
+  }
+  return found;
 }
 
 function passedSignals(nodes: readonly number[], gate: ReadonlyMap<number, number>): PassedSignals {
@@ -174,7 +196,7 @@ interface Routes {
 function collectRoutes(graph: NetInput, places: Places): Routes {
   const routes: Routes = { start: [], done: graph.nodes.map(() => []), failed: graph.nodes.map(() => []) };
   for (const [position, edge] of graph.edges.entries()) {
-    if (edge.source.kind === "all") {
+    if (edge.source.kind !== "nodes") {
       for (const [node, route] of barrierRoutes(edge, position, places)) routes.done[node]?.push(route);
       continue;
     }

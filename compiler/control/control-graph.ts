@@ -129,9 +129,15 @@ export function controlGraphOf({ nodes, start, barriers }: ControlNet, factsOf?:
     }
     builder.signal(sources, targets, exit, factsOf?.(branch, routing));
   }
-  for (const { target, members, passesOn } of barriers) {
+  for (const { target, members, passesOn, settled } of barriers) {
     // A barrier into a node with `waits` passes its signals on to the gate, which has an arrival of its own.
     if (target === END_TARGET || passesOn !== undefined) continue;
+    if (settled !== undefined) {
+      // One member is enough. No facts follow: other nodes can write between the signal and the start of the target.
+      const from = new Set(members.flatMap(({ nodes: own }) => own).filter((node) => node < declared.length));
+      builder.signal([...from], [target], "done", undefined);
+      continue;
+    }
     builder.arrive(target, {
       kind: "barrier",
       members: members.map(({ place, nodes: from }) =>

@@ -102,7 +102,7 @@ export interface ControlBarrier {
   readonly index: number;
   /** The id in checkpoints. */
   readonly id: string;
-  readonly kind: "all" | "waits";
+  readonly kind: "all" | "waits" | "settled";
   /** A node, or `END_TARGET`. */
   readonly target: number;
   readonly members: readonly BarrierMember[];
@@ -113,6 +113,30 @@ export interface ControlBarrier {
    * members on to the barrier of `waits`, and signals that this barrier does not wait for are ignored.
    */
   readonly passesOn: readonly PassedSignals[] | undefined;
+  /** Set for `settled(…)`, which fires with some of its members. */
+  readonly settled: Settled | undefined;
+}
+
+/**
+ * A `settled(…)` statement. It is one barrier with all its targets (S1). The net has a `ControlBarrier` for each target.
+ * These have the same id and members, receive the same signals, and fire together.
+ */
+export interface Settled {
+  /** The index of the barrier of its first target. */
+  readonly first: number;
+  readonly barriers: readonly number[];
+  readonly reach: MemberReach;
+}
+
+/**
+ * Bit sets of members, by node: those that a signal can reach from the node. It follows every edge, error edge, arm and
+ * `goes`, whatever the conditions, but not through the targets of the barrier.
+ */
+export interface MemberReach {
+  /** The number of 32-bit words of each node. */
+  readonly words: number;
+  /** The set of node n: `words` entries from `n * words` on. */
+  readonly bits: Int32Array;
 }
 
 /** The signals that one member passes on. For `any(a, b)`, these are the signals of the nodes that have signalled. */

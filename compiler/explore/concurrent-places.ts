@@ -1,4 +1,4 @@
-import { type ControlModel, passesSignalsOn } from "./model.ts";
+import { type ControlModel, hasPlainBarriers } from "./model.ts";
 import type { Outcomes } from "./outcomes.ts";
 
 /** Whether two nodes can run in the same step. An over-approximation: `false` is a proof that they cannot. */
@@ -14,7 +14,7 @@ const MAX_PLACES = 1500;
  */
 export function findConcurrentPlaces(model: ControlModel, outcomes: Outcomes): MayRunTogether | undefined {
   const size = model.placeCount;
-  if (size > MAX_PLACES || outcomes.tooMany.size > 0 || passesSignalsOn(model)) return undefined;
+  if (size > MAX_PLACES || outcomes.tooMany.size > 0 || !hasPlainBarriers(model)) return undefined;
   const words = (size + 31) >> 5;
   const relation = new Int32Array(size * words);
   const has = (a: number, b: number): boolean => (relation[a * words + (b >> 5)]! & (1 << (b & 31))) !== 0;

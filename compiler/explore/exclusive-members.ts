@@ -26,7 +26,7 @@ const MAX_WALK = 5_000_000;
  * same choice dominates another member. The dominator tree covers places, `start` and arms.
  */
 export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
-  if (model.barriers.every((barrier) => barrier.members.length < 2)) return [];
+  if (model.barriers.every(({ members, settled }) => members.length < 2 || settled !== undefined)) return [];
   const arms = layOutArms(model);
   const idom = immediateDominators({ size: arms.size, start: arms.start, successors: arms.successors });
   const successors = successorsOf(model);
@@ -36,6 +36,7 @@ export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
   const budget = { left: MAX_WALK };
   const depths = depthsOf(idom, arms.start);
   for (const barrier of model.barriers) {
+    if (barrier.settled !== undefined) continue;
     // Choice -> the first arm and member.
     const seen = new Map<string, { vertex: number; member: number }>();
     // The nearest common dominator: arms above it dominate all members and exclude none.

@@ -9,7 +9,7 @@
  * node itself consumes its token, and each barrier member has its own place. A failed proof shows nothing, because
  * conditions and the grouping into steps are ignored.
  */
-import { type ControlModel, passesSignalsOn } from "./model.ts";
+import { type ControlModel, hasPlainBarriers } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 
 export interface ApartOptions {
@@ -38,7 +38,7 @@ const MAX_WORK = 20_000_000;
 
 /** Explores the interleaved runs of a graph. */
 export function exploreApart(model: ControlModel, outcomes: Outcomes, options: ApartOptions): Apart {
-  if (outcomes.tooMany.size > 0 || passesSignalsOn(model) || model.nodes.some((node) => node.jumps !== undefined)) {
+  if (outcomes.tooMany.size > 0 || !hasPlainBarriers(model) || model.nodes.some((node) => node.jumps !== undefined)) {
     return { holds: false, states: 0 };
   }
   const { without, once } = options;

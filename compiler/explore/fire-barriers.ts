@@ -1,5 +1,6 @@
 /** The end of a step: signals mark places, and complete barriers fire. */
 import { type ControlBarrier, END_TARGET } from "../control/net.ts";
+import { firingSettled } from "./settled-barriers.ts";
 import type { ControlModel } from "./model.ts";
 import type { Collision } from "./state-graph.ts";
 
@@ -35,8 +36,14 @@ export function fireBarriers(
   const touched = new Set<number>();
   for (const place of signalled) {
     if (place >= nodeCount) {
+      const barrier = model.barriers[model.barrierOfPlace[place]!]!;
+      // Several signals of a member of `settled(…)` count once, as declared.
+      if (barrier.settled !== undefined) {
+        marked.add(place);
+        continue;
+      }
       if (marked.has(place)) collisions.push({ kind: "lost", place, sources: [-1, sourceOf(place)] });
-      else touched.add(model.barrierOfPlace[place]!);
+      else touched.add(barrier.index);
     }
     marked.add(place);
   }
@@ -79,6 +86,17 @@ function fireInOrder(start: Start, order: readonly number[], passed: ReadonlyMap
   const fired = new Set<number>();
   const firedInto = new Map<number, number>();
   let ends = false;
+  const fireInto = (index: number, target: number): void => {
+    if (target === END_TARGET) {
+      ends = true;
+      return;
+    }
+    const direct = signalled.includes(target) ? sourceOf(target) : undefined;
+    const other = firedInto.get(target) ?? direct;
+    if (other !== undefined && other !== nodeCount + index)
+      collisions.push({ kind: "collapse", place: target, sources: [other, nodeCount + index] });
+    firedInto.set(target, nodeCount + index);
+  };
   const pending = [...order];
   for (const index of pending) {
     const barrier = model.barriers[index]!;
@@ -95,18 +113,18 @@ function fireInOrder(start: Start, order: readonly number[], passed: ReadonlyMap
       pending.push(model.nodes[barrier.target]!.waits);
       continue;
     }
-    const { target } = barrier;
-    if (target === END_TARGET) {
-      ends = true;
-      continue;
-    }
-    const direct = signalled.includes(target) ? sourceOf(target) : undefined;
-    const other = firedInto.get(target) ?? direct;
-    if (other !== undefined && other !== nodeCount + index)
-      collisions.push({ kind: "collapse", place: target, sources: [other, nodeCount + index] });
-    firedInto.set(target, nodeCount + index);
+    fireInto(index, barrier.target);
   }
   for (const target of firedInto.keys()) marked.add(target);
+  for (let next = firingSettled(model, marked); next !== undefined; next = firingSettled(model, marked)) {
+    for (const index of next) {
+      const { target, members } = model.barriers[index]!;
+      for (const { place } of members) marked.delete(place);
+      fired.add(index);
+      fireInto(index, target);
+      if (target !== END_TARGET) marked.add(target);
+    }
+  }
   return { marked, fired: [...fired], collisions, ends };
 }
 

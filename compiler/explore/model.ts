@@ -79,9 +79,13 @@ export interface Branch {
   readonly span: Span | undefined;
 }
 
-/** Whether a barrier leads into a node with `waits`. Searches for a second proof do not follow such barriers. */
-export function passesSignalsOn({ barriers }: Pick<ControlModel, "barriers">): boolean {
-  return barriers.some(({ passesOn }) => passesOn !== undefined);
+/**
+ * Whether each barrier fires when all of its members have signalled, and then runs its target. This is not so for a
+ * barrier into a node with `waits`, and for `settled(…)`, whose firing depends on the whole marking. Searches for a
+ * second proof need it.
+ */
+export function hasPlainBarriers({ barriers }: Pick<ControlModel, "barriers">): boolean {
+  return barriers.every(({ passesOn, settled }) => passesOn === undefined && settled === undefined);
 }
 
 /** The conditions of a routing. */

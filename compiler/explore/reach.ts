@@ -9,7 +9,7 @@ export interface Reach {
   readonly possible: Uint8Array;
   /** By node: reachable if a barrier opens only when all its members can signal. */
   readonly actual: Uint8Array;
-  /** By barrier: all members can signal, possibly in different steps. */
+  /** By barrier: all members can signal, possibly in different steps; of `settled(…)`: one member can. */
   readonly barrierOpens: Uint8Array;
   /** By place: some reachable node signals it. */
   readonly placeFilled: Uint8Array;
@@ -46,9 +46,9 @@ function spread(
     if (filled[place] === 1) return;
     filled[place] = 1;
     missing[barrier]!--;
-    if (opened[barrier] === 1 || !opens(missing[barrier]!, model.barriers[barrier]!.members.length)) return;
+    const { target, passesOn, settled, members } = model.barriers[barrier]!;
+    if (opened[barrier] === 1 || (settled === undefined && !opens(missing[barrier]!, members.length))) return;
     opened[barrier] = 1;
-    const { target, passesOn } = model.barriers[barrier]!;
     if (passesOn !== undefined) for (const { places } of passesOn) places.forEach(signal);
     else if (target !== END_TARGET) reach(target);
   };
@@ -81,7 +81,7 @@ export function canRunWithout(model: ControlModel, outcomes: Outcomes, without: 
       marked.add(place);
       const barrier = model.barriers[model.barrierOfPlace[place]!];
       if (barrier === undefined) pending.push(place);
-      else if (barrier.members.every((member) => marked.has(member.place))) {
+      else if (barrier.settled !== undefined || barrier.members.every((member) => marked.has(member.place))) {
         if (barrier.target === END_TARGET) ends = true;
         else if (!marked.has(barrier.target)) {
           marked.add(barrier.target);

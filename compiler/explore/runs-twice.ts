@@ -124,7 +124,10 @@ function findCandidates(
   return { candidates, isCut: false };
 }
 
-/** Whether these places alone can lead to a signal into a node, if barriers wait for all their members. */
+/**
+ * Whether these places alone can lead to a signal into a node, if barriers wait for all their members. A `settled(…)`
+ * with a signal fires sooner or later.
+ */
 function canSignal(
   graph: StateGraph,
   places: readonly number[],
@@ -133,6 +136,14 @@ function canSignal(
   const { model, outcomes } = graph;
   const marked = new Set(places);
   const pending = places.filter((place) => place < model.nodes.length);
+  for (const place of places) {
+    const { settled, target = END_TARGET } = model.barriers[model.barrierOfPlace[place]!] ?? {};
+    if (settled === undefined || target === END_TARGET) continue;
+    if (target === node) return { reaches: true, looks: marked.size };
+    if (marked.has(target)) continue;
+    marked.add(target);
+    pending.push(target);
+  }
   for (const at of pending) {
     for (const outcome of outcomes.nodes[at]!) {
       for (const place of outcome.places) {
@@ -141,7 +152,7 @@ function canSignal(
         marked.add(place);
         const barrier = model.barriers[model.barrierOfPlace[place]!];
         if (barrier === undefined) pending.push(place);
-        else if (barrier.members.every((member) => marked.has(member.place))) {
+        else if (barrier.settled !== undefined || barrier.members.every((member) => marked.has(member.place))) {
           if (barrier.target === node) return { reaches: true, looks: marked.size };
           if (barrier.target === END_TARGET || marked.has(barrier.target)) continue;
           marked.add(barrier.target);

@@ -14,7 +14,15 @@ import {
   type TargetSpec,
 } from "../../runtime/table/table.ts";
 import { END_NAME, type BoundGraph } from "../bind/bound-graph.ts";
-import { ELSE_ARM, END_TARGET, type ControlNet, type Route, type Signal } from "../control/net.ts";
+import {
+  ELSE_ARM,
+  END_TARGET,
+  type ControlBarrier,
+  type ControlNet,
+  type MemberReach,
+  type Route,
+  type Signal,
+} from "../control/net.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 
 export interface LoweredRoutes {
@@ -45,14 +53,41 @@ export function lowerRoutes(bound: BoundGraph, pool: ExpressionPool): LoweredRou
     start: startRoutes,
     routes: routes.map(({ own }) => own),
     onError: routes.map(({ failed }) => failed),
-    barriers: barriers.map(({ id, kind, target, members }) => ({
-      id,
-      kind,
-      target,
-      members: members.map((member) => member.nodes),
-    })),
+    barriers: barriers.filter(isOwn).map((barrier) => lowerBarrier(barrier, barriers)),
     waits: nodes.map(({ waits }) => (waits === -1 ? undefined : waits)),
   };
+}
+
+/** Whether the table has the barrier. The barriers of one `settled(…)` are one barrier in the table. */
+function isOwn({ index, settled }: ControlBarrier): boolean {
+  return settled === undefined || settled.first === index;
+}
+
+function lowerBarrier(
+  { id, kind, target, members, settled }: ControlBarrier,
+  barriers: readonly ControlBarrier[],
+): BarrierSpec {
+  const spec = { id, kind, target, members: members.map((member) => member.nodes) };
+  if (settled === undefined) return spec;
+  const others = [...new Set(settled.barriers.map((index) => barriers[index]!.target))].filter(
+    (each) => each !== target,
+  );
+  return {
+    ...spec,
+    ...(others.length === 0 ? {} : { others }),
+    reach: members.map((_, member) => rangesOf(settled.reach, member)),
+  };
+}
+
+/** The nodes that reach a member, as ranges of their indexes. */
+function rangesOf({ words, bits }: MemberReach, member: number): number[] {
+  const ranges: number[] = [];
+  for (let node = 0; node * words < bits.length; node++) {
+    if ((bits[node * words + (member >> 5)]! & (1 << (member & 31))) === 0) continue;
+    if (ranges.at(-1) === node - 1) ranges[ranges.length - 1] = node;
+    else ranges.push(node, node);
+  }
+  return ranges;
 }
 
 function inSourceOrder(own: readonly Route[], failed: readonly Route[]): readonly Route[] {
@@ -67,16 +102,24 @@ interface RouteContext {
 
 /** Lowers lists of signals. Nodes with the same targets share their list. */
 function createTargets({ nodes, barriers, barrierOfPlace }: ControlNet): RouteContext["targets"] {
+  /** By barrier: its index in the table. */
+  const indexes: number[] = [];
+  let count = 0;
+  for (const barrier of barriers) indexes.push(isOwn(barrier) ? count++ : indexes[barrier.settled!.first]!);
   const target = ({ place, node }: Signal): TargetSpec => {
     if (node === END_TARGET && place === END_TARGET) return { node: END };
     if (place === undefined || place < nodes.length) return { node };
     const barrier = barrierOfPlace[place]!;
     // The places of one barrier are consecutive.
-    return { barrier, member: place - barriers[barrier]!.members[0]!.place };
+    return { barrier: indexes[barrier]!, member: place - barriers[barrier]!.members[0]!.place };
+  };
+  const isLowered = ({ place }: Signal): boolean => {
+    const barrier = place === undefined || place < nodes.length ? undefined : barriers[barrierOfPlace[place]!];
+    return barrier === undefined || isOwn(barrier);
   };
   const known = new Map<readonly Signal[], readonly TargetSpec[]>();
   return (signals) => {
-    const found = known.get(signals) ?? signals.map(target);
+    const found = known.get(signals) ?? signals.filter(isLowered).map(target);
     known.set(signals, found);
     return found;
   };

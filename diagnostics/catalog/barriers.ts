@@ -60,10 +60,10 @@ export function waitsWithoutEdge(place: Place, facts: NeverFires & { member: str
 }
 
 /** NG301: a barrier or an `any(…)` without names. */
-export function waitsForNobody(place: Place, facts: { word: "all" | "any" }): Diagnostic {
+export function waitsForNobody(place: Place, facts: { word: "all" | "settled" | "any" }): Diagnostic {
   return diagnostic("NG301", place, `this barrier can never be complete: \`${facts.word}()\` names no node`, {
     label: "waits for no node",
-    help: "name the nodes to wait for: `all(a, b) -> …`",
+    help: `name the nodes to wait for: \`${facts.word === "settled" ? "settled" : "all"}(a, b) -> …\``,
   });
 }
 
@@ -153,6 +153,17 @@ export function degenerateBarrier(
         help: facts.help,
         fixes: facts.fixes,
       });
+}
+
+/** NG305: a member of `settled(…)` is also a target. */
+export function settledOnTarget(place: Place, facts: { member: string; fixes: readonly Fix[] }): Diagnostic {
+  const message = `\`${facts.member}\` is a member and a target of this \`settled\`: each of its runs would start it again`;
+  return diagnostic("NG305", place, message, {
+    label: "also a target",
+    severity: "error",
+    help: `remove \`${facts.member}\` from the members`,
+    fixes: facts.fixes,
+  });
 }
 
 /** NG306: members exclude each other within one round. */

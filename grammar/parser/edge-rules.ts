@@ -124,6 +124,13 @@ export abstract class EdgeRules extends DeclarationRules {
 
   private readonly barrierMember = this.RULE("barrierMember", (): Identifier | AnyOf => {
     const first = this.LA(1);
+    if (!this.RECORDING_PHASE && (this.isWord("all") || this.isWord("settled")) && this.at(t.LeftParen, 2)) {
+      this.fail(first, {
+        message: `\`${first.image}(…)\` cannot be a member of a barrier`,
+        label: "a member is a node, or `any(…)`",
+        help: `lead \`${first.image}(…)\` to a node of its own, and name this node here`,
+      });
+    }
     return this.choose<Identifier | AnyOf>(D.member, [
       () => {
         const nodes = this.anyOf(5);

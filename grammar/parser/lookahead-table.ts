@@ -97,7 +97,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
   onError: [["'on'"]],
   guard: [["OtherwiseWord", "WhenWord"]],
   guardKind: [["WhenWord"], ["OtherwiseWord"]],
-  source: [["'all' LeftParen"], ["'any' LeftParen"], ["Identifier"]],
+  source: [["'all' LeftParen"], ["'settled' LeftParen"], ["'any' LeftParen"], ["Identifier"]],
   member: [["'any' LeftParen"], ["Identifier"]],
   match: [
     [
@@ -228,7 +228,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
   importAs: [["'as'"]],
   graphWas: [["'was'"]],
   statement: [
-    ["'all'", "'any'", "Identifier Arrow"],
+    ["'all'", "'any'", "'settled'", "Identifier Arrow"],
     ["'config' Identifier", "'input' Identifier", "'memory' Identifier", "'output' Identifier", "'state' Identifier"],
     ["'derive' Identifier"],
     ["'node' Identifier"],

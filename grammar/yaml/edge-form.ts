@@ -165,7 +165,12 @@ function sourceOf(read: EdgeRead): EdgeSource | undefined {
     return { kind: "NodeList", span, nodes: from };
   }
   const at = read.node.entries[0]?.keyNode.span ?? read.node.span;
-  return complainAbout(read, at, "an edge needs the key `from`, `any`, `all` or `settled`", "it names the nodes that signal");
+  return complainAbout(
+    read,
+    at,
+    "an edge needs the key `from`, `any`, `all` or `settled`",
+    "it names the nodes that signal",
+  );
 }
 
 function rightSideOf(read: EdgeRead): EdgeDecl["to"] | undefined {

@@ -164,9 +164,9 @@ export function driftProblems(
   return [...problems, ...channelProblems(program, head, shapes)];
 }
 
-/** A barrier fires in the step that fills it. One that an edit has filled would never fire. */
-function isFilled({ nodes }: Table, { members }: BarrierSpec, names: readonly string[]): boolean {
-  return members.every((each) => each.some((node) => names.includes(nodes[node]?.name ?? "")));
+/** A barrier fires in the step that fills it. One that an edit has filled would never fire, except for `settled`. */
+function isFilled({ nodes }: Table, { kind, members }: BarrierSpec, names: readonly string[]): boolean {
+  return kind !== "settled" && members.every((each) => each.some((node) => names.includes(nodes[node]?.name ?? "")));
 }
 
 /**

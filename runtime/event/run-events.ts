@@ -3,7 +3,7 @@ import { NodeError, NgraphError } from "../interface/errors.ts";
 import type { EventError, RunEvent } from "../interface/events.ts";
 import type { PlanObserver } from "../routing/plan-step.ts";
 import { barrierOf, isBarrier, type Target } from "../routing/routes.ts";
-import { END } from "../table/table.ts";
+import { barrierTargets, END } from "../table/table.ts";
 import type { Run } from "../run/run.ts";
 import type { Task } from "../step/task.ts";
 
@@ -108,20 +108,25 @@ export function planObserver(
   tasks: readonly { readonly node: { readonly spec: { readonly name: string } } }[],
 ): PlanObserver {
   const { table } = run.program;
-  const name = (target: Target): string => {
-    if (target === END) return "end";
-    const node = isBarrier(target) ? table.barriers[barrierOf(target)]!.target : target;
-    return node === END ? "end" : table.nodes[node]!.name;
-  };
+  const name = (node: number): string => (node === END ? "end" : table.nodes[node]!.name);
+  const namesOf = (target: Target): readonly string[] =>
+    isBarrier(target) ? barrierTargets(table.barriers[barrierOf(target)]!).map(name) : [name(target)];
   return {
     route: (routing, via, targets, discarded) => {
       const node = tasks[routing]?.node.spec.name ?? "start";
       const dropped = discarded ? { discarded: true as const } : {};
-      emitEvent(run, { type: "route", node, via, targets: targets.map(name), ...dropped });
+      emitEvent(run, { type: "route", node, via, targets: targets.flatMap(namesOf), ...dropped });
     },
     barrier: (barrier, arrived, fired) => {
-      const { id, target } = table.barriers[barrier]!;
-      emitEvent(run, { type: "barrier", barrier: id, target: name(target), arrived: arrived.map(name), fired });
+      const { id, target, others } = table.barriers[barrier]!;
+      emitEvent(run, {
+        type: "barrier",
+        barrier: id,
+        target: name(target),
+        ...(others === undefined ? {} : { others: others.map(name) }),
+        arrived: arrived.map(name),
+        fired,
+      });
     },
   };
 }

@@ -57,6 +57,8 @@ export type RunEvent =
       readonly type: "barrier";
       readonly barrier: string;
       readonly target: string;
+      /** Further targets of a `settled`. */
+      readonly others?: readonly string[];
       readonly arrived: readonly string[];
       readonly fired: boolean;
     })

@@ -2,7 +2,7 @@ import type { Evaluate, GeneratedExpression, Scope } from "../expression/compile
 import { prepareExpressions } from "../expression/prepare-expressions.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
 import { END, type Table } from "../table/table.ts";
-import { compileBarrier, type BarrierCode, type BarrierState } from "./barrier-state.ts";
+import { compileBarrier, compileSettled, type BarrierCode, type BarrierState } from "./barrier-state.ts";
 import {
   barrierOf,
   compileErrorRoutes,
@@ -23,6 +23,8 @@ export interface RoutingCode {
   /** By node index: the barrier that gates it, or -1. */
   readonly gates: readonly number[];
   readonly barriers: readonly BarrierCode[];
+  /** By node: the `settled` barriers that a signal can reach from it; `undefined` if there are none. */
+  readonly settled: readonly (readonly number[])[] | undefined;
   readonly expressions: readonly Evaluate[];
   /** By node index, filled on first use: the plan when the node ran alone; `null` if the plan depends on the state. */
   readonly alone: (StepPlan | null | undefined)[];
@@ -77,12 +79,14 @@ export function compileRouting(
   generated?: readonly (GeneratedExpression | undefined)[],
 ): RoutingCode {
   const expressions = prepareExpressions(table, functions, generated);
+  const barriers = table.barriers.map(compileBarrier);
   return {
     start: compileRoutes(table.start, expressions),
     nodes: table.nodes.map((node) => compileRoutes(node.routes, expressions)),
     errors: table.nodes.map((node) => compileErrorRoutes(node.onError, expressions)),
     gates: table.nodes.map((node) => node.waits ?? -1),
-    barriers: table.barriers.map(compileBarrier),
+    barriers,
+    settled: compileSettled(barriers, table.nodes.length),
     expressions,
     alone: Array.from<undefined>({ length: table.nodes.length }),
     atStart: undefined,
@@ -94,7 +98,11 @@ export function compileRouting(
  * The nodes that run after a step (2.4 - 2.6, 3). Costs the out-degree of the nodes that ran. Changes only `barriers`.
  * Without `barriers` a signal to a barrier runs its target at once.
  *
+ * A step that changes the reach of a `settled` barrier with a signal also costs the tasks of the next step and the
+ * partly filled barriers (1.3).
+ *
  * @param scope the state after the step's updates
+ * @param beside nodes that run next whatever the routings are: those of sent tasks, and those that were ready before
  */
 export function planStep(
   code: RoutingCode,
@@ -102,9 +110,11 @@ export function planStep(
   scope: Scope,
   barriers: BarrierState | undefined,
   observer?: PlanObserver,
+  beside: readonly number[] = NO_NODES,
 ): StepPlan {
   const [first] = routings;
-  if (first !== undefined && routings.length === 1 && observer === undefined && isPlain(first)) {
+  const isFree = code.settled === undefined || barriers === undefined || barriers.isClear;
+  if (first !== undefined && routings.length === 1 && observer === undefined && isFree && isPlain(first)) {
     const known = planAlone(code, first.node);
     if (known !== null) return known;
   }
@@ -128,6 +138,8 @@ export function planStep(
       observer?.route(i, via, routing.goto ?? [], true);
     }
   }
+  // Mutation point: settled-look
+  if (code.settled !== undefined) plan.settle(code.settled, routings, beside);
   return plan.finish(winner);
 }
 
@@ -177,7 +189,8 @@ export function planStart(code: RoutingCode, scope: Scope, observer?: PlanObserv
   return plan.finish(-1);
 }
 
-function lastExclusive(routings: readonly Routing[]): number {
+/** The position of the `goto` that replaces the routing of the whole step (2.6), or -1. */
+export function lastExclusive(routings: readonly Routing[]): number {
   for (let i = routings.length - 1; i >= 0; i--) if (routings[i]!.exclusive) return i;
   return -1;
 }
@@ -220,6 +233,8 @@ class Plan implements StepPlan {
   /** Completed barriers, in order of completion. */
   private complete: number[] | undefined;
   private touched: Set<number> | undefined;
+  /** The complete barriers have fired before `finish`. */
+  private isSettled = false;
   private readonly scratch: Scratch;
   private sorted = true;
 
@@ -257,7 +272,7 @@ class Plan implements StepPlan {
 
   private signalBarrier(source: number, barrier: number): void {
     if (this.barriers === undefined) {
-      this.run(this.code.barriers[barrier]!.target);
+      for (const target of this.code.barriers[barrier]!.targets) this.run(target);
       return;
     }
     // Mutation point: barrier-signal
@@ -278,8 +293,47 @@ class Plan implements StepPlan {
     ready.push(target);
   }
 
-  finish(winner: number): StepPlan {
+  /**
+   * Fires each `settled` barrier with a signal to which no other signal can come any more (S1). If nothing else is
+   * ready, the first one fires, so that it never leaves a run incomplete. Firing a barrier holds the same barriers back
+   * as its signals did, so the order has no effect.
+   */
+  settle(
+    settled: readonly (readonly number[])[],
+    routings: readonly { readonly node: number }[],
+    beside: readonly number[],
+  ): void {
+    const { barriers, ready } = this;
+    if (barriers === undefined || barriers.isClear) return;
     if (this.complete !== undefined) this.fire(this.complete);
+    this.isSettled = true;
+    const fired = (this.complete ??= []);
+    const changed = barriers.takeChanged(settled, routings);
+    if (this.unrouted.length > 0) {
+      // These nodes are routed again, and can still signal.
+      barriers.putBackChanged(changed);
+      return;
+    }
+    const isHeld = (barrier: number): boolean => {
+      const canReach = (node: number): boolean => barriers.canReach(barrier, node);
+      return ready.some(canReach) || beside.some(canReach) || barriers.isHeldByOther(barrier);
+    };
+    const fire = (barrier: number): void => {
+      this.observer?.barrier(barrier, barriers.arrived(barrier), true);
+      for (const target of this.code.barriers[barrier]!.targets) this.run(target);
+      barriers.clear(barrier);
+      fired.push(barrier);
+    };
+    for (const barrier of changed) if (!isHeld(barrier)) fire(barrier);
+    while (ready.length === 0 && beside.length === 0) {
+      const left = barriers.settledWithSignal();
+      if (left.length === 0) break;
+      fire(left.find((barrier) => !isHeld(barrier)) ?? left[0]!);
+    }
+  }
+
+  finish(winner: number): StepPlan {
+    if (this.complete !== undefined && !this.isSettled) this.fire(this.complete);
     if (this.observer !== undefined) this.report(this.observer);
     this.code.scratch = this.scratch;
     const { ready } = this;
@@ -314,5 +368,6 @@ class Plan implements StepPlan {
 }
 
 const NOBODY: readonly number[] = Object.freeze([]);
+const NO_NODES = NOBODY;
 const NO_FAULTS: never[] = Object.freeze([]) as unknown as never[];
 const GENERATIONS = 2 ** 31 - 2;

@@ -11,8 +11,8 @@ import { ERROR_NAME } from "../table/error-channel.ts";
 import { checkTable } from "../table/check-table.ts";
 import { BarrierState, signalsOf, type BarrierSignals } from "./barrier-state.ts";
 import { failedWithoutRoute, noRoute } from "./no-route.ts";
-import { compileRouting, planStart, planStep, type Routing, type RoutingCode } from "./plan-step.ts";
-import { barrierOf, followErrorRoutes, followRoutes, isBarrier } from "./routes.ts";
+import { compileRouting, lastExclusive, planStart, planStep, type Routing, type RoutingCode } from "./plan-step.ts";
+import { barrierOf, followErrorRoutes, followRoutes, isBarrier, type Target } from "./routes.ts";
 import { bad, entriesOf, flagOf, gotoOf, listOf, namesOf, requestOf, unknownName } from "./scheduler-arguments.ts";
 import { END, type Table } from "../table/table.ts";
 
@@ -31,6 +31,8 @@ export interface RoutingRequest {
   readonly stop?: boolean;
   /** The node failed: the value of `error` in its `on error` edges. */
   readonly error?: Json;
+  /** Nodes to which it sends tasks. They hold a `settled` barrier back; the plan does not contain them. */
+  readonly send?: string | readonly string[] | null;
 }
 
 export interface NodeRouting extends RoutingRequest {
@@ -48,9 +50,11 @@ export interface SchedulerPlan {
 
 export interface BarrierDescription {
   readonly id: string;
-  readonly kind: "all" | "waits";
+  readonly kind: "all" | "waits" | "settled";
   readonly target: string;
   readonly members: readonly (readonly string[])[];
+  /** Further targets of `settled`. */
+  readonly others?: readonly string[];
 }
 
 /**
@@ -71,7 +75,7 @@ export interface Scheduler {
    * order: the last of several exclusive `goto`s wins. Pass the `barrierState` of the previous plan (`{}` at first);
    * the result contains the new one. Throws `NodeError` NG_NO_ROUTE.
    *
-   * Without `barrierState` a signal to a barrier runs its target at once.
+   * Without `barrierState` a signal to a barrier runs its targets at once.
    */
   planNextStep(
     routings: readonly (string | NodeRouting)[],
@@ -185,7 +189,7 @@ class Names {
       throw this.noRoute(node, state, cause);
     }
     if (targets.length === 0) throw this.noRoute(node, state, undefined);
-    return Object.freeze([...new Set(targets.map((target) => this.name(target)))]);
+    return Object.freeze([...new Set(targets.flatMap((target) => this.names(target)))]);
   }
 
   /** @param results the request of each node, if `items` does not contain it */
@@ -204,7 +208,7 @@ class Names {
       return routing;
     });
     scope.error = failure ?? scope.error;
-    const plan = planStep(this.code, requests, scope, barriers);
+    const plan = planStep(this.code, requests, scope, barriers, undefined, this.sentTo(ran, results, requests));
     const first = plan.unrouted[0];
     if (first !== undefined) throw this.noRoute(requests[first.routing]!.node, state, first.cause);
     const winner = plan.winner === -1 ? null : this.name(requests[plan.winner]!.goto![0]!);
@@ -226,12 +230,13 @@ class Names {
   }
 
   barrierSpecs(): readonly BarrierDescription[] {
-    const specs = this.table.barriers.map(({ id, kind, target, members }) =>
+    const specs = this.table.barriers.map(({ id, kind, target, members, others }) =>
       Object.freeze({
         id,
         kind,
         target: this.name(target),
         members: Object.freeze(members.map((nodes) => Object.freeze(nodes.map((node) => this.name(node))))),
+        ...(others === undefined ? {} : { others: Object.freeze(others.map((each) => this.name(each))) }),
       }),
     );
     return Object.freeze(specs);
@@ -278,6 +283,24 @@ class Names {
     return [routing, error];
   }
 
+  /** The nodes to which these nodes send tasks; with an exclusive `goto`, those of its own node. */
+  private sentTo(
+    ran: readonly unknown[],
+    results: readonly unknown[] | undefined,
+    requests: readonly Routing[],
+  ): readonly number[] {
+    const winner = lastExclusive(requests);
+    return requests.flatMap(({ node }, index) => {
+      const item = ran[index];
+      const own = typeof item === "string" ? undefined : (item as RoutingRequest);
+      const { send } = { ...(results?.[index] as RoutingRequest | null | undefined), ...own };
+      if (send === undefined || send === null || (winner !== -1 && winner !== index)) return [];
+      const { name } = this.table.nodes[node]!;
+      const names = typeof send === "string" ? [send] : namesOf(send, `what node \`${name}\` sends to`, '["worker"]');
+      return names.map((each) => this.node(each));
+    });
+  }
+
   private barriers(signals: GivenSignals): BarrierState {
     const state = new BarrierState(this.code.barriers);
     for (const [id, nodes] of entriesOf(signals, "the barrier state", '{ join: ["a", "b"] }')) {
@@ -296,9 +319,13 @@ class Names {
     return state;
   }
 
-  private name(target: number): string {
-    if (target === END) return "end";
-    return this.table.nodes[isBarrier(target) ? this.code.barriers[barrierOf(target)]!.target : target]?.name ?? "end";
+  private names(target: Target): readonly string[] {
+    const nodes = isBarrier(target) ? this.code.barriers[barrierOf(target)]!.targets : [target];
+    return nodes.map((node) => this.name(node));
+  }
+
+  private name(node: number): string {
+    return node === END ? "end" : (this.table.nodes[node]?.name ?? "end");
   }
 }
 

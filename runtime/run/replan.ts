@@ -63,7 +63,8 @@ export function routeAs(run: Run, nodes: readonly number[], ready: readonly numb
 function follow(run: Run, routings: readonly Routing[], ready: readonly number[]): void {
   const tasks = routings.map(({ node }) => ({ node: run.program.nodes[node]! }));
   const observer = run.listening ? planObserver(run, tasks) : undefined;
-  const plan = planStep(run.program.routing, routings, run.scope, run.barriers, observer);
+  const beside = [...ready, ...run.sends.map(({ node }) => node)];
+  const plan = planStep(run.program.routing, routings, run.scope, run.barriers, observer, beside);
   run.ready = [...new Set([...ready, ...plan.ready])].sort((a, b) => a - b);
   run.unrouted = plan.unrouted.map(({ routing: index, cause }) => ({ node: routings[index]!.node, cause }));
 }

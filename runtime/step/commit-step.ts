@@ -1,7 +1,7 @@
 import type { PauseItem, Phase } from "../interface/checkpoint.ts";
 import type { NgraphError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
-import { planStep, type Routing } from "../routing/plan-step.ts";
+import { lastExclusive, planStep, type Routing } from "../routing/plan-step.ts";
 import { barrierOf, followErrorRoutes, isBarrier, type Target } from "../routing/routes.ts";
 import { applyUpdates, settleUpdates, undoUpdates } from "./apply-updates.ts";
 import { dropSignals } from "../run/drop-signals.ts";
@@ -162,7 +162,9 @@ function advance(
 ): void {
   const routings = routingsOf(tasks, outcomes, errorTargets);
   const observer = run.listening ? planObserver(run, tasks) : undefined;
-  const plan = planStep(run.program.routing, routings, run.scope, run.barriers, observer);
+  const { routing } = run.program;
+  const sentTo = routing.settled === undefined ? NO_NODES : nodesSentTo(outcomes, lastExclusive(routings));
+  const plan = planStep(routing, routings, run.scope, run.barriers, observer, sentTo);
   if (run.errors !== undefined || errorTargets !== undefined) carryErrors(run, tasks, outcomes, errorTargets);
   run.ready = plan.ready;
   run.sends = sendsOf(run, tasks, outcomes, plan.winner);
@@ -207,6 +209,7 @@ function carryErrors(
   const fresh = new Set<number>();
   errorTargets?.forEach((targets, index) => {
     for (const target of targets ?? []) {
+      // An error edge cannot lead to a `settled`, the only barrier with several targets.
       const node = isBarrier(target) ? barriers[barrierOf(target)]!.target : target;
       // A target of several failures reads the first one.
       if (node < 0 || fresh.has(node)) continue;
@@ -215,6 +218,12 @@ function carryErrors(
     }
   });
   run.errors = errors.size === 0 ? undefined : errors;
+}
+
+/** The nodes of the items that `sendsOf` returns. */
+function nodesSentTo(outcomes: readonly Outcome[], winner: number): readonly number[] {
+  const kept = winner === -1 ? outcomes : outcomes.slice(winner, winner + 1);
+  return kept.flatMap(({ sends }) => sends.map(({ node }) => node));
 }
 
 /** Items that were sent run in the next step (2.9). With an exclusive `goto`, only those that its own node has sent. */
@@ -335,6 +344,7 @@ async function leaveStep(
   return end;
 }
 
+const NO_NODES: readonly number[] = Object.freeze([]);
 const NO_GATES: readonly PauseItem[] = Object.freeze([]);
 const NO_TARGETS: readonly Target[] = Object.freeze([]);
 const NO_SENDS: readonly PendingTask[] = Object.freeze([]);

@@ -5,14 +5,16 @@ import type { Expression } from "../expression/expression.ts";
 import { ShapeProblem, type ValuePath } from "./check-shape.ts";
 import type { PlanTable } from "./plan-table.ts";
 import { routeBranches } from "./route-branches.ts";
-import { END, type RouteSpec, type Table, type TargetSpec } from "./table.ts";
+import { barrierTargets, END, type BarrierSpec, type RouteSpec, type Table, type TargetSpec } from "./table.ts";
 import type { ValueType } from "./value-type.ts";
 
 /** The rules for a table whose shape is right. @throws ShapeProblem the first problem */
 export function checkGraphRules(table: Table, path: ValuePath): void {
   checkCommonRules(table, path);
-  for (const [at, { kind, target }] of table.barriers.entries()) {
+  for (const [at, barrier] of table.barriers.entries()) {
+    const { kind, target } = barrier;
     if (target === END && kind === "waits") bad(path, ["barriers", at, "target"], "`waits` needs a node");
+    checkReach(barrier, table, [...path, "barriers", at]);
   }
   checkRoutes(table.start, END, table, [...path, "start"]);
   for (const [at, { tries, routes, onError }] of table.nodes.entries()) {
@@ -68,6 +70,29 @@ export function checkBackoff(
 
 export function bad(path: ValuePath, below: ValuePath, message: string): never {
   throw new ShapeProblem([...path, ...below], message);
+}
+
+/** The fields of `settled`. The ranges of a reach are in ascending order and do not touch each other. */
+function checkReach(barrier: BarrierSpec, { nodes }: Table, path: ValuePath): void {
+  const { kind, members, reach, others } = barrier;
+  if (kind !== "settled") {
+    if (others !== undefined) bad(path, ["others"], `a barrier of kind \`${kind}\` has one target`);
+    if (reach !== undefined) bad(path, ["reach"], `a barrier of kind \`${kind}\` has no reach`);
+    return;
+  }
+  if (reach?.length !== members.length)
+    return bad(path, ["reach"], `expected ${members.length} lists, one for each member`);
+  for (const target of barrierTargets(barrier)) {
+    if (nodes[target]?.waits !== undefined) bad(path, [], "`settled` cannot lead to a node with `waits`");
+  }
+  for (const [member, ranges] of reach.entries()) {
+    if (ranges.length % 2 === 1)
+      bad(path, ["reach", member], "expected pairs of the first and the last node of a range");
+    for (let at = 0; at < ranges.length; at += 2) {
+      const isAscending = ranges[at]! <= ranges[at + 1]! && (at === 0 || ranges[at]! > ranges[at - 1]! + 1);
+      if (!isAscending) bad(path, ["reach", member, at], "the ranges of nodes are not in ascending order");
+    }
+  }
 }
 
 function checkRoutes(routes: readonly RouteSpec[], node: number, table: Table, path: ValuePath): void {

@@ -229,9 +229,11 @@ const NODE = record<NodeSpec>({
 
 const BARRIER = record<BarrierSpec>({
   id: TEXT,
-  kind: oneOf("all", "waits"),
+  kind: oneOf("all", "waits", "settled"),
   target: NODE_OR_END,
   members: list(list(index("node"))),
+  others: optional(list(NODE_OR_END)),
+  reach: optional(list(list(index("node")))),
 });
 
 const ASSERTION = variants<AssertionSpec, "kind">("kind", {

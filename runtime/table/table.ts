@@ -199,10 +199,22 @@ export interface ErrorRouteSpec {
 export interface BarrierSpec {
   /** Stable name in checkpoints: the target's name; `target#2`, … for further barriers of the same target. */
   readonly id: string;
-  readonly kind: "all" | "waits";
+  readonly kind: "all" | "waits" | "settled";
   readonly target: NodeIndex;
   /** Any one of a member's nodes fills it. */
   readonly members: readonly (readonly NodeIndex[])[];
+  /** Further targets of `settled`. They run together with `target`. */
+  readonly others?: readonly NodeIndex[];
+  /**
+   * Of `settled`: by member, the nodes from which a signal can reach it. They are ranges of node indexes, ascending:
+   * first, last, first, last, …
+   */
+  readonly reach?: readonly (readonly NodeIndex[])[];
+}
+
+/** The targets of a barrier; only `settled` can have more than one. */
+export function barrierTargets({ target, others }: BarrierSpec): readonly NodeIndex[] {
+  return others === undefined ? [target] : [target, ...others];
 }
 
 export type AssertionSpec =

@@ -34,6 +34,7 @@ describe("completionsAt", () => {
         "memory",
         "node",
         "output",
+        "settled",
         "state",
       ],
     ],

@@ -388,3 +388,9 @@ describe("NG006: literals", () => {
     expect(outline(file.items)).toContain("Timeout(duration: Duration(milliseconds: 5000))");
   });
 });
+
+it("reports a barrier as a member of a barrier", () => {
+  const [first] = parse(graph("all(settled(a, b), c) -> d")).diagnostics;
+  expect(first?.message).toBe("`settled(…)` cannot be a member of a barrier");
+  expect(first?.help).toBe("lead `settled(…)` to a node of its own, and name this node here");
+});

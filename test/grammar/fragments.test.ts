@@ -35,6 +35,7 @@ describe("fragments", () => {
     ],
     ["source", "any(a, b)", "NodeList(nodes: [a, b])"],
     ["source", "all(a, any(b, c))", "AllOf(members: [a, AnyOf(nodes: [b, c])])"],
+    ["source", "settled(a, any(b, c))", "SettledOf(members: [a, AnyOf(nodes: [b, c])])"],
     ["names", "a, b", "[a, b]"],
     ["name", "a", "a"],
     ["importName", "type Ticket as T", "ImportName(isType: true, imported: Ticket, local: T)"],

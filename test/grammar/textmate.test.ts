@@ -127,6 +127,7 @@ describe("the TextMate grammar", () => {
     ["  timeout 10s", "timeout", "keyword.other.policy.ngraph"],
     ["  timeout 10s", "s", "keyword.other.unit.ngraph"],
     ["  all(a, b) -> c", "all", "keyword.control.barrier.ngraph"],
+    ["  settled(a, b) -> c", "settled", "keyword.control.barrier.ngraph"],
     ["  all -> c", "all", ""],
     ["/// about", "/// about", "comment.line.documentation.ngraph"],
     ["// about", "// about", "comment.line.double-slash.ngraph"],

@@ -34,6 +34,9 @@ const edge = fc.oneof(
   fc
     .tuple(fc.uniqueArray(name, { minLength: 2, maxLength: 3 }), name)
     .map(([all, to]) => `all(${all.join(", ")}) -> ${to}`),
+  fc
+    .tuple(fc.uniqueArray(name, { minLength: 3, maxLength: 5 }), fc.integer({ min: 1, max: 2 }))
+    .map(([names, count]) => `settled(${names.slice(count).join(", ")}) -> ${names.slice(0, count).join(", ")}`),
   fc.tuple(name, name).map(([from, to]) => `${from} -> ${to} on error`),
 );
 

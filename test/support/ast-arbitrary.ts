@@ -268,14 +268,17 @@ function derived(): fc.Arbitrary<Ast.DeriveDecl[]> {
 const source: fc.Arbitrary<Ast.EdgeSource> = fc.oneof(
   names.map((nodes): Ast.EdgeSource => ({ kind: "NodeList", span, nodes })),
   fc
-    .array(
-      fc.oneof(
-        identifier,
-        fc.array(identifier, { maxLength: 3 }).map((nodes): Ast.AnyOf => ({ kind: "AnyOf", span, nodes })),
+    .tuple(
+      fc.constantFrom("AllOf" as const, "SettledOf" as const),
+      fc.array(
+        fc.oneof(
+          identifier,
+          fc.array(identifier, { maxLength: 3 }).map((nodes): Ast.AnyOf => ({ kind: "AnyOf", span, nodes })),
+        ),
+        { maxLength: 3 },
       ),
-      { maxLength: 3 },
     )
-    .map((members): Ast.EdgeSource => ({ kind: "AllOf", span, members })),
+    .map(([kind, members]): Ast.EdgeSource => ({ kind, span, members })),
 );
 
 const targets: fc.Arbitrary<Ast.Targets> = merged(

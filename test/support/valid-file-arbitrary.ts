@@ -161,7 +161,7 @@ const graphBody = fc
     }
     if (before.length > 1) {
       nodes.push("  node finish = print(who)\n");
-      edges.push(`all(${before.join(", ")}) -> finish`);
+      edges.push(`${steps.length % 2 === 0 ? "all" : "settled"}(${before.join(", ")}) -> finish`);
       before = ["finish"];
     }
     const isCertain = [0, 5].includes(links[0]?.way ?? 0) && links.every(({ way }) => way !== 6);

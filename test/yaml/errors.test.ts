@@ -195,7 +195,7 @@ describe("NG014: wrong YAML type", () => {
     ["graph: g\nedges: «a -> b»", "expected a list of edges, found the string `a -> b`"],
     ["graph: g\nedges: [«7»]", "expected an edge, such as `a -> b`, found the number 7"],
     ["graph: g\nedges: [{ «from»: a }]", "an edge needs the key `to` or `arms`"],
-    ["graph: g\nedges: [{ «to»: a }]", "an edge needs the key `from`, `any` or `all`"],
+    ["graph: g\nedges: [{ «to»: a }]", "an edge needs the key `from`, `any`, `all` or `settled`"],
     ["graph: g\nedges: [{ all: [a, b], «from»: c, to: d }]", "`all` and `from` exclude each other"],
     ["graph: g\nedges: [{ from: a, to: b, when: x, «otherwise»: true }]", "`when` and `otherwise` exclude each other"],
     ["graph: g\nedges: [{ from: a, «match: x», to: b }]", "`match` needs the key `arms`"],

@@ -121,6 +121,8 @@ const GRAPHS: readonly (readonly [what: string, yaml: string, text: string])[] =
   ],
   ["a condition that is a literal", "edges: [{ from: a, to: b, when: true }]", "a -> b when true"],
   ["barriers as maps", "edges: [{ all: [a, { any: [b, c] }], to: d }]", "all(a, any(b, c)) -> d"],
+  ["settled as a map", "edges: [{ settled: [a, { any: [b, c] }], to: [d, e] }]", "settled(a, any(b, c)) -> d, e"],
+  ["settled as a string", "edges: ['settled(a, b) -> c -> d']", "settled(a, b) -> c -> d"],
   ["a chain as a map", "edges: [{ from: a, via: [b, c], to: d, doc: Why. }]", "/// Why.\na -> b -> c -> d"],
   [
     "a match as a map",
