@@ -19,6 +19,7 @@ import {
   mixture,
   processModel,
   soundWithBarriers,
+  supervisor,
 } from "./support/proof-graphs.ts";
 
 interface Measured {
@@ -80,6 +81,10 @@ for (const length of [2, 4, 8, 16, 32])
   row(`three branches that drift apart, ${length} choices each`, measure(driftingBranches(length), 1));
 /** Searches that end at their limits. */
 for (const count of [3, 5, 8]) row(`${count} nodes that jump to each other`, measure(jumpingNodes(count), 1), 5000);
+for (const workers of [3, 6, 10]) {
+  row(`a router with ${workers} targets`, measure(supervisor(workers, false), 3), 100);
+  row(`a supervisor with ${workers} workers`, measure(supervisor(workers, true), 3), 100);
+}
 
 /** Business processes. Each model is checked once, without warm-up rounds, as users check a file. */
 for (const size of [50, 100, 150]) {

@@ -171,6 +171,18 @@ export function jumpingNodes(count: number): string {
   ]);
 }
 
+/** A node that jumps to workers, which end or (`reportBack`) return to it. */
+export function supervisor(workers: number, reportBack: boolean): string {
+  const names = range(workers).map((i) => `worker${i}`);
+  return graph([
+    "state log: string[] reduce append",
+    `node boss = act() { goes ${names.join(", ")}${reportBack ? ", end" : ""} }`,
+    ...names.map((name) => `node ${name} = act() into log`),
+    "start -> boss",
+    ...names.map((name) => `${name} -> ${reportBack ? "boss" : "end"}`),
+  ]);
+}
+
 /** Repeatable pseudo-random numbers (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed;

@@ -20,7 +20,8 @@ export function checkSharedSteps(context: CheckContext, graph: StateGraph, finde
   const earlier = new Map<string, { reader: number; channel: string; writers: Set<number> }>();
   const seen = new Set<string>();
   for (const state of graph.states) {
-    if (state.ready < 2) continue;
+    // One place can represent several tasks that were sent.
+    if (state.ready === 0 || (state.ready === 1 && !context.model.nodes[state.places[0]!]!.isSent)) continue;
     const key = state.places.slice(0, state.ready).map((node) => `${node}${graph.success(state.id, node)}`);
     if (seen.has(key.join())) continue;
     seen.add(key.join());

@@ -55,7 +55,9 @@ export function checkRuns(
   const exploration = exploreRuns(shown, maxStates, unsure, { ...wider, reach: any.reach });
   reportRuns(shown, exploration);
   if (exploration.states.complete) checkBounds(shown, exploration.states, exploration.finder, wider.states);
-  return proveRuns(any, wider, fewer, summaryOf);
+  const { states, defects } = exploration;
+  const isSoundWithOne = states.complete && states.stuck.size === 0 && isSound(defects);
+  return proveRuns(any, { ...wider, isSoundWithOne }, fewer, summaryOf);
 }
 
 /** Declared nodes that call a graph which is not known to complete in any run. */
@@ -84,6 +86,8 @@ interface Exploration {
   readonly apart: () => Apart;
   readonly finder: RunFinder;
   readonly defects: Defects;
+  /** All jumps were explored, and the graph is sound if each of them has one target. */
+  readonly isSoundWithOne?: boolean;
 }
 
 /**
@@ -100,22 +104,31 @@ function exploreRuns(
   const { model } = context;
   const assertions = assertionsOf(context);
   const watched = watchedNodes(assertions.map((item) => item.assertion));
-  const outcomes = outcomesOf(model, unsure);
+  const apart = assertions.flatMap(({ assertion }): [number, number][] =>
+    assertion.form === "never" ? [[assertion.node, assertion.with]] : [],
+  );
+  const outcomes = outcomesOf(model, unsure, apart);
   let known: Apart | undefined;
-  const apart = (): Apart => (known ??= exploreApart(model, outcomes, { maxStates }));
+  const interleaved = (): Apart => (known ??= exploreApart(model, outcomes, { maxStates }));
   // A small graph is explored longer, even after an error, so that one check reports all findings.
   const isEnough = (count: number): boolean =>
-    (model.nodes.length > SMALL || count > LARGE) && apart().isUnsafe === true;
+    (model.nodes.length > SMALL || count > LARGE) && interleaved().isUnsafe === true;
   const explored = explore(model, outcomes, { data: true, maxStates, watched, isEnough });
   const finder = createRunFinder(explored);
   if (wider === undefined)
-    return { assertions, states: explored, apart, finder, defects: findDefects(explored, finder) };
+    return { assertions, states: explored, apart: interleaved, finder, defects: findDefects(explored, finder) };
   const fires = wider.states.complete ? wider.states.barrierFires : wider.reach.barrierOpens;
   const barrierFires = explored.barrierFires.map((value, barrier) => (value === 1 ? 1 : fires[barrier]!));
   const states = { ...explored, barrierFires };
   const defects = findDefects(states, finder);
   const leavesLoops = wider.states.complete && wider.defects.livelocks.length === 0;
-  return { assertions, states, apart, finder, defects: leavesLoops ? { ...defects, livelocks: [] } : defects };
+  return {
+    assertions,
+    states,
+    apart: interleaved,
+    finder,
+    defects: leavesLoops ? { ...defects, livelocks: [] } : defects,
+  };
 }
 
 /** Reports the findings of an exploration. Returns the assertions that it does not decide. */
@@ -161,13 +174,11 @@ function proveRuns(
     const left = proven.open.filter((property) => !states.complete || property !== "writers of one step");
     for (const property of left) open.push({ property, why, isLarge: true });
   }
-  if (soundStates === undefined)
-    open.push({
-      property: SOUNDNESS,
-      why: reasonOfSoundness(context, exploration) ?? why,
-      ...(states.complete ? {} : { isLarge: true }),
-    });
-  else if (states.complete && !states.states.some(({ id }) => endingOf(states, id) === "completed")) {
+  if (soundStates === undefined) {
+    const reason = reasonOfSoundness(context, exploration);
+    const isLarge = !states.complete && reason === undefined;
+    open.push({ property: SOUNDNESS, why: reason ?? why, ...(isLarge ? { isLarge } : {}) });
+  } else if (states.complete && !states.states.some(({ id }) => endingOf(states, id) === "completed")) {
     soundStates = undefined;
     open.push({ property: SOUNDNESS, why: "no run completes" });
   }
@@ -199,8 +210,17 @@ function gaveUpText(context: CheckContext, gaveUp: GaveUp): string {
 }
 
 /** The reason why a completely explored graph is not proven sound. */
-function reasonOfSoundness(context: CheckContext, { states, defects }: Exploration): string | undefined {
-  if (!states.complete) return undefined;
+function reasonOfSoundness(
+  context: CheckContext,
+  { states, defects, isSoundWithOne }: Exploration,
+): string | undefined {
+  const reason = jumpReason(context);
+  const isMany = isSoundWithOne === true ? `${reason ?? ""}; with one target for each jump it is sound` : reason;
+  if (!states.complete) {
+    const { doubleRuns, accidentalJoins, lostSignals, leftIncomplete } = defects;
+    const isRefuted = doubleRuns.length + accidentalJoins.length + lostSignals.length + leftIncomplete.length > 0;
+    return isRefuted ? isMany : undefined;
+  }
   const name = (node: number): string => (node === START_NODE ? "start" : context.nodeName(node));
   const [stuck] = states.stuck;
   if (stuck !== undefined) {
@@ -209,7 +229,6 @@ function reasonOfSoundness(context: CheckContext, { states, defects }: Explorati
     return `\`${branch.label.replace(/^when /, "")}\` after \`${name(node)}\` may have no value`;
   }
   const { neverFire, leftIncomplete, livelocks, doubleRuns, accidentalJoins, lostSignals, mayGoOn } = defects;
-  const isMany = jumpReason(context);
   if (neverFire.length + leftIncomplete.length > 0) return isMany ?? "a barrier may be left half filled";
   if (lostSignals.length > 0) return isMany ?? "a signal may be lost";
   if (doubleRuns.length + accidentalJoins.length > 0) return isMany ?? "parallel arms may meet without a barrier";

@@ -25,6 +25,12 @@ export function proveWorstCase(
 ): Calls | undefined {
   const { nodes } = context.graph;
   const perItem = nodes.some((node) => node.each !== undefined);
+  const [split] = graph.outcomes.split;
+  if (split !== undefined) {
+    const why = `the branches of the jumps of \`${context.nodeName(split)}\` are explored separately`;
+    context.open.push({ property: "largest parallelism", why, isMinor: true });
+    return undefined;
+  }
   proveParallelism(context, graph, perItem);
   if (bounds.endless.length > 0) return undefined;
   const { model } = context;

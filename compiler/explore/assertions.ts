@@ -103,7 +103,10 @@ function firstOf(search: (exactOnly: boolean) => Run | undefined): Run | undefin
 
 /** Whether a node finishes in a step, that is, runs without a failure. */
 function finishes(graph: StateGraph, state: number, edge: number, node: number): boolean {
-  if (!runs(graph.states[state]!, node)) return false;
+  if (!runs(graph.states[state]!, node)) {
+    // The failures of sent tasks are not recorded. Without error edges, a failure ends the run.
+    return graph.model.nodes[node]?.errorRouting === undefined && runsAtAll(graph, graph.states[state]!, node);
+  }
   const bit = graph.watched.indexOf(node);
   return bit === -1 || (graph.flags[state]![edge]! & (FLAG_FAILED << bit)) === 0;
 }

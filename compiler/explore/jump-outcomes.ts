@@ -1,5 +1,6 @@
 /** The outcomes of jumps: `goto`, exclusive `goto`, `stop` and `send`. */
 import { END_TARGET } from "../control/net.ts";
+import { type JumpGroup, jumpGroups, type Pair } from "./jump-groups.ts";
 import type { ControlModel, ControlNode } from "./model.ts";
 import type { Outcome } from "./outcomes.ts";
 
@@ -11,68 +12,102 @@ export function singleJumps(model: ControlModel, node: ControlNode): readonly Ou
 /** Maximum number of jump targets for which all subsets are enumerated. */
 const MAX_JUMPS = 4;
 
+export interface Jumps {
+  /** Combinations are missing. */
+  readonly isCut: boolean;
+  /** Targets in different groups (`jumpGroups`) are never combined. */
+  readonly isSplit: boolean;
+}
+
 /**
  * Adds the other jumps of a node to `found`: a `goto` to several nodes, an exclusive `goto`, and each of these, and the
- * node's own edges, with `send`. The items of a `for` can jump differently, which results in the same sets. Returns
- * whether combinations are missing.
+ * node's own edges, with `send`. The items of a `for` can jump differently, which results in the same sets.
  */
-export function addJumps(model: ControlModel, node: ControlNode, own: readonly Outcome[], found: Outcome[]): boolean {
-  const targets = (node.jumps ?? []).filter((target) => target !== END_TARGET);
-  // Mutation point: stop
-  const canStop = node.jumps?.includes(END_TARGET) === true;
-  const isCut = targets.length > MAX_JUMPS;
-  const sets = subsetsOf(targets.slice(0, MAX_JUMPS));
-  // Mutation point: sent-nodes
-  const sent = subsetsOf(node.sends.slice(0, MAX_JUMPS));
-  const names = (nodes: readonly number[]): string => nodes.map((target) => nameOf(model, target)).join(", ");
-  const withSent = (outcome: Outcome, nodes: readonly number[]): Outcome => ({
-    ...outcome,
-    kind: "jump",
-    places: [...new Set([...outcome.places, ...nodes])].sort((a, b) => a - b),
-    label: [outcome.label, nodes.length === 0 ? "" : `send ${names(nodes)}`].filter((part) => part !== "").join(", "),
-  });
-  for (const nodes of sent) {
-    if (nodes.length > 0) {
-      for (const outcome of own) if (outcome.kind !== "stuck") found.push(withSent(outcome, nodes));
-      if (canStop) found.push(withSent(jump(model, node, [], [], "stop", false), nodes));
-    }
-    for (const set of sets) {
-      const label = `goto ${names(set)}`;
-      const isKnown = set.length === 1 && nodes.length === 0;
-      if (set.length > 0 && !isKnown)
-        found.push(endsIf(canStop, withSent(jump(model, node, set, [], label, false), nodes)));
-      if (set.length === 0 && !canStop) continue;
-      const exclusive = jump(
-        model,
-        node,
-        [],
-        set,
-        `exclusive goto ${names(set.length === 0 ? [END_TARGET] : set)}`,
-        true,
-      );
-      found.push(endsIf(canStop, withSent(exclusive, nodes)));
-    }
-  }
-  // Some of several sent tasks can take the edges of the node while others jump.
-  if (node.isSent) {
-    for (const outcome of own) {
-      if (outcome.kind === "stuck") continue;
-      for (const set of sets) {
-        if (set.length === 0) continue;
-        const { places } = jump(model, node, set, [], "", false);
-        const label = [outcome.label, `goto ${names(set)}`].filter((part) => part !== "").join(", ");
-        const both = { ...outcome, places: [...new Set([...outcome.places, ...places])], label };
-        for (const nodes of sent) found.push(endsIf(canStop, withSent(both, nodes)));
-      }
-    }
-  }
+export function addJumps(
+  model: ControlModel,
+  node: ControlNode,
+  own: readonly Outcome[],
+  found: Outcome[],
+  apart: readonly Pair[],
+): Jumps {
+  const groups = jumpGroups(model, node, apart);
+  const isCut = groups.some(({ targets }) => targets.length > MAX_JUMPS);
+  const jumps = new Map<string, Outcome>();
+  const add = (outcome: Outcome): void => {
+    const key = `${outcome.places.join()}/${outcome.ends}/${outcome.exclusive}`;
+    if (outcome.cubes !== undefined) found.push(outcome);
+    else if (!jumps.has(key)) jumps.set(key, outcome);
+  };
+  for (const group of groups) addGroup(model, node, group, own, add);
+  for (const outcome of jumps.values()) found.push(outcome);
   found.sort((left, right) => Number(left.exclusive) - Number(right.exclusive));
   if (isCut) {
-    const all = jump(model, node, targets, targets, `goto ${names(targets)}`, false);
+    const targets = groups.flatMap((group) => group.targets);
+    const all = jump(model, node, targets, targets, `goto ${namesOf(model, targets)}`, false);
     const places = [...new Set([...all.places, ...node.sends, ...own.flatMap((outcome) => outcome.places)])];
     found.push({ ...all, places: places.sort((a, b) => a - b), ends: true, exact: false });
   }
-  return isCut;
+  return { isCut, isSplit: groups.length > 1 };
+}
+
+function addGroup(
+  model: ControlModel,
+  node: ControlNode,
+  group: JumpGroup,
+  allOwn: readonly Outcome[],
+  add: (outcome: Outcome) => void,
+): void {
+  // Mutation point: stop
+  const canStop = node.jumps?.includes(END_TARGET) === true;
+  const targets = group.targets.slice(0, MAX_JUMPS);
+  const sets = subsetsOf(targets);
+  // Mutation point: sent-nodes
+  const sent = subsetsOf(node.sends.filter((copy) => targets.includes(model.nodes[copy]!.declared)));
+  const own = allOwn.filter(({ kind }) => kind !== "stuck");
+  for (const nodes of sent) {
+    const withSent = (outcome: Outcome): Outcome => withTasks(model, outcome, nodes);
+    if (nodes.length > 0) {
+      if (group.hasOwn) for (const outcome of own) add(withSent(outcome));
+      // The own edges are taken, too. Their branches are in another group.
+      else add(withSent({ ...jump(model, node, [], [], "", false), ends: false }));
+      if (canStop) add(withSent(jump(model, node, [], [], "stop", false)));
+    }
+    for (const set of sets) {
+      const label = `goto ${namesOf(model, set)}`;
+      const isKnown = set.length === 1 && nodes.length === 0;
+      if (set.length > 0 && !isKnown) add(endsIf(canStop, withSent(jump(model, node, set, [], label, false))));
+      if (set.length === 0 && !canStop) continue;
+      const exclusive = `exclusive goto ${namesOf(model, set.length === 0 ? [END_TARGET] : set)}`;
+      add(endsIf(canStop, withSent(jump(model, node, [], set, exclusive, true))));
+    }
+  }
+  // Some of several sent tasks can take the edges of the node while others jump.
+  if (!node.isSent || !group.hasOwn) return;
+  for (const outcome of own) {
+    for (const set of sets) {
+      if (set.length === 0) continue;
+      const { places } = jump(model, node, set, [], "", false);
+      const label = [outcome.label, `goto ${namesOf(model, set)}`].filter((part) => part !== "").join(", ");
+      const both = { ...outcome, places: [...new Set([...outcome.places, ...places])], label };
+      for (const nodes of sent) add(endsIf(canStop, withTasks(model, both, nodes)));
+    }
+  }
+}
+
+/**
+ * An outcome with tasks that are sent to nodes. A node that is also signalled in the same step is one more of these
+ * tasks, whose number is unknown.
+ */
+function withTasks(model: ControlModel, outcome: Outcome, sent: readonly number[]): Outcome {
+  const places = new Set([...outcome.places, ...sent]);
+  for (const copy of sent) places.delete(model.nodes[copy]!.declared);
+  const task = sent.length === 0 ? "" : `send ${namesOf(model, sent)}`;
+  return {
+    ...outcome,
+    kind: "jump",
+    places: [...places].sort((a, b) => a - b),
+    label: [outcome.label, task].filter((part) => part !== "").join(", "),
+  };
 }
 
 /** A jump to `end` beside other targets ends a branch, too. */
@@ -115,6 +150,10 @@ function jump(
     exclusive,
     branches: [],
   };
+}
+
+function namesOf(model: ControlModel, targets: readonly number[]): string {
+  return targets.map((target) => nameOf(model, target)).join(", ");
 }
 
 function nameOf(model: ControlModel, target: number): string {

@@ -1,7 +1,8 @@
 /**
  * The outcomes of one node's step: every set of signals that its routes and jumps allow, with the conditions of each.
  */
-import { addJumps, singleJumps } from "./jump-outcomes.ts";
+import { addJumps, type Jumps, singleJumps } from "./jump-outcomes.ts";
+import type { Pair } from "./jump-groups.ts";
 import { type Combinations, combineRoutes } from "./combine-routes.ts";
 import { type Cube, termsOf } from "./formula.ts";
 import { END_TARGET } from "../control/net.ts";
@@ -45,6 +46,11 @@ export interface Outcomes {
    * that signals all places, for analyses that need only the set of places that can be signalled.
    */
   readonly tooMany: ReadonlySet<number>;
+  /**
+   * Nodes whose jumps to several targets are represented by jumps to fewer (`jumpGroups`). Runs in one group are complete,
+   * but what several branches do together is not counted: the nodes of one step, and the calls of one run.
+   */
+  readonly split: ReadonlySet<number>;
 }
 
 /** The index of `start` among nodes. */
@@ -52,8 +58,15 @@ export const START_NODE = -1;
 
 const NO_NODES: ReadonlySet<number> = new Set();
 
-/** @param unsure declared nodes that are not known to succeed: no trace with their success is exact */
-export function outcomesOf(model: ControlModel, unsure: ReadonlySet<number> = NO_NODES): Outcomes {
+/**
+ * @param unsure declared nodes that are not known to succeed: no trace with their success is exact
+ * @param apart pairs of nodes of which a property says that they do not run in the same step
+ */
+export function outcomesOf(
+  model: ControlModel,
+  unsure: ReadonlySet<number> = NO_NODES,
+  apart: readonly Pair[] = [],
+): Outcomes {
   const mayBeNull = new Set<number>();
   for (const term of model.terms.terms) {
     const channel = term.channel === undefined ? undefined : model.data.channels[term.channel];
@@ -62,15 +75,17 @@ export function outcomesOf(model: ControlModel, unsure: ReadonlySet<number> = NO
   const written = mayBeNull.size === 0 ? undefined : channelsWritten(model, mayBeNull).after;
   const hasItems = createHasItems(model);
   const tooMany = new Set<number>();
+  const split = new Set<number>();
   const nodes = model.nodes.map((node) => {
     const known = notNull(model, node, written);
-    const found = outcomesOfNode(model, node, known, hasItems(node), unsure.has(node.declared));
+    const found = outcomesOfNode(model, node, known, hasItems(node), unsure.has(node.declared), apart);
     if (found.isCut) tooMany.add(node.index);
+    if (found.isSplit) split.add(node.index);
     return node.isSent ? outcomesOfMany(found, () => tooMany.add(node.index)) : found.outcomes;
   });
   const start = combineRoutes(model.start, "own", new Map());
   if (start.isCut) tooMany.add(START_NODE);
-  return { start: start.outcomes, nodes, tooMany };
+  return { start: start.outcomes, nodes, tooMany, split };
 }
 
 /** Channels that have been written when a node ends, and so are not null in its conditions. */
@@ -105,9 +120,11 @@ function outcomesOfNode(
   known: Cube,
   hasItems: boolean,
   isUnsure: boolean,
-): Combinations {
+  apart: readonly Pair[],
+): Combinations & Pick<Jumps, "isSplit"> {
   const found: Outcome[] = [];
   let isCut = false;
+  let isSplit = false;
   if (!node.alwaysFails) {
     const own = combineRoutes(node.routing, "own", known);
     isCut ||= own.isCut;
@@ -123,7 +140,11 @@ function outcomesOfNode(
       const isSure = node.fails === "freely" && hasItems;
       // Mutation point: goto-one
       for (const each of singleJumps(model, node)) found.push(isSure ? each : { ...each, exact: false });
-      if (model.jumps === "any") isCut = addJumps(model, node, own.outcomes, found) || isCut;
+      if (model.jumps === "any") {
+        const jumps = addJumps(model, node, own.outcomes, found, apart);
+        isCut ||= jumps.isCut;
+        ({ isSplit } = jumps);
+      }
     }
   }
   // Mutation point: error-edges
@@ -140,7 +161,7 @@ function outcomesOfNode(
       found.push(isSure && !node.allowsFailure ? item : { ...item, exact: false });
     }
   }
-  return { outcomes: found, isCut };
+  return { outcomes: found, isCut, isSplit };
 }
 
 /** The outcomes of several sent tasks in one step: each succeeds or fails independently. */

@@ -9,7 +9,12 @@ const GRAPHS = 1500;
 
 function withOutcomes(change: (outcomes: readonly Outcome[]) => readonly Outcome[]): PlantedBug {
   return {
-    outcomes: ({ start, nodes, tooMany }: Outcomes) => ({ start: change(start), nodes: nodes.map(change), tooMany }),
+    outcomes: ({ start, nodes, tooMany, split }: Outcomes) => ({
+      start: change(start),
+      nodes: nodes.map(change),
+      tooMany,
+      split,
+    }),
   };
 }
 
