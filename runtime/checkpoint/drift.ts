@@ -4,7 +4,7 @@ import { Mismatch } from "../value/validate.ts";
 import type { Program } from "../program/program.ts";
 import type { Store } from "../interface/store.ts";
 import { channelShapes, recordedShapes, reducerOf, type ChannelShapes } from "./channel-shapes.ts";
-import { formerNames, presentChannels, underPresentNames, type PresentCheckpoint } from "./former-names.ts";
+import { presentChannels, underPresentNames, type PresentCheckpoint } from "./former-names.ts";
 import { ERROR_NAME } from "../table/error-channel.ts";
 import { presentPauses } from "./present-pauses.ts";
 import { isResult } from "./restore-run.ts";
@@ -17,7 +17,7 @@ import type { StoredOutcome } from "../run/shared.ts";
  * each new channel.
  *
  * @param writes results that were stored since the checkpoint
- * @param known what is already known not to fit
+ * @param options `known`: what is already known not to fit; `stored`: the checkpoint as the store has it (`moveCalled`)
  * @throws ThreadError NG_DRIFT that lists what does not fit
  */
 export async function refuseDrift(
@@ -25,20 +25,14 @@ export async function refuseDrift(
   store: Store,
   head: Checkpoint,
   writes: readonly PendingWrite[] = [],
-  known: readonly string[] = [],
+  { known = [], stored = head }: { readonly known?: readonly string[]; readonly stored?: Checkpoint | undefined } = {},
 ): Promise<PresentCheckpoint> {
   const { table } = program;
   const present = underPresentNames(program, head, writes);
   // Mutation point: other-graph
   if (present.head.graph !== undefined && present.head.graph !== table.name) throw otherGraph(head, table.name);
-  const shapes = head.digest === table.digest ? undefined : presentShapes(program, await recordedShapes(store, head));
-  const callProblems = renamedCallProblems(program, head);
-  const problems = [
-    ...known,
-    ...present.problems,
-    ...callProblems,
-    ...driftProblems(program, present.head, present.writes, shapes),
-  ];
+  const shapes = head.digest === table.digest ? undefined : presentShapes(program, await recordedShapes(store, stored));
+  const problems = [...known, ...present.problems, ...driftProblems(program, present.head, present.writes, shapes)];
   // Mutation point: drift
   if (problems.length === 0) return withPresentPauses(program, present);
   throw drift(
@@ -57,21 +51,6 @@ function withPresentPauses(program: Program, present: PresentCheckpoint): Presen
 
 export function presentShapes(program: Program, shapes: ChannelShapes | undefined): ChannelShapes | undefined {
   return shapes === undefined ? undefined : presentChannels(program, shapes);
-}
-
-/** Runs of called graphs are stored under the name of the node that calls them: it keeps its name until they have ended. */
-export function renamedCallProblems(program: Program, head: Checkpoint): string[] {
-  const names = head.digest === program.table.digest ? undefined : formerNames(program);
-  if (names === undefined) return [];
-  const depth = head.namespace === "" ? 0 : head.namespace.split("/").length;
-  const calls = Object.keys(head.children ?? {}).map(
-    (namespace) => /^\w+/.exec(namespace.split("/")[depth] ?? "")?.[0] ?? "",
-  );
-  return [...new Set(calls)].flatMap((old) => {
-    const name = names.nodes.get(old);
-    if (name === undefined) return [];
-    return [`node \`${old}\` cannot become \`${name}\` before the graph that it calls has finished`];
-  });
 }
 
 /** A thread belongs to the graph of its first run: another graph has other channels, and could answer its pauses. */

@@ -4,7 +4,7 @@ import type { Json } from "../value/json.ts";
 import type { Program } from "../program/program.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 import { renameChannels, renameCheckpoint, renameTask, renameWrite, type Renaming } from "./rename-checkpoint.ts";
-import { isResult, withAnswers } from "./restore-run.ts";
+import { isResult, renameStoredTask, withAnswers } from "./restore-run.ts";
 
 /** A checkpoint under the present names of its graph. */
 export interface PresentCheckpoint {
@@ -128,10 +128,8 @@ export function presentPauseId(program: Program, id: string): string {
 
 function presentWrite(write: PendingWrite, names: FormerNames): PendingWrite {
   if (isResult(write)) return renameWrite(withoutUpdates(write, names.dropped), names);
-  // The write of an answer or of a due time: a prefix and the id of a pause.
-  const start = write.taskId.indexOf(":") + 1;
-  const id = renameTask(write.taskId.slice(start), names);
-  return { ...write, taskId: `${write.taskId.slice(0, start)}${id}`, node: names.nodes.get(write.node) ?? write.node };
+  const renamed = renameStoredTask(write, (id) => renameTask(id, names));
+  return { ...renamed, node: names.nodes.get(write.node) ?? write.node };
 }
 
 export function withoutChannels(head: Checkpoint, dropped: ReadonlySet<string>): Checkpoint {

@@ -4,6 +4,7 @@ import type { Store } from "../interface/store.ts";
 import type { Program } from "../program/program.ts";
 import type { Durable } from "../run/shared.ts";
 import { asStoreError } from "./journal.ts";
+import { moveCalled, moveCalledWrites, outermostRun } from "./move-called.ts";
 import { migrateCheckpoint } from "./restore-run.ts";
 
 /** The newest checkpoint of a thread. @throws ThreadError NG_UNKNOWN_THREAD */
@@ -42,28 +43,100 @@ export async function loadChildHead(
   return found === undefined ? undefined : migrateCheckpoint(found, { threadId, namespace });
 }
 
+/** The stored run of a called graph. */
+export interface StoredCall {
+  /** The head of the namespace, which the next checkpoint replaces. */
+  readonly latest: Checkpoint | undefined;
+  /** The newest checkpoint of the call, or that of an earlier call in the namespace; `undefined` if there is neither. */
+  readonly head: Checkpoint | undefined;
+  /** `head` as it is stored: in another namespace or by another run, if a caller was renamed or the run was forked. */
+  readonly stored: Checkpoint | undefined;
+  /** The results that were stored after `head`. */
+  readonly writes: readonly PendingWrite[];
+}
+
 /**
- * The newest checkpoint of a called graph in a run of its thread. A fork that died after it had copied the graph has left its
- * copy as the head of the namespace: then it is the checkpoint that the caller refers to.
+ * Finds the stored run of a call: in its namespace; in a namespace that earlier versions of the graphs used (`was`); or by the id
+ * that the caller recorded, if the caller was forked or renamed since.
  *
- * @param head the head of the namespace
- * @param runId the id of the outermost run
+ * @param call the new run of the called graph
  * @param children the ids that the caller's checkpoint records, by namespace
  */
-export async function loadCalled(
-  { store, threadId }: Pick<Durable, "store" | "threadId">,
-  head: Checkpoint,
-  runId: string,
+export async function loadCall(
+  durable: Pick<Durable, "store" | "threadId">,
+  call: CalledRun,
   children: Readonly<Record<string, CheckpointId>>,
-): Promise<Checkpoint> {
-  const { namespace } = head;
-  if (head.runId.startsWith(`${runId}/`) || !Object.hasOwn(children, namespace)) return head;
-  const recorded = children[namespace]!;
-  const found = await asStoreError(() => store.loadById(threadId, recorded));
-  if (found === undefined) return head;
-  const called = migrateCheckpoint(found, { threadId, namespace, id: recorded });
-  return called.runId.startsWith(`${runId}/`) ? called : head;
+): Promise<StoredCall> {
+  const { namespace, runId } = call;
+  const latest = await loadChildHead(durable, namespace);
+  if (latest !== undefined && isRoundOf(latest, runId)) return storedCall(durable, call, latest, latest);
+  for (const place of call.formerPlaces) {
+    const former = await loadChildHead(durable, place.namespace);
+    if (former !== undefined && isRoundOf(former, place.runId)) return storedCall(durable, call, latest, former);
+  }
+  const recorded = Object.hasOwn(children, namespace)
+    ? await loadRecorded(durable, children[namespace]!, call.shared.runId)
+    : undefined;
+  return storedCall(durable, call, latest, recorded ?? latest);
 }
+
+/** The called graph of a run: what `loadCall` reads of it. */
+interface CalledRun {
+  readonly namespace: string;
+  readonly runId: string;
+  readonly shared: { readonly runId: string };
+  readonly formerPlaces: readonly { readonly namespace: string; readonly runId: string }[];
+}
+
+async function storedCall(
+  durable: Pick<Durable, "store" | "threadId">,
+  { namespace, runId, shared }: CalledRun,
+  latest: Checkpoint | undefined,
+  stored: Checkpoint | undefined,
+): Promise<StoredCall> {
+  if (stored === undefined) return { latest, head: undefined, stored, writes: [] };
+  const place = { namespace, runId: shared.runId };
+  const moved = stored === latest ? stored : moveCalled(stored, place);
+  if (!isRoundOf(moved, runId)) return { latest, head: latest, stored: latest, writes: [] };
+  const writes = await loadWrites(durable.store, durable.threadId, stored.id);
+  return { latest, head: moved, stored, writes: moved === stored ? writes : moveCalledWrites(writes, stored, place) };
+}
+
+/**
+ * The checkpoint of an unfinished called graph that a run continues, by the id that its caller recorded.
+ *
+ * @param runId the outermost run
+ */
+export async function loadRecorded(
+  durable: Pick<Durable, "store" | "threadId">,
+  id: CheckpointId,
+  runId: string,
+): Promise<Checkpoint | undefined> {
+  const { store, threadId } = durable;
+  const found = await asStoreError(() => store.loadById(threadId, id));
+  if (found === undefined) return undefined;
+  const recorded = migrateCheckpoint(found, { threadId, namespace: found.namespace, id });
+  // The called graph may have progressed since its caller recorded it. A fork continues at the recorded checkpoint.
+  // Mutation point: recorded-checkpoint
+  if (outermostRun(recorded) !== runId) return recorded;
+  const latest = await loadChildHead(durable, recorded.namespace);
+  return latest?.runId === recorded.runId ? latest : recorded;
+}
+
+/** Whether a checkpoint belongs to a call: to its first run, or to a later one (`.2`). */
+export function isRoundOf(checkpoint: Pick<Checkpoint, "runId">, runId: string): boolean {
+  return roundOf(checkpoint, runId) !== undefined;
+}
+
+/** The number of the run of a call that a checkpoint belongs to, 1-based; `undefined` for another call. */
+export function roundOf(checkpoint: Pick<Checkpoint, "runId">, runId: string): number | undefined {
+  if (!checkpoint.runId.startsWith(runId)) return undefined;
+  const round = ROUND.exec(checkpoint.runId.slice(runId.length));
+  return round === null ? undefined : Number(round[1] ?? 1);
+}
+
+/** Suffix of the run id from the second run of a call on. */
+const ROUND = /^(?:\.(\d+))?$/;
 
 /** A checkpoint of the outermost graph, by id or label. @throws ThreadError NG_UNKNOWN_CHECKPOINT */
 export async function findCheckpoint(store: Store, threadId: ThreadId, name: CheckpointId): Promise<Checkpoint> {

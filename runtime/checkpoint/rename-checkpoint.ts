@@ -17,7 +17,7 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
   const node = (name: string): string => renaming.nodes.get(name) ?? name;
   const first = (id: string): string => renameFirst(id, node);
   const task = renaming.path ?? first;
-  const { currentNode, finished, passedGates, failure, unrouted, failedEdges, channels, dues } = head;
+  const { currentNode, finished, passedGates, failure, unrouted, failedEdges, channels, dues, children } = head;
   return {
     ...head,
     currentNodes: head.currentNodes.map(node),
@@ -34,7 +34,9 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
     ...(failure && { failure: failure.node === undefined ? failure : { ...failure, node: node(failure.node) } }),
     ...(unrouted && { unrouted: unrouted.map((name) => (name === "start" ? name : node(name))) }),
     ...(failedEdges && { failedEdges: failedEdges.map(node) }),
-    ...(dues && { dues: renameKeys(dues, task, (due) => due) }),
+    ...(dues && { dues: renameRecord(dues, task) }),
+    // The checkpoints stay in their former namespaces until the next run of the called graph.
+    ...(children && { children: renameRecord(children, task) }),
     ...(channels && { channels: renameChannels(channels, renaming) }),
     values: renameChannels(withError(head.values, node), renaming),
     versions: renameChannels(head.versions, renaming),
@@ -43,11 +45,7 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
 
 /** A record by channel under the new names. */
 export function renameChannels<T>(record: Readonly<Record<string, T>>, { channels }: Renaming): Record<string, T> {
-  return renameKeys(
-    record,
-    (name) => channels.get(name) ?? name,
-    (value) => value,
-  );
+  return renameRecord(record, (name) => channels.get(name) ?? name);
 }
 
 /** A stored result under the new names. */
@@ -105,6 +103,14 @@ function renameFirst(id: string, node: (name: string) => string): string {
     /^(before:|after:)?(\w+)/,
     (_, gate: string | undefined, name: string) => `${gate ?? ""}${node(name)}`,
   );
+}
+
+/** A record with other keys and the same values. */
+export function renameRecord<T>(
+  record: Readonly<Record<string, T>>,
+  rename: (name: string) => string,
+): Record<string, T> {
+  return renameKeys(record, rename, (value) => value);
 }
 
 function renameKeys<T, R>(

@@ -164,7 +164,7 @@ export function withAnswers<T extends Checkpoint>(head: T, writes: readonly Pend
   if (writes.length === 0 || head.pauses.length === 0) return head;
   const stored = writes.filter(isAnswer).map((write) => ({ id: answeredPause(write), value: write.result }));
   const ids = new Set([...stored.map(({ id }) => id), ...wokenPauses(writes)]);
-  const done = new Set(writes.filter(isResult).map(({ taskId }) => taskId));
+  const done = finishedTasks(writes);
   // A task that waited for a signal or a deadline can also have a stored result.
   const isDone = ({ taskId = "", namespace }: PauseItem): boolean => namespace.length === 0 && done.has(taskId);
   const pauses = head.pauses.filter((pause) => !ids.has(pause.id) && !isDone(pause));
@@ -181,9 +181,22 @@ export function withAnswers<T extends Checkpoint>(head: T, writes: readonly Pend
 export function hasOpenWork({ status, pauses }: Checkpoint, writes: readonly PendingWrite[]): boolean {
   if (status !== "paused" || writes.length === 0) return false;
   const continued = new Set([...writes.filter(isAnswer).map(answeredPause), ...wokenPauses(writes)]);
-  const done = new Set(writes.filter(isResult).map(({ taskId }) => taskId));
+  const done = finishedTasks(writes);
   // Mutation point: open-work
   return pauses.some(({ id, namespace, taskId = "" }) => continued.has(id) && !done.has(namespace[0] ?? taskId));
+}
+
+/** The tasks with stored results, under their former names, too: the pauses of a checkpoint may have these. */
+function finishedTasks(writes: readonly PendingWrite[]): ReadonlySet<string> {
+  const done = new Set<string>();
+  for (const write of writes) {
+    if (!isResult(write)) continue;
+    const { taskId, node, result } = write;
+    done.add(taskId);
+    const { was = [] } = result as unknown as StoredOutcome;
+    for (const former of was) done.add(`${former}${taskId.slice(node.length)}`);
+  }
+  return done;
 }
 
 const ANSWER = "answer:";
@@ -228,11 +241,18 @@ export function dueWrite(node: string, pauseId: string, due: number): PendingWri
   return { taskId: `${DUE}${pauseId}`, node, result: due };
 }
 
-function isDue(write: PendingWrite): boolean {
+/** A write of an answer, of a due time or of a signal under another id of its pause. Results are returned as they are. */
+export function renameStoredTask(write: PendingWrite, rename: (id: string) => string): PendingWrite {
+  if (isResult(write)) return write;
+  const start = write.taskId.indexOf(":") + 1;
+  return { ...write, taskId: `${write.taskId.slice(0, start)}${rename(write.taskId.slice(start))}` };
+}
+
+export function isDue(write: PendingWrite): boolean {
   return write.taskId.startsWith(DUE);
 }
 
-function dueOfWrite({ taskId, result }: PendingWrite): readonly [pauseId: string, due: number] {
+export function dueOfWrite({ taskId, result }: PendingWrite): readonly [pauseId: string, due: number] {
   return [taskId.slice(DUE.length), Number(result)];
 }
 

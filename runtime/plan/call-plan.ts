@@ -7,7 +7,7 @@ import { inheritConfig } from "../run/run-config.ts";
 import { applyInput, followRun } from "../run/run-input.ts";
 import { placeOfCall, Run } from "../run/run.ts";
 import type { Attempt } from "../step/attempt.ts";
-import { loadChildHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { loadCall } from "../checkpoint/load-checkpoint.ts";
 import type { JsonObject } from "../value/json.ts";
 import { drivePlan } from "./drive-plan.ts";
 import { planContext } from "./plan-hooks.ts";
@@ -31,16 +31,19 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
     maxSteps: null,
     place: placeOfCall(caller, task),
   });
-  const head = durable === undefined ? undefined : await loadChildHead(durable, run.namespace);
+  const call = durable === undefined ? undefined : await loadCall(durable, run, caller.children);
+  const head = call?.head;
   let restored: RestoredPlan = { tasks: new Map(), waited: [] };
-  if (head !== undefined && durable !== undefined && continuesCall(attempt, run, head, input)) {
-    restored = restorePlan(program, run, head, await loadWrites(durable.store, durable.threadId, head.id));
+  if (call !== undefined && head !== undefined && continuesCall(attempt, run, head, input)) {
+    restored = restorePlan(program, run, head, call.writes);
     inheritConfig(run, caller);
   } else {
     applyInput(run, input);
     inheritConfig(run, caller);
     followRun(run, head);
   }
+  // The next checkpoint has all values of the plan.
+  if (call !== undefined && call.stored !== head) run.writer?.branch(call.latest?.id ?? null, null);
   await saveFirstCheckpoint(program, run, restored);
   const begin = shared.clock.now();
   const { emit, options, prefix } = planContext(shared);

@@ -42,22 +42,25 @@ export interface Place {
   readonly runId: string;
   /** As `runId`, without the number of the run of this call: equal on every re-execution. */
   readonly keyId: string;
-  /** Namespaces under which earlier versions of the graphs stored this call (`was`). */
-  readonly former?: readonly string[];
+  /** Places at which earlier versions of the graphs stored this call (`was`). */
+  readonly former?: readonly FormerPlace[];
   /** Attempt of the calling node, 1-based (the default is 1). */
   readonly attempt?: number;
+}
+
+/** The place of a call before nodes on its path were renamed. */
+export interface FormerPlace {
+  readonly namespace: string;
+  /** As `Place.runId`. */
+  readonly runId: string;
 }
 
 /** The place of the graph that a task calls. */
 export function placeOfCall(caller: Run, task: Task): Place {
   const call = `/${taskName(task)}@${caller.step}`;
-  const { was = [], name } = task.node.spec;
-  const former = [name, ...was].map((each) => `${each}${task.id.slice(name.length)}`);
-  const callers =
-    caller.path.length === 0 ? [""] : [caller.namespace, ...caller.formerNamespaces].map((at) => `${at}/`);
-  const namespaces = callers.flatMap((at) => former.map((id) => `${at}${id}`)).slice(1);
+  const former = formerPlaces(caller, task);
   return {
-    ...(namespaces.length === 0 ? {} : { former: namespaces }),
+    ...(former.length === 0 ? {} : { former }),
     path: [...caller.path, task.id],
     runId: `${caller.runId}${call}`,
     keyId: `${caller.keyId}${call}`,
@@ -74,6 +77,19 @@ export interface Unrouted {
   readonly hasFailed?: boolean;
 }
 
+function formerPlaces(caller: Run, task: Task): readonly FormerPlace[] {
+  const { was = NOTHING, name } = task.node.spec;
+  if (was.length === 0 && caller.formerPlaces.length === 0) return NOTHING;
+  const callers: readonly FormerPlace[] = [caller, ...caller.formerPlaces];
+  const places = callers.flatMap(({ namespace, runId }) =>
+    [name, ...was].map((node) => ({
+      namespace: `${namespace === "" ? "" : `${namespace}/`}${node}${task.id.slice(name.length)}`,
+      runId: `${runId}/${node}${taskName(task).slice(name.length)}@${caller.step}`,
+    })),
+  );
+  return places.slice(1);
+}
+
 /**
  * One run of one graph: its state between steps. `step/run-loop.ts` and its neighbours execute the steps. A called
  * graph has a `Run` of its own, with the same `shared`.
@@ -84,7 +100,6 @@ export class Run {
   readonly cancellation: Cancellation;
   readonly path: readonly string[];
   readonly namespace: string;
-  readonly formerNamespaces: readonly string[];
   /** Attempt of the node that calls the graph, 1-based. */
   attempt: number;
   /** Number of the run of this call, 1-based: a retry of the calling node starts another run. */
@@ -127,6 +142,7 @@ export class Run {
   /** Names of the nodes of each finished step. */
   readonly steps: (readonly string[])[] = [];
   readonly writer: CheckpointWriter | undefined;
+  readonly #former: readonly FormerPlace[];
   readonly #runId: string | undefined;
   readonly #keyId: string | undefined;
 
@@ -140,7 +156,7 @@ export class Run {
     this.cancellation = details.cancellation;
     this.path = details.place?.path ?? NOTHING;
     this.namespace = this.path.length === 0 ? "" : this.path.join("/");
-    this.formerNamespaces = details.place?.former ?? NOTHING;
+    this.#former = details.place?.former ?? NOTHING;
     this.attempt = details.place?.attempt ?? 1;
     this.#runId = details.place?.runId;
     this.#keyId = details.place?.keyId;
@@ -153,7 +169,17 @@ export class Run {
   }
 
   get runId(): string {
-    return this.#runId === undefined ? this.shared.runId : `${this.#runId}${this.round === 1 ? "" : `.${this.round}`}`;
+    return this.#runId === undefined ? this.shared.runId : this.#inRound(this.#runId);
+  }
+
+  /** The namespace and the run id of this run under the earlier versions of the graphs (`was`). */
+  get formerPlaces(): readonly FormerPlace[] {
+    if (this.#former.length === 0) return NOTHING;
+    return this.#former.map(({ namespace, runId }) => ({ namespace, runId: this.#inRound(runId) }));
+  }
+
+  #inRound(runId: string): string {
+    return this.round === 1 ? runId : `${runId}.${this.round}`;
   }
 
   /** The value of `error`: the last failure for which an error edge was taken; `null` before. */

@@ -98,6 +98,8 @@ export type StoredUpdate = readonly [channel: string, value: Json, mode?: "set"]
 export interface StoredOutcome {
   /** Of an item of a `for` node: which item the result belongs to (`itemIdentity`). */
   readonly item?: string;
+  /** Former names of the node, if the result is stored after a checkpoint of an earlier version of the graph. */
+  readonly was?: readonly string[];
   readonly updates: readonly StoredUpdate[];
   readonly goto?: readonly string[];
   readonly exclusive?: true;

@@ -4,7 +4,6 @@ import type { JsonObject } from "../value/json.ts";
 import { Cancellation } from "../run/cancellation.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import type { Durable } from "../run/shared.ts";
-import { asStoreError } from "../checkpoint/journal.ts";
 import { ChildStopped } from "./child-stopped.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import type { Program } from "../program/program.ts";
@@ -16,7 +15,7 @@ import { placeOfCall, Run, type RunEnd } from "../run/run.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
 import { raisedLimitOf, stepLimitOf } from "../run/step-limits.ts";
 import type { Attempt } from "./attempt.ts";
-import { loadCalled, loadChildHead } from "../checkpoint/load-checkpoint.ts";
+import { loadCall, loadChildHead, roundOf, type StoredCall } from "../checkpoint/load-checkpoint.ts";
 
 /**
  * Runs a graph as a node (7.2): with its own state and limit, under the caller's namespace. After a resume of the caller, it
@@ -33,19 +32,17 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     place: placeOfCall(caller, task),
   });
   const { durable } = shared;
-  const latest = durable === undefined ? undefined : await loadChildHead(durable, child.namespace);
-  const head = latest && (await loadCalled(durable!, latest, shared.runId, caller.children));
+  const { latest, head, stored, writes } =
+    durable === undefined ? NO_CALL : await loadCall(durable, child, caller.children);
+  const isMoved = stored !== head;
   let end: RunEnd;
   // Mutation point: continued-call
   if (head !== undefined && durable !== undefined && continuesCall(attempt, child, head, input)) {
-    const { getWrites } = durable.store;
-    const writes =
-      getWrites === undefined ? [] : await asStoreError(() => getWrites.call(durable.store, durable.threadId, head.id));
-    const present = await refuseDrift(program, durable.store, head, writes);
+    const present = await refuseDrift(program, durable.store, head, writes, { stored });
     restoreRun(child, present.head, present.writes, present.moved);
     inheritConfig(child, caller);
     if (head.status === "completed") return child.output();
-    if (latest !== undefined && latest !== head) await replaceHead(child, latest, present.head);
+    if (isMoved) await replaceHead(child, latest, present.head, stored!);
     if (head.status === "step_limit") child.maxSteps = raisedLimitOf(shared.stepLimits, program);
     end = await continueRun(child, present.head);
   } else {
@@ -53,8 +50,8 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     inheritConfig(child, caller);
     // Runs of a called graph share a namespace but no state: each one starts its own chain of checkpoints.
     if (head === undefined && durable !== undefined) await rememberFormerCall(child, durable);
-    else followRun(child, head);
-    if (head !== undefined && latest !== undefined && latest !== head) child.writer?.branch(latest.id, head.id);
+    else followRun(child, head, { isElsewhere: stored?.namespace !== head?.namespace });
+    if (isMoved) child.writer?.branch(latest?.id ?? null, parentOf(child, stored!));
     end = await beginRun(child);
   }
   if (end.status === "completed") return child.output();
@@ -75,12 +72,19 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   throw new ChildStopped(error, `graph \`${name}\`: ${error.message}`);
 }
 
-/** Makes the checkpoint that a call continues the head of its namespace again: results are stored with the head. */
-async function replaceHead(child: Run, latest: Checkpoint, head: Checkpoint): Promise<void> {
+/** Makes the checkpoint that a call continues the head of its namespace: results are stored with the head. */
+async function replaceHead(
+  child: Run,
+  latest: Checkpoint | undefined,
+  head: Checkpoint,
+  stored: Checkpoint,
+): Promise<void> {
   const writer = child.writer!;
-  writer.branch(latest.id, head.id);
+  writer.branch(latest?.id ?? null, parentOf(child, stored));
   await writer.save(head.phase, {
     status: head.status,
+    // The run that was forked, or that used the former name, can be forked again.
+    keepsWrites: true,
     step: head.step,
     current: head.currentNodes,
     pauses: head.pauses,
@@ -88,9 +92,16 @@ async function replaceHead(child: Run, latest: Checkpoint, head: Checkpoint): Pr
   });
 }
 
+/** A chain of checkpoints stays in its namespace. */
+function parentOf({ namespace }: Run, stored: Checkpoint): string | null {
+  return stored.namespace === namespace ? stored.id : null;
+}
+
+const NO_CALL: StoredCall = { latest: undefined, head: undefined, stored: undefined, writes: [] };
+
 /** The memory of a graph whose calling node was renamed (`was`) is stored under the former name. */
 async function rememberFormerCall(child: Run, durable: Durable): Promise<void> {
-  for (const namespace of child.formerNamespaces) {
+  for (const { namespace } of child.formerPlaces) {
     const head = await loadChildHead(durable, namespace);
     if (head === undefined) continue;
     followRun(child, head, { isElsewhere: true });
@@ -106,10 +117,9 @@ async function rememberFormerCall(child: Run, durable: Durable): Promise<void> {
  * @param head the newest checkpoint in the namespace of the called graph
  */
 export function continuesCall(attempt: Attempt, child: Run, head: Checkpoint, input: JsonObject): boolean {
-  const round = head.runId.startsWith(child.runId) ? ROUND.exec(head.runId.slice(child.runId.length)) : null;
+  const last = roundOf(head, child.runId);
   // Mutation point: round-of-call
-  if (round === null) return false;
-  const last = Number(round[1] ?? 1);
+  if (last === undefined) return false;
   const before = head.argumentsRound ?? 1;
   child.argumentsRound = before;
   if (attempt.number > 1) {
@@ -129,6 +139,3 @@ export function continuesCall(attempt: Attempt, child: Run, head: Checkpoint, in
   }
   return true;
 }
-
-/** Suffix of the run id from the second run of a call on. */
-const ROUND = /^(?:\.(\d+))?$/;

@@ -17,7 +17,10 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
   if (failure !== undefined && !handlesFailure(task, failure)) return undefined;
   const { channels } = run.program;
   const item = itemIdentity(task);
+  const { was, name: node } = task.node.spec;
   const result: StoredOutcome = {
+    // The head of the thread still has the former names, by which a reader without the graph knows its pauses.
+    ...(was === undefined || run.writer?.hasRecordedChannels !== false ? {} : { was }),
     ...(item === undefined ? {} : { item }),
     updates: outcome.updates.map(({ channel, value, set }): StoredUpdate => {
       const { name } = channels[channel]!;
@@ -44,7 +47,7 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
           },
         }),
   };
-  return { taskId: task.id, node: task.node.spec.name, result: result as unknown as Json };
+  return { taskId: task.id, node, result: result as unknown as Json };
 }
 
 /** The stored result of a task; `undefined` if it has none, or if the result belongs to another item than the present one. */

@@ -11,7 +11,8 @@ import { changeConfig } from "../run/run-config.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
-import { newId, runSuffix } from "../checkpoint/ids.ts";
+import { moveCalled, moveCalledWrites, renewPauseId } from "../checkpoint/move-called.ts";
+import { newId } from "../checkpoint/ids.ts";
 import type { Durable } from "../run/shared.ts";
 import type { ListOptions, Store } from "../interface/store.ts";
 import { readSignals, takenBy } from "../checkpoint/inbox.ts";
@@ -45,13 +46,9 @@ export async function forkCheckpoint(
   // Only the state and the barriers matter to a fork at a chosen node.
   const known = underPresentNames(program, request.source, writes);
   const wanted = at === undefined ? withAnswers(known.head, known.writes) : withoutNext(program, known.head);
-  const fitting = await refuseDrift(
-    program,
-    durable.store,
-    wanted,
-    at === undefined ? known.writes : [],
-    known.problems,
-  );
+  const fitting = await refuseDrift(program, durable.store, wanted, at === undefined ? known.writes : [], {
+    known: known.problems,
+  });
   const source = fitting.head;
   const results = fitting.writes;
   const runId = newId();
@@ -174,12 +171,11 @@ async function takenByChildren(store: Store, { threadId, children = {} }: Checkp
   return taken;
 }
 
-/** A pause id contains its run id. In a fork the ids contain the id of the fork, so that no answer applies to both. */
-export function renewPauseId(id: string, from: string, to: string): string {
-  const suffix = `.${runSuffix(from)}`;
-  return id.endsWith(suffix) ? `${id.slice(0, -suffix.length)}.${runSuffix(to)}` : id;
-}
-
+/**
+ * The unfinished called graphs of a fork. In the same thread, the fork refers to the checkpoints of the forked run, and each call
+ * continues there (`loadCall`): the fork is one write, and a process that dies before it leaves the thread as it was. In another
+ * thread, the checkpoints are copied first.
+ */
 async function forkChildren(
   core: EngineCore,
   durable: Durable,
@@ -187,37 +183,40 @@ async function forkChildren(
   source: Checkpoint,
   runId: string,
 ): Promise<Record<string, string>> {
+  const { store, threadId } = durable;
   const children: Record<string, string> = {};
   // Inner graphs first: a checkpoint refers to those of the graphs it calls.
   const entries = Object.entries(source.children ?? {}).sort(([a], [b]) => b.length - a.length);
   for (const [namespace, id] of entries) {
-    const found = await asStoreError(() => durable.store.loadById(source.threadId, id));
+    const found = await asStoreError(() => store.loadById(source.threadId, id));
     const program = programAt(core.program, namespace.split("/"));
     if (found === undefined || program === undefined) continue;
-    const child = migrateCheckpoint(found, { threadId: source.threadId, namespace, id });
-    const writes = await loadWrites(durable.store, source.threadId, id);
-    const present = await refuseDrift(program, durable.store, child, writes);
-    const shared = createShared(core, {}, { threadId: durable.threadId, runId, durable, metadata: child.metadata });
-    const childId = `${runId}${child.runId.slice(source.runId.length)}`;
+    const stored = migrateCheckpoint(found, { threadId: source.threadId, namespace: found.namespace, id });
+    const place = { namespace, runId };
+    const child = moveCalled(stored, place);
+    const writes = moveCalledWrites(await loadWrites(store, source.threadId, id), stored, place);
+    const present = await refuseDrift(program, store, child, writes, { stored });
+    if (source.threadId === threadId) {
+      children[namespace] = id;
+      continue;
+    }
+    const shared = createShared(core, {}, { threadId, runId, durable, metadata: child.metadata });
     const run = new Run(program, shared, {
       cancellation,
       maxSteps: null,
-      place: { path: namespace.split("/"), runId: childId, keyId: childId, attempt: child.attempt ?? 1 },
+      place: { path: namespace.split("/"), runId: child.runId, keyId: child.runId, attempt: child.attempt ?? 1 },
     });
     run.argumentsRound = child.argumentsRound ?? 1;
-    restoreRun(run, present.head, present.writes, source.threadId === durable.threadId ? present.moved : undefined);
-    if (run.dues !== undefined) run.dues = renewDues(run.dues, (id) => renewPauseId(id, source.runId, runId));
-    const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));
+    restoreRun(run, present.head, present.writes);
+    const head = await asStoreError(() => store.loadLatest(threadId, namespace));
     const writer = run.writer!;
-    writer.branch(head?.id ?? null, source.threadId === durable.threadId ? id : null);
+    writer.branch(head?.id ?? null, null);
     run.children = Object.fromEntries(Object.entries(children).filter(([name]) => name.startsWith(`${namespace}/`)));
     await writer.save(child.phase, {
       status: child.status,
-      // If this process dies before it has stored the fork, the old run continues.
-      keepsWrites: true,
       step: child.step,
       current: child.currentNodes,
-      pauses: child.pauses.map((pause) => ({ ...pause, id: renewPauseId(pause.id, source.runId, runId) })),
+      pauses: present.head.pauses,
       unfinished: { next: unfinishedNodes(run), children: run.children },
     });
     if (writer.headId !== null) children[namespace] = writer.headId;

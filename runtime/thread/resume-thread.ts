@@ -11,7 +11,8 @@ import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import { answeredHead, presentPauseId, underPresentNames } from "../checkpoint/former-names.ts";
 import type { Program } from "../program/program.ts";
-import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
+import { forkCheckpoint } from "./fork-thread.ts";
+import { renewPauseId } from "../checkpoint/move-called.ts";
 import { snapshotOptions } from "../run/copy-arguments.ts";
 import { checkOptions, RESUME_OPTIONS } from "../run/option-names.ts";
 import {

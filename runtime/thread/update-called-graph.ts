@@ -2,7 +2,8 @@ import type { UpdateOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { JsonObject } from "../value/json.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
-import { loadCalled, loadChildHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { loadChildHead, loadHead, loadRecorded, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { moveCalled, moveCalledWrites, outermostRun } from "../checkpoint/move-called.ts";
 import { restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { Run } from "../run/run.ts";
@@ -36,14 +37,19 @@ export async function updateCalledGraph(
   const children = head.children ?? {};
   const path = namespace.split("/");
   const called = programAt(core.program, path);
-  const newest = Object.hasOwn(children, namespace) ? await loadChildHead(durable, namespace) : undefined;
-  const stored = newest && (await loadCalled(durable, newest, head.runId, children));
-  if (called === undefined || newest === undefined || stored === undefined) {
+  const recorded = Object.hasOwn(children, namespace) ? children[namespace] : undefined;
+  const newest = recorded === undefined ? undefined : await loadChildHead(durable, namespace);
+  const isOwn = newest !== undefined && outermostRun(newest) === head.runId;
+  const stored = recorded === undefined || isOwn ? newest : await loadRecorded(durable, recorded, head.runId);
+  if (called === undefined || stored === undefined) {
     const open = Object.keys(children).map((name) => `\`${name}\``);
     const hint = open.length === 0 ? "none is unfinished" : `the unfinished ones are ${open.join(", ")}`;
     throw new RunError("NG_BAD_INPUT", `thread \`${threadId}\` has no unfinished graph \`${namespace}\`: ${hint}`);
   }
-  const inner = await refuseDrift(called, store, stored, await loadWrites(store, threadId, stored.id));
+  const calledPlace = { namespace, runId: head.runId };
+  const moved = moveCalled(stored, calledPlace);
+  const writes = moveCalledWrites(await loadWrites(store, threadId, stored.id), stored, calledPlace);
+  const inner = await refuseDrift(called, store, moved, writes, { stored });
   const child = inner.head;
   const { answers } = await takeAnswers(store, head, outer.writes, {});
   const metadata = { ...head.metadata, ...options.metadata };
@@ -62,9 +68,10 @@ export async function updateCalledGraph(
     throw new RunError("NG_BAD_INPUT", message);
   }
   applyEdits(run, edits);
-  if (newest !== stored) run.writer!.branch(newest.id, stored.id);
+  if (newest !== moved) run.writer!.branch(newest?.id ?? null, stored.namespace === namespace ? stored.id : null);
   await run.writer!.save("updated", {
     status: child.status,
+    keepsWrites: newest !== moved,
     step: run.step - 1,
     current: child.currentNodes,
     pauses: child.pauses,

@@ -42,8 +42,8 @@ export async function updateThread(
   // The new route replaces the next nodes, with their tasks, results and pauses: these need not fit the graph.
   const isRouted = options.as !== undefined && !finishesTask;
   const { head, writes } = isRouted
-    ? await refuseDrift(program, store, withoutNext(program, answered), [], known.problems)
-    : await refuseDrift(program, store, answered, known.writes, known.problems);
+    ? await refuseDrift(program, store, withoutNext(program, answered), [], { known: known.problems })
+    : await refuseDrift(program, store, answered, known.writes, { known: known.problems });
   const { answers } = await takeAnswers(store, head, writes, {});
   const shared = createShared(
     core,

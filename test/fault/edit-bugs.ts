@@ -57,7 +57,7 @@ export const EDIT_BUGS: readonly (PlantedBug & { readonly seed: number })[] = [
     seed: 164,
     edits: [
       mutation(
-        "thread/migrate-thread.ts",
+        "thread/migrate-checkpoint.ts",
         "converted-updates",
         "const updates = result.updates.map((update) => update);",
       ),

@@ -100,6 +100,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [mutation(JOURNAL, "failed-write", `void storeFailure(error);`)],
   },
   {
+    name: "a fork continues at the newest checkpoint of a called graph",
+    edits: [mutation("checkpoint/load-checkpoint.ts", "recorded-checkpoint", "false", "test")],
+  },
+  {
     name: "every resume starts a called graph again",
     edits: [
       mutation(

@@ -1,7 +1,9 @@
 /** 5.7: a graph that names what it was called before takes up its threads by itself. */
 import { describe, expect, test } from "vitest";
 import type { NodeContext } from "../../runtime/interface/context.ts";
+import { withAnswers } from "../../runtime/checkpoint/restore-run.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { CrashingStore } from "../support/crashing-store.ts";
 import { findingsOf } from "../support/compiled-engine.ts";
 import { engineOf } from "../support/graph.ts";
 
@@ -121,14 +123,97 @@ describe("was and drop", () => {
     expect(await after.resume("t", "yes")).toMatchObject({ status: "completed", output: { out: "yes" } });
   });
 
-  test("a renamed node whose called graph has not finished is refused", async () => {
-    const store = new MemoryStore();
-    const text = (call: string): string => `
-      graph inner { output out: string | null  node q = ask() into out  start -> q }
-      graph main { output out: string | null  node ${call}  start -> ${call.split(" ")[0]} }`;
-    await engineOf(text("a = inner() into { out }"), { ask }, { store }).run({}, { thread: "t" });
-    const after = engineOf(text("b = inner() into { out } { was a }"), { ask }, { store });
-    await expect(after.resume("t", "x")).rejects.toThrow(/`a` cannot become `b` before the graph that it calls/);
+  test.each(["resume", "fork", "update", "update in", "migrate"] as const)(
+    "a renamed node continues its unfinished called graph: %s",
+    async (how) => {
+      const store = new MemoryStore();
+      const ran: string[] = [];
+      const work = (name: string): number => {
+        ran.push(name);
+        return 1;
+      };
+      const text = (nodes: readonly [string, string, string], was: readonly [string, string, string]): string => `
+        graph inner { output n: int = 0 reduce sum  node first = work("first") into n
+          node ${nodes[2]} = ask() into n${was[2]}  start -> first -> ${nodes[2]} }
+        graph child { output m: int = 0 reduce sum  state k: int = 1  node seed = work("seed") into m
+          node ${nodes[1]} = inner() into { n: m }${was[1]}  node add = k into m  start -> seed -> ${nodes[1]} -> add }
+        graph g { output out: int = 0 reduce sum
+          node ${nodes[0]} = child() for i in [1, 2] into { m: out }${was[0]}  start -> ${nodes[0]} }`;
+      const ask = (context: NodeContext): number => context.interrupt<number>("?");
+      const old = engineOf(text(["call", "deep", "q"], ["", "", ""]), { ask, work }, { store });
+      const { pauses } = await old.run({}, { thread: "t" });
+      expect(pauses).toHaveLength(2);
+      const before = [...ran];
+      const was = [" { was call }", " { was deep }", " { was q }"] as const;
+      const now = engineOf(text(["invoke", "down", "p"], was), { ask, work }, { store });
+      if (how === "fork") await now.fork("t", { as: "u" });
+      if (how === "update") await now.update("t", { out: 100 });
+      if (how === "update in") await now.update("t", { k: 101 }, { in: "invoke[1]" });
+      if (how === "migrate") await now.migrate("t");
+      const thread = how === "fork" ? "u" : "t";
+      const state = (await now.state(thread))!;
+      expect(state.pauses.map(({ namespace }) => namespace)).toEqual([
+        ["invoke[0]", "down"],
+        ["invoke[1]", "down"],
+      ]);
+      // One answer by the old id, where the thread is the same; the other by the new one.
+      const ids = [(how === "fork" ? state : { pauses }).pauses[0]!.id, state.pauses[1]!.id];
+      const first = await now.resume(thread, { answers: { [ids[0]!]: 10 } });
+      expect(first).toMatchObject({ status: "paused", pauses: [{ id: ids[1] }] });
+      const last = await now.resume(thread, { answers: { [ids[1]!]: 20 } });
+      const edited = how === "update" || how === "update in" ? 100 : 0;
+      expect(last).toMatchObject({ status: "completed", output: { out: 36 + edited } });
+      expect(ran).toEqual(before);
+    },
+  );
+
+  test("a called graph that has progressed behind the checkpoint of its renamed caller continues there", async () => {
+    let now = 0;
+    const store = new MemoryStore({ now: () => now });
+    const ran: string[] = [];
+    const work = (name: string): string => {
+      ran.push(name);
+      return name;
+    };
+    const text = (node: string, was: string): string => `
+      graph inner { output log: string[] = [] reduce append  node a = work("a") into log
+        node b = work("b") into log  start -> a -> b }
+      graph g { output log: string[] = []  node ${node} = inner() into { log }${was}  start -> ${node} }`;
+    // The process dies in the second step of the called graph.
+    await engineOf(text("call", ""), { work }, { store: new CrashingStore(store, 3), wake: false })
+      .run({}, { thread: "t" })
+      .catch(() => undefined);
+    now += 60_000;
+    expect((await store.loadLatest("t", "call"))!.step).toBe(0);
+    const edited = engineOf(text("invoke", " { was call }"), { work }, { store, wake: false });
+    ran.length = 0;
+    expect(await edited.resume("t")).toMatchObject({ status: "completed", output: { log: ["a", "b"] } });
+    expect(ran).toEqual(["b"]);
+  });
+
+  test("a result that is stored under a present name ends the pause of its former name, for readers without the graph", async () => {
+    let now = 0;
+    const store = new MemoryStore({ now: () => now });
+    const text = (a: string, was: string): string => `
+      graph g { output log: string[] = [] reduce append  node ${a} = receive("x") into log${was}
+        node b = ask("b?") into log  start -> ${a}, b }`;
+    const options = { store, wake: false };
+    await engineOf(text("old", ""), {}, options).run({}, { thread: "t" });
+    const edited = text("present", " { was old }");
+    await engineOf(edited, {}, options).signal("t", "x", "came");
+    // The process dies after the result of `present` is stored.
+    const dying = new CrashingStore(store, 1);
+    await engineOf(edited, {}, { store: dying, wake: false })
+      .resume("t", { answers: {} })
+      .catch(() => undefined);
+    expect(dying.log).toEqual(["put present"]);
+    now += 60_000;
+    const head = (await store.loadLatest("t"))!;
+    expect(withAnswers(head, store.getWrites("t", head.id)).pauses.map(({ node }) => node)).toEqual(["b"]);
+    const other = engineOf("graph other { output x: int = 0  node a = 1 into x  start -> a }", {}, options);
+    expect((await other.threads())[0]).toMatchObject({ thread: "t", status: "paused" });
+    const last = await engineOf(edited, {}, options).resume("t", "b");
+    expect(last).toMatchObject({ status: "completed", output: { log: ["came", "b"] } });
   });
 
   test("two values for one channel are refused, and `drop` decides", async () => {

@@ -2,7 +2,9 @@
 import { describe, expect, test } from "vitest";
 import type { NodeContext } from "../../runtime/interface/context.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { CrashingStore } from "../support/crashing-store.ts";
 import { engineOf } from "../support/graph.ts";
+import { settle, VirtualClock } from "../support/virtual-clock.ts";
 
 const fail = (): never => {
   throw new Error("down");
@@ -224,24 +226,106 @@ describe("migrate", () => {
     expect((await now.resume("t")).output).toEqual({ n: 5 });
   });
 
-  test("refuses to rename a node whose called graph is unfinished or has memory", async () => {
+  test.each(["plain", "items"] as const)("a renamed node continues its unfinished called graph: %s", async (kind) => {
     const store = new MemoryStore();
-    const text = (node: string, inner: string): string => `graph child { ${inner} }
-      graph g { output out: int = 0  node ${node} = child() into { n: out }  start -> ${node} }`;
+    const ran: string[] = [];
+    const work = (name: string): number => {
+      ran.push(name);
+      return 1;
+    };
     const ask = (context: NodeContext): number => context.interrupt("?");
-    const asks = "output n: int = 0  node a = ask() into n  start -> a";
-    await engineOf(text("call", asks), { ask }, { store }).run({}, { thread: "t" });
-    const now = engineOf(text("invoke", asks), { ask }, { store });
-    await expect(now.migrate("t", { rename: { call: "invoke" } })).rejects.toThrow(
-      /node `call` cannot be renamed to `invoke`: the graph that it calls has not finished/,
-    );
-    const remembers =
-      "memory m: int = 0 reduce sum  output n: int = 0  node a = 1 into m  node b = m into n  start -> a -> b";
-    await engineOf(text("call", remembers), {}, { store }).run({}, { thread: "u" });
-    const later = engineOf(text("invoke", remembers), {}, { store });
-    await expect(later.migrate("u", { rename: { call: "invoke" } })).rejects.toThrow(
-      /the graph that it calls has memory/,
-    );
+    const each = kind === "plain" ? "" : " for i in [1, 2]";
+    const text = (outer: string, middle: string, [first, q]: readonly [string, string], n: string): string => `
+      graph inner { output ${n}: int = 0 reduce sum  node ${first} = work("first") into ${n}
+        node ${q} = ask() into ${n}  start -> ${first} -> ${q} }
+      graph child { output m: int = 0 reduce sum  node seed = work("seed") into m
+        node ${middle} = inner() into { ${n}: m }  start -> seed -> ${middle} }
+      graph g { output out: int = 0 reduce sum  node ${outer} = child()${each} into { m: out }  start -> ${outer} }`;
+    await engineOf(text("call", "deep", ["a", "q"], "n"), { ask, work }, { store }).run({}, { thread: "t" });
+    const before = [...ran];
+    const now = engineOf(text("invoke", "down", ["b", "p"], "sum"), { ask, work }, { store });
+    const rename = { call: "invoke", "child.deep": "down", "inner.a": "b", "inner.q": "p", "inner.n": "sum" };
+    await expect(now.migrate("t", { rename: { call: "invoke" } })).rejects.toMatchObject({ code: "NG_DRIFT" });
+    await expect(now.migrate("t", { rename: { "other.x": "y" } })).rejects.toThrow(/names graph `other`/);
+    await now.migrate("t", { rename, dryRun: true });
+    await now.migrate("t", { rename });
+    const { pauses } = (await now.state("t"))!;
+    expect(pauses.map(({ id }) => /^invoke.*\/down@1\/p@1/.test(id))).toEqual(pauses.map(() => true));
+    const answers = Object.fromEntries(pauses.map(({ id }, index) => [id, 10 * (index + 1)]));
+    expect(await now.resume("t", { answers })).toMatchObject({
+      status: "completed",
+      output: { out: kind === "plain" ? 12 : 34 },
+    });
+    expect(ran).toEqual(before);
+  });
+
+  test("a migration converts the channels of a called graph, and keeps its memory under the new name of the node", async () => {
+    const store = new MemoryStore();
+    const ask = (context: NodeContext): number => context.interrupt("?");
+    const text = (node: string, type: string, one: string): string => `
+      graph child { memory m: ${type}[] = [] reduce append  state n: ${type} = ${one}  output k: int = 0
+        node a = [n] into m  node q = ask() into k  node b = len(m) into k  start -> a -> q -> b }
+      graph g { output out: int = 0  node ${node} = child() into { k: out }  start -> ${node} }`;
+    const old = engineOf(text("call", "int", "1"), { ask }, { store });
+    await old.run({}, { thread: "t" });
+    expect((await old.resume("t", 0)).output).toEqual({ out: 1 });
+    await old.run({}, { thread: "u" });
+    const now = engineOf(text("invoke", "string", '"1"'), { ask }, { store });
+    const rename = { call: "invoke" };
+    const map = { "child.m": (list: unknown) => (list as number[]).map(String), "child.n": String };
+    for (const thread of ["t", "u"]) {
+      await expect(now.migrate(thread, { rename })).rejects.toThrow(/in `invoke`: .*another type/);
+      await now.migrate(thread, { rename, map });
+    }
+    expect((await now.resume("u", 0)).output).toEqual({ out: 1 });
+    await now.run({}, { thread: "t" });
+    expect((await now.resume("t", 0)).output).toEqual({ out: 2 });
+  });
+
+  test("a migration that died is repeated: a called graph is converted once", async () => {
+    const ask = (context: NodeContext): number => context.interrupt("?");
+    const text = (type: string, zero: string): string => `
+      graph child { state n: ${type} = ${zero}  output k: int = 0  node a = ${zero} into n
+        node q = ask() into k  start -> a -> q }
+      graph g { output out: int = 0  node call = child() into { k: out }  start -> call }`;
+    for (const left of [0, 1, 2]) {
+      let now = 0;
+      const store = new MemoryStore({ now: () => now });
+      await engineOf(text("int", "1"), { ask }, { store, wake: false }).run({}, { thread: "t" });
+      const options = { map: { "child.n": (value: unknown) => [value as number] } };
+      const edited = text("int[]", "[1]");
+      await engineOf(edited, { ask }, { store: new CrashingStore(store, left), wake: false })
+        .migrate("t", options)
+        .catch(() => undefined);
+      now += 60_000;
+      const engine = engineOf(edited, { ask }, { store, wake: false });
+      await engine.migrate("t", options);
+      expect((await store.loadLatest("t", "call"))!.values["n"]).toEqual([1]);
+      expect((await engine.resume("t", 3)).output).toEqual({ out: 3 });
+    }
+  });
+
+  test("a wait keeps the due time that was stored after the checkpoint", async () => {
+    const clock = new VirtualClock();
+    const store = new MemoryStore({ now: () => clock.now() });
+    const text = (node: string): string => `graph g { output x: int = 0  node a = 1 into x
+      node ${node} = sleep(1m)  start -> a -> ${node} }`;
+    // The process stands still after it has stored the due time, and loses its claim.
+    void engineOf(text("nap"), {}, { store, clock, wake: false })
+      .run({}, { thread: "t" })
+      .catch(() => undefined);
+    await settle();
+    const { id } = (await store.loadLatest("t"))!;
+    const [write] = store.getWrites("t", id);
+    const due = clock.now() + 60_000;
+    expect(write).toMatchObject({ node: "nap", result: due });
+    clock.skip(50_000);
+    const edited = engineOf(text("rest"), {}, { store, clock, wake: false });
+    await edited.migrate("t", { rename: { nap: "rest" } });
+    expect(Object.entries((await store.loadLatest("t"))!.dues!)).toEqual([[expect.stringMatching(/^rest@1\./), due]]);
+    const last = edited.resume("t");
+    await clock.advance(10_000);
+    expect(await last).toMatchObject({ status: "completed" });
   });
 
   test("swaps two names; refuses names that are not there, and two names that become one", async () => {
