@@ -12,6 +12,7 @@ import type { JsonObject } from "../value/json.ts";
 import { drivePlan } from "./drive-plan.ts";
 import { planContext } from "./plan-hooks.ts";
 import type { PlanProgram } from "./plan-program.ts";
+import { ledgerOf } from "./run-ledger.ts";
 import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
@@ -52,6 +53,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
     run,
     emit: (body) => emit?.(body),
     prefix: `${prefix}${run.path.join("/")}/`,
+    ledger: ledgerOf(shared),
     options,
     restored: restored.tasks,
     waited: restored.waited,

@@ -10,6 +10,7 @@ import type { PlanProgram, TaskCode } from "./plan-program.ts";
 import { createPlanScheduler, type PlanScheduler, type TaskEnd } from "./plan-scheduler.ts";
 import type { TaskIndex } from "../table/plan-table.ts";
 import { createPlanValues, type PlanValues } from "./plan-values.ts";
+import { claimOf, type RunLedger } from "./run-ledger.ts";
 import type { PlanTaskEnd } from "./run-plan-task.ts";
 
 /** Everything that a run of a plan needs. */
@@ -21,6 +22,8 @@ export interface DriveRequest {
   readonly emit: (body: PlanEventBody) => void;
   /** Prefix of task names in events; not empty in a plan that a task calls. */
   readonly prefix: string;
+  /** What the tasks of all plans of the run hold; `undefined` in a run of a plan that calls none. */
+  readonly ledger: RunLedger | undefined;
   readonly restored: ReadonlyMap<TaskIndex, RestoredTask>;
   /** Tasks that waited for an answer when the last run ended. */
   readonly waited: readonly TaskIndex[];
@@ -40,6 +43,8 @@ export interface DriveEnd {
   readonly batches: readonly (readonly string[])[];
   readonly tasks: readonly PlanTaskResult[];
   readonly pauses: readonly PauseItem[];
+  /** Tasks cannot start until a task of another plan of the run has its answer. */
+  readonly isBlocked: boolean;
   /** Attempts in this run. */
   readonly attempts: number;
   readonly retries: number;
@@ -87,7 +92,7 @@ class Drive {
   #reject: (error: unknown) => void = () => undefined;
 
   constructor(request: DriveRequest) {
-    const { program, run, options, emit, prefix } = request;
+    const { program, run, options, emit, prefix, ledger } = request;
     this.#request = request;
     this.#values = createPlanValues(program, run);
     this.#keys = { cache: options.taskCache, keys: new Map() };
@@ -101,6 +106,12 @@ class Drive {
         ? {}
         : { expected: (task) => options.expected?.(`${prefix}${program.plan.tasks[task]?.name ?? ""}`) }),
       skips: (task) => this.#skips(program.tasks[task] as TaskCode),
+      ...(ledger === undefined
+        ? {}
+        : {
+            hold: (task) => ledger.tryHold(this.#holder(task), claimOf(program, program.tasks[task] as TaskCode)),
+            withdraw: (task) => ledger.withdraw(this.#holder(task)),
+          }),
       onTransition: ({ task, from, to, reason }) =>
         emit({
           type: "node_transition",
@@ -113,8 +124,13 @@ class Drive {
     });
   }
 
+  #holder(task: TaskIndex): string {
+    const { prefix, program } = this.#request;
+    return `${prefix}${program.plan.tasks[task]?.name ?? ""}`;
+  }
+
   start(): Promise<DriveEnd> {
-    const { restored, waited, leftOut, options, run } = this.#request;
+    const { restored, waited, leftOut, options, run, ledger } = this.#request;
     const scheduler = this.#scheduler;
     for (const [task, { updates, attempts, duration }] of restored) {
       this.#values.add(task, updates);
@@ -131,12 +147,14 @@ class Drive {
     const onCancel = (): void => this.#stop("interrupted");
     run.cancellation.listen(onCancel);
     options.drain?.addEventListener("abort", onDrain, { once: true });
+    const unlisten = ledger?.listen(() => this.#pumpSoon());
     return new Promise<DriveEnd>((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
       if (options.drain?.aborted === true || run.cancellation.aborted) scheduler.cancelRest("interrupted");
       this.#pump();
     }).finally(() => {
+      unlisten?.();
       run.cancellation.unlisten(onCancel);
       options.drain?.removeEventListener("abort", onDrain);
     });
@@ -169,6 +187,8 @@ class Drive {
       this.#giveUp(error);
     }
     if (this.#inFlight > 0) return;
+    // The ledger calls again when a task of another plan ends.
+    if (!this.#hasFault && this.#scheduler.refused.waiting > 0) return;
     if (this.#hasFault) this.#reject(this.#fault);
     else this.#resolve(this.#end());
   }
@@ -180,6 +200,10 @@ class Drive {
     this.#work(task)
       .catch((error: unknown) => this.#giveUp(error))
       .finally(() => {
+        const { ledger } = this.#request;
+        const holder = this.#holder(task.index);
+        if (this.#scheduler.status(task.index) === "waiting") ledger?.suspend(holder);
+        else ledger?.release(holder);
         this.#inFlight--;
         this.#pumpSoon();
       });
@@ -325,12 +349,14 @@ class Drive {
       };
     });
     const unfit = this.#showAll();
-    const waits = this.#pauses.size > 0;
+    const isBlocked = scheduler.refused.all > 0;
+    const waits = this.#pauses.size > 0 || isBlocked;
     return {
       scheduler,
       batches: this.#batches,
       tasks,
       pauses: [...this.#pauses].sort(([a], [b]) => a - b).flatMap(([, pauses]) => pauses),
+      isBlocked,
       attempts,
       retries,
       flaky,

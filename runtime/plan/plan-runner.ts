@@ -41,6 +41,7 @@ import { createPlanStream } from "./plan-stream.ts";
 import { setPlanContext } from "./plan-hooks.ts";
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
+import { callsPlans, ledgerOf } from "./run-ledger.ts";
 import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { selectTasks } from "./select-tasks.ts";
@@ -229,6 +230,7 @@ async function executePlan(
     options,
     emit,
     prefix: "",
+    ledger: callsPlans(plan) ? ledgerOf(shared, options.maxParallel ?? plan.plan.maxParallel) : undefined,
     restored: restored.tasks,
     waited: restored.waited,
     leftOut:

@@ -1,6 +1,7 @@
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 import { createPriorities, type ExpectedDuration, type Priorities } from "./priorities.ts";
 import { createReadyTasks } from "./ready-tasks.ts";
+import type { HoldResult } from "./run-ledger.ts";
 import { createTaskLocks, type TaskLocks } from "./task-locks.ts";
 import { createTaskStates, type TaskStatus, type TaskTransition } from "./task-states.ts";
 
@@ -40,6 +41,11 @@ export interface PlanScheduler {
   status(task: TaskIndex): TaskStatus;
   reason(task: TaskIndex): string | null;
   readonly running: number;
+  /**
+   * Tasks that other plans of the run kept from starting in the last call of `next`; `waiting` of them only until a
+   * running task ends.
+   */
+  readonly refused: { readonly all: number; readonly waiting: number };
   /** Nothing runs, waits or can start: every task has ended, or the plan is stuck on a cycle. */
   readonly settled: boolean;
   /** The lock that keeps a ready task from starting, for live views. */
@@ -54,6 +60,10 @@ export interface PlanSchedulerOptions {
   readonly onTransition?: (transition: TaskTransition) => void;
   /** Called before a task starts: returns why the task is skipped instead, `undefined` to start it. */
   readonly skips?: (task: TaskIndex) => string | undefined;
+  /** Called before a task starts: whether tasks of other plans of the run let it. Always, by default. */
+  readonly hold?: (task: TaskIndex) => HoldResult;
+  /** A task that `hold` has refused ends without having started. */
+  readonly withdraw?: (task: TaskIndex) => void;
 }
 
 /** @throws RangeError when `maxParallel` is below 1 */
@@ -79,6 +89,7 @@ class Scheduler implements PlanScheduler {
   #aloneRunning = false;
   /** The `alone` task that has headed the queue and starts as soon as nothing runs. */
   #nextAlone: TaskIndex | undefined;
+  #refused = { all: 0, waiting: 0 };
   #stopped = false;
 
   constructor(plan: PlanTable, options: PlanSchedulerOptions) {
@@ -102,6 +113,10 @@ class Scheduler implements PlanScheduler {
 
   get running(): number {
     return this.#running;
+  }
+
+  get refused(): PlanScheduler["refused"] {
+    return this.#refused;
   }
 
   get settled(): boolean {
@@ -139,6 +154,8 @@ class Scheduler implements PlanScheduler {
   next(): TaskIndex[] {
     const started: TaskIndex[] = [];
     const passedOver: TaskIndex[] = [];
+    const refused = { all: 0, waiting: 0 };
+    this.#refused = refused;
     // Nothing overtakes an `alone` task that has headed the queue (9.3), whatever becomes ready meanwhile.
     if (this.#nextAlone !== undefined && this.#running > 0) return started;
     while (!this.#stopped && !this.#aloneRunning && this.#running < this.#maxParallel) {
@@ -167,8 +184,18 @@ class Scheduler implements PlanScheduler {
           this.#states.transition(task, "skipped", reason);
           this.#ready.passOn(task);
           this.#states.propagate(task);
+          this.#options.withdraw?.(task);
           continue;
         }
+      }
+      const hold = this.#options.hold?.(task) ?? "held";
+      if (hold !== "held") {
+        refused.all++;
+        if (hold !== "blocked") refused.waiting++;
+        passedOver.push(task);
+        // No other task finds a free slot.
+        if (hold === "full") break;
+        continue;
       }
       this.#start(task);
       started.push(task);
@@ -210,9 +237,11 @@ class Scheduler implements PlanScheduler {
       this.#ready.forget(task);
       this.#states.transition(task, "cancelled", reason);
       this.#states.propagate(task);
+      this.#options.withdraw?.(task);
     }
     this.#ready.clear();
     this.#nextAlone = undefined;
+    this.#refused = { all: 0, waiting: 0 };
   }
 
   status(task: TaskIndex): TaskStatus {

@@ -35,7 +35,7 @@ function outcomeOf(counts: Parameters<typeof planOutcome>[0] & { readonly unfini
 export function statusOf(end: DriveEnd, isCancelled: boolean): PlanRunStatus {
   if (isCancelled) return "cancelled";
   if (end.error !== undefined) return "failed";
-  return end.pauses.length > 0 ? "paused" : "completed";
+  return end.pauses.length > 0 || end.isBlocked ? "paused" : "completed";
 }
 
 /** 0 for the clean outcomes, 3 when paused, 130 when interrupted, else 1 (interface.md). */
