@@ -24,6 +24,7 @@ interface CheckOptions {
   readonly stdinFilepath?: string;
   readonly baseline?: string;
   readonly store?: string;
+  readonly types?: boolean;
 }
 
 export const checkCommand = defineCommand<CheckOptions>({
@@ -45,6 +46,7 @@ export const checkCommand = defineCommand<CheckOptions>({
         "--baseline <old>",
         "report changes since this older file or compiled table that break its threads (NG610)",
       );
+    command.option("--types", "also ask the TypeScript of the project (tsc) about imported functions and types");
     command.option("--store <store>", "also report the threads of this store that the graphs can no longer resume");
   },
   examples: [
@@ -52,12 +54,14 @@ export const checkCommand = defineCommand<CheckOptions>({
     "ngc check graphs/ -v",
     "ngc check . --format github",
     "ngc check support.ngraph --fix",
+    "ngc check graphs/ --types",
     "git show main:support.ngraph > old.ngraph && ngc check support.ngraph --baseline old.ngraph",
     "ngc check support.ngraph --store sqlite:runs.db",
   ],
   run: async (paths, options, given) => {
     const output = options.format === "json" ? { ...given, json: true } : given;
-    const { compiled, fixed, unreadable = [] } = await compileAll(paths, options);
+    const { compiled: own, fixed, unreadable = [] } = await compileAll(paths, options);
+    const compiled = options.types === true ? await (await import("../types/check-types.ts")).checkTypes(own) : own;
     const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
     const threads = await checkStore(compiled, options.store);
     const fixedText = options.stdinFilepath === undefined ? undefined : fixed?.[0]?.text;

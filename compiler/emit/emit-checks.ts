@@ -22,6 +22,8 @@ export interface CheckNames {
   readonly expected: (type: ValueType) => string;
   /** The module's name of an imported function, by its name in the graph. */
   readonly function: (name: string) => string;
+  /** Written at the begin of the comment of a check: the place of what it checks. */
+  readonly mark: (span: Span) => string;
 }
 
 /** Lines of a tuple type. Each check has a comment with its place in the graph. */
@@ -32,7 +34,7 @@ export function emitChecks(bound: BoundGraph, names: CheckNames): readonly strin
     if (channel.reducer?.kind !== "function") continue;
     const type = names.type(channel.type);
     const reducer = names.function(channel.reducer.function.name);
-    lines.push(`// reduce ${channel.reducer.function.name} of ${channel.name}`);
+    lines.push(`// ${names.mark(channel.declaration.span)}reduce ${channel.reducer.function.name} of ${channel.name}`);
     lines.push(`$.Checked<typeof ${reducer}, (current: ${type}, update: never) => ${type}>,`);
   }
   for (const node of bound.nodes) for (const each of checkNode(node, channels, names)) lines.push(each);
@@ -42,7 +44,7 @@ export function emitChecks(bound: BoundGraph, names: CheckNames): readonly strin
       // Equal checks are written once, with their first place.
       if (written.has(text)) continue;
       written.add(text);
-      lines.push(`// ${placeText(check.span, bound)}`, text);
+      lines.push(`// ${names.mark(check.span)}${placeText(check.span, bound)}`, text);
     }
   }
   return lines;
@@ -55,13 +57,16 @@ function checkNode(node: BoundNode, channels: ReadonlyMap<string, BoundChannel>,
     const channel = node.output?.kind === "channel" ? channels.get(node.output.channel) : undefined;
     const isOpen = isOpaque(call.expression.type) || (channel !== undefined && isOpaque(channel.type));
     if (result === undefined || !isOpen) return [];
-    return [`// node ${node.name}`, `$.Checked<${names.type(call.expression.type)}, ${result}>,`];
+    return [
+      `// ${names.mark(call.expression.span)}node ${node.name}`,
+      `$.Checked<${names.type(call.expression.type)}, ${result}>,`,
+    ];
   }
   if (call.kind !== "function") return [];
   const given = call.args.map(({ syntax, type }) => ({ type, name: syntax.kind === "Name" ? syntax.name : undefined }));
   const parameters = writeParameters(given, ["context"], names);
   return [
-    `// node ${node.name} = ${commentText(call.function.name)}(…)`,
+    `// ${names.mark(node.declaration.call.span)}node ${node.name} = ${commentText(call.function.name)}(…)`,
     `$.Checked<typeof ${names.function(call.function.name)}, (${[...parameters, "context: $.NodeContext"].join(", ")}) => ` +
       `${result === undefined ? "unknown" : `$.NodeResult<${result}>`}>,`,
   ];

@@ -52,6 +52,8 @@ export interface EmitOptions {
   readonly runtime?: string;
   /** Import `.ts` modules as `.js`. Default: as written for TypeScript, `js` for the other targets. */
   readonly extensions?: "as-written" | "js";
+  /** The comment of each check begins with its span in the graph file: `// 120-141 node send = …`. */
+  readonly marks?: boolean;
 }
 
 export type EmitTarget = "ts" | "js" | "dts";
@@ -64,7 +66,7 @@ export function emitModule(source: ModuleSource, target: EmitTarget, options: Em
     outPath: options.outPath ?? source.path + SUFFIX[target],
     asJavaScript: (options.extensions ?? (target === "ts" ? "as-written" : "js")) === "js",
   });
-  const context = createContext(source, target, identifiers, imports);
+  const context = { ...createContext(source, target, identifiers, imports), marks: options.marks === true };
   // Types and imports are collected while the other parts are written, so they come last.
   const units = target === "dts" ? [] : emitUnits(context);
   const functions = unitsOf(source).flatMap((unit) =>
@@ -80,6 +82,7 @@ export function emitModule(source: ModuleSource, target: EmitTarget, options: Em
 }
 
 interface EmitContext {
+  readonly marks?: boolean;
   readonly target: EmitTarget;
   readonly imports: ModuleImports;
   /** Types of the file and graphs, by name. */
@@ -252,6 +255,7 @@ function checksOf(
   const checks = emitChecks(bound, {
     type,
     expected: (value) => context.types.write(value, bound.file.path, bound.functions, "unknown"),
+    mark: ({ start, end }) => (context.marks === true ? `${start}-${end} ` : ""),
     function: (imported) => {
       const spec = bound.functions.find((item) => item.name === imported) as FunctionSpec;
       return context.imports.value(spec.name, spec.export, spec.module, bound.file.path);

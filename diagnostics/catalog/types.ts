@@ -367,3 +367,14 @@ export function configConflict(
     help: facts.help,
   });
 }
+
+/** NG408: what the TypeScript compiler reports about imported code (`ngc check --types`). */
+export function typeScriptProblem(
+  place: Place,
+  facts: { message: string; what: string | undefined; notes: readonly string[] },
+): Diagnostic {
+  return diagnostic("NG408", place, `tsc: ${facts.message}`, {
+    ...(facts.what === undefined ? {} : { label: facts.what }),
+    notes: facts.notes,
+  });
+}
