@@ -138,7 +138,6 @@ export function planStep(
       observer?.route(i, via, routing.goto ?? [], true);
     }
   }
-  // Mutation point: settled-look
   if (code.settled !== undefined) plan.settle(code.settled, routings, beside);
   return plan.finish(winner);
 }
@@ -324,6 +323,7 @@ class Plan implements StepPlan {
       barriers.clear(barrier);
       fired.push(barrier);
     };
+    // Mutation point: settled-held
     for (const barrier of changed) if (!isHeld(barrier)) fire(barrier);
     while (ready.length === 0 && beside.length === 0) {
       const left = barriers.settledWithSignal();

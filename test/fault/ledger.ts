@@ -365,6 +365,8 @@ export class Ledger {
         if (outcome.failed !== undefined)
           this.#world.cover(outcome.updates.length > 0 ? "an allowed failure" : "an error edge");
       if (came.length > 0) this.#world.cover("a barrier that waits");
+      if (this.model.barriers.some(({ settles }, barrier) => settles && at.came[barrier]!.length > 0))
+        this.#world.cover("a settled barrier that waits");
     }
     if (found.phase === "interrupted") this.#checkInterrupted(found, at, life, finished, isRoot);
     else if (found.phase !== "updated" && !isRoot) this.#checkStanding(found, at, last, life);

@@ -19,6 +19,8 @@ export interface ModelBarrier {
   readonly members: readonly (readonly number[])[];
   /** It gates every signal into its target (`waits`). */
   readonly gates: boolean;
+  /** It fires with the members that can still signal (`settled`). */
+  readonly settles: boolean;
 }
 
 /** True if the counter modulo `by` is `rest`. */
@@ -113,6 +115,32 @@ export const RANGE = 12;
 /** The barrier that gates a node, or -1. */
 export function gateOf(model: Model, node: number): number {
   return model.barriers.findIndex((barrier) => barrier.gates && barrier.target === node);
+}
+
+/**
+ * 3.4: whether work at a node can lead to a signal of a member of a `settled` barrier, by any edge, but not through the
+ * target of the barrier.
+ */
+export function canLead(model: Model, barrier: number, from: number, member: number): boolean {
+  const { members, target } = model.barriers[barrier]!;
+  const seen = new Set([from]);
+  for (const node of seen) {
+    if (node === target || node === STOP) continue;
+    if (members[member]!.includes(node)) return true;
+    const { edges, onError, goes, joins } = model.nodes[node]!;
+    const signalled = [...edges.flatMap(targetsOfEdge), ...onError];
+    for (const to of signalled) {
+      const gate = to === STOP ? -1 : gateOf(model, to);
+      // 3.2: signals of other nodes do not count at a gate.
+      if (gate === -1 || model.barriers[gate]!.members.flat().includes(node)) seen.add(to);
+    }
+    for (const to of [...goes, ...joins.map((joined) => model.barriers[joined]!.target)]) seen.add(to);
+  }
+  return false;
+}
+
+function targetsOfEdge(edge: ModelEdge): readonly number[] {
+  return edge.kind === "match" ? [...edge.arms.flat(), ...edge.otherwise] : edge.to;
 }
 
 export function holds({ by, rest }: ModelCondition, { input, counter }: Values): boolean {

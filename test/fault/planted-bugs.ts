@@ -45,6 +45,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: "a `settled` barrier fires with its first signal",
+    edits: [mutation(PLAN_STEP, "settled-held", `void isHeld; for (const barrier of changed) fire(barrier);`)],
+  },
+  {
     name: "barriers are not restored",
     edits: [mutation(RESTORE, "restored-barriers", `void [names, barrier];`)],
   },

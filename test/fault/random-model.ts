@@ -119,7 +119,10 @@ function randomBarriers(random: Random, count: number, isChild: boolean) {
     if (members.length < 2 || barriers.some((barrier) => barrier.target === to)) continue;
     const gates = chance(random, 0.3);
     if (!gates) for (const node of new Set(members.flat())) joins[node]!.push(barriers.length);
-    barriers.push({ target: to, members: gates ? members.map((nodes) => nodes.slice(0, 1)) : members, gates });
+    // Drawn from the numbers, so that the other parts of a seed do not depend on it.
+    const sum = members.flat().reduce((total, node) => total + node, to + i);
+    const settles = !gates && sum % 3 === 0 && !members.flat().includes(to);
+    barriers.push({ target: to, members: gates ? members.map((nodes) => nodes.slice(0, 1)) : members, gates, settles });
   }
   return { barriers, joins };
 }

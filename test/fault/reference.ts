@@ -2,7 +2,7 @@
  * The reference interpreter: the meaning of a model, with no store, promises or indexes. A run is a value, and a step
  * maps it to another one. It is written from the numbered promises about execution, and imports nothing of the engine.
  */
-import { CHANNELS, follow, gateOf, holds, pickyReducer, play, STOP } from "./model.ts";
+import { canLead, CHANNELS, follow, gateOf, holds, pickyReducer, play, STOP } from "./model.ts";
 import type { HowToFail, Model, Values, Written } from "./model.ts";
 import type { Leaf, Outcome, Position, Step, Task } from "./position.ts";
 
@@ -104,11 +104,12 @@ function route(model: Model, at: Position, nodes: readonly number[], outcomes: r
     }
   }
   // 3.1: a complete barrier fires, and is empty again.
-  for (const [index, { members, target }] of model.barriers.entries()) {
-    if (!members.every((any) => any.some((node) => came[index]!.has(node)))) continue;
+  for (const [index, { members, target, settles }] of model.barriers.entries()) {
+    if (settles || !members.every((any) => any.some((node) => came[index]!.has(node)))) continue;
     came[index]!.clear();
     next.add(target);
   }
+  settle(model, came, next, sends);
   for (const all of [next, led]) all.delete(STOP);
   errors.delete(String(STOP));
   const barriers = came.map((sources) => [...sources].sort(ascending));
@@ -116,6 +117,35 @@ function route(model: Model, at: Position, nodes: readonly number[], outcomes: r
   const error = outcomes.find(({ failed }) => failed !== undefined)?.failed ?? at.error;
   const rest = { errors: Object.fromEntries(errors), error, kept: {}, given: {} };
   return { values: at.values, step: at.step + 1, ready: [...next].sort(ascending), sends, came: barriers, ...rest };
+}
+
+/** 3.4: each `settled` barrier with a signal to which no work can bring another one; the first if nothing is ready. */
+function settle(
+  model: Model,
+  came: readonly Set<number>[],
+  next: Set<number>,
+  sends: readonly { readonly node: number }[],
+): void {
+  const isHeld = (barrier: number): boolean => {
+    const others = model.barriers.flatMap(({ target }, other) =>
+      other !== barrier && came[other]!.size > 0 ? [target] : [],
+    );
+    const work = [...next, ...sends.map(({ node }) => node), ...others].filter((node) => node !== STOP);
+    return model.barriers[barrier]!.members.some(
+      (any, member) =>
+        !any.some((node) => came[barrier]!.has(node)) && work.some((node) => canLead(model, barrier, node, member)),
+    );
+  };
+  for (;;) {
+    const left = [...model.barriers.keys()].filter(
+      (barrier) => model.barriers[barrier]!.settles && came[barrier]!.size > 0,
+    );
+    const isIdle = sends.length === 0 && [...next].every((node) => node === STOP);
+    const fires = left.find((barrier) => !isHeld(barrier)) ?? (isIdle ? left[0] : undefined);
+    if (fires === undefined) return;
+    came[fires]!.clear();
+    next.add(model.barriers[fires]!.target);
+  }
 }
 
 function reduce(values: Values, update: Partial<Record<Written, unknown>>): Values {

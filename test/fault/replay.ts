@@ -110,9 +110,11 @@ function describeModel(model: Model): string[] {
       );
     }
   }
-  for (const { target, members, gates } of model.barriers) {
+  for (const { target, members, gates, settles } of model.barriers) {
     const who = members.map((any) => (any.length === 1 ? names(any) : `any(${names(any)})`)).join(", ");
-    lines.push(gates ? `  ${name(target)} waits ${who}` : `  all(${who}) -> ${name(target)}`);
+    lines.push(
+      gates ? `  ${name(target)} waits ${who}` : `  ${settles ? "settled" : "all"}(${who}) -> ${name(target)}`,
+    );
   }
   return [...lines, "}"];
 }

@@ -64,6 +64,7 @@ function manySeeds(): void {
   /** Features and faults of seeds. */
   const FEATURES: readonly string[] = [
     "a barrier that waits",
+    "a settled barrier that waits",
     "a body that hangs",
     "a body that misfit",
     "a body that permanent",

@@ -4,7 +4,7 @@
  */
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ChannelSpec, NodeSpec, RouteSpec, Table, TargetSpec } from "../../runtime/table/table.ts";
-import { CHANNELS, gateOf, type Model, type ModelCondition, type ModelEdge, type Written } from "./model.ts";
+import { canLead, CHANNELS, gateOf, type Model, type ModelCondition, type ModelEdge, type Written } from "./model.ts";
 
 const ORDER = ["input", ...(Object.keys(CHANNELS) as Written[])] as const;
 const JSON_TYPE = { kind: "json" } as const;
@@ -128,11 +128,12 @@ export function tableOfModel(model: Model, drift: Drift = {}): Table {
     channels: [{ name: "input", role: "input", type: { kind: "int" } }, ...channels],
     nodes,
     start: [{ kind: "plain", targets: targets(model.start) }],
-    barriers: model.barriers.map(({ target, members, gates }, index) => ({
+    barriers: model.barriers.map(({ target, members, gates, settles }, index) => ({
       id: `${model.nodes[target]!.name}#${index}`,
-      kind: gates ? "waits" : "all",
+      kind: gates ? "waits" : settles ? "settled" : "all",
       target,
       members,
+      ...(settles ? { reach: members.map((_, member) => rangesOf(reachOf(model, index, member))) } : {}),
     })),
     expressions,
     functions: [
@@ -147,6 +148,18 @@ export function tableOfModel(model: Model, drift: Drift = {}): Table {
     assertions: [],
     digest: `sha256:${(drift.adds === true ? "1" : drift.renames === undefined ? "0" : "2").repeat(64)}`,
   };
+}
+
+function reachOf(model: Model, barrier: number, member: number): readonly number[] {
+  return model.nodes.flatMap((_, node) => (canLead(model, barrier, node, member) ? [node] : []));
+}
+
+/** The first and last number of each run of consecutive numbers. */
+function rangesOf(numbers: readonly number[]): number[] {
+  return numbers.flatMap((number) => [
+    ...(numbers.includes(number - 1) ? [] : [number]),
+    ...(numbers.includes(number + 1) ? [] : [number]),
+  ]);
 }
 
 /** The models that the bodies of a table implement, by name. */

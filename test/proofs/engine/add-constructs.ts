@@ -33,6 +33,7 @@ export function addConstructs(text: string, random: Random): string {
   if (random.chance(0.35)) draft.set();
   if (random.chance(0.6)) draft.items();
   if (random.chance(0.2)) draft.derive();
+  if (random.chance(0.35)) draft.settle();
   return draft.text();
 }
 
@@ -90,6 +91,26 @@ class Enriched {
     const inner = this.#lines.findIndex((line) => line.startsWith('  node one = act("one"'));
     if (inner !== -1 && random.chance(0.4))
       this.#lines[inner] = this.#lines[inner]!.replace(/act\([^)]*\)/, 'receive("s")');
+  }
+
+  /** Turns barriers into `settled`, except in front of nodes with `waits` and of their own members. */
+  settle(): void {
+    const gated = new Set(
+      [...this.#nodes.values()].flatMap(({ name, policies }) =>
+        policies.some((policy) => policy.startsWith("waits")) ? [name] : [],
+      ),
+    );
+    this.#lines.forEach((line, index) => {
+      const [, members = "", targets = ""] = /^ {2}all\((.*)\) -> ([\w, ]+)/.exec(line) ?? [];
+      const leads = targets.split(", ");
+      const isPossible = leads.every((target) => !gated.has(target) && !new RegExp(`\\b${target}\\b`).test(members));
+      if (members === "" || !isPossible || !this.#random.chance(0.7)) return;
+      const other = this.#random.pick([...this.#nodes.values()]).name;
+      const isWider =
+        leads.length === 1 && !line.includes("-> end") && line.split("->").length === 2 && this.#random.chance(0.2);
+      const isFree = !gated.has(other) && !new RegExp(`\\b${other}\\b`).test(line);
+      this.#lines[index] = `${line.replace("all(", "settled(")}${isWider && isFree ? `, ${other}` : ""}`;
+    });
   }
 
   sleep(): void {

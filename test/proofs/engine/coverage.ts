@@ -14,6 +14,7 @@ const IN_TEXT: Readonly<Record<string, RegExp>> = {
   else: / else -> /,
   "conditional start": /^ *start -> .*(when|match)/m,
   "all barrier": /^ *all\(/m,
+  "settled barrier": /^ *settled\(/m,
   "any member": /any\(\w+, \w+\)/,
   waits: /\bwaits /,
   "on error": / on error$/m,

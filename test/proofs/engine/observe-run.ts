@@ -1,5 +1,5 @@
 import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
-import { END, type AssertionSpec, type Table, type TargetSpec } from "../../../runtime/table/table.ts";
+import { barrierTargets, END, type AssertionSpec, type Table, type TargetSpec } from "../../../runtime/table/table.ts";
 import type { RanGraph, RanStep } from "./run-graph.ts";
 
 /** What one run shows about the properties that `check` claims. */
@@ -46,11 +46,13 @@ export function wiringOf(table: Table, { assertions: bound, file }: BoundGraph):
   const add = (name: string, targets: readonly TargetSpec[]): void => {
     for (const target of targets) {
       const barrier = "barrier" in target ? table.barriers[target.barrier] : undefined;
-      const node = "node" in target ? target.node : (barrier?.target ?? END);
-      const hasGate = node !== END && table.nodes[node]?.waits !== undefined;
-      const into = barrier !== undefined || hasGate ? gated : direct;
-      const known = into.get(name) ?? new Set();
-      into.set(name, known.add(nameOf(node)));
+      const nodes = "node" in target ? [target.node] : barrier === undefined ? [END] : barrierTargets(barrier);
+      for (const node of nodes) {
+        const hasGate = node !== END && table.nodes[node]?.waits !== undefined;
+        const into = barrier !== undefined || hasGate ? gated : direct;
+        const known = into.get(name) ?? new Set();
+        into.set(name, known.add(nameOf(node)));
+      }
     }
   };
   const addRoutes = (name: string, routes: Table["start"]): void => {
@@ -167,7 +169,7 @@ function violates(wiring: Wiring, run: RanGraph, assertion: AssertionSpec): bool
         if (start !== undefined && (start.targets.length === 0 || start.targets.includes("end"))) return true;
         const then = steps.findIndex(
           ({ routes, fired }) =>
-            routes.some((route) => endsBranch(wiring, route)) || fired.some(({ target }) => target === "end"),
+            routes.some((route) => endsBranch(wiring, route)) || fired.some(({ targets }) => targets.includes("end")),
         );
         return then !== -1 && (first === -1 || first > then);
       }
@@ -260,25 +262,28 @@ function meetings(wiring: Wiring, { steps, start }: RanGraph): string[] {
         if (isDirect) signal(target, node, from);
         if (!isGated) continue;
         for (const barrier of table.barriers) {
-          if (table.nodes[barrier.target]?.name !== target) continue;
+          if (!barrierTargets(barrier).some((node) => table.nodes[node]?.name === target)) continue;
           barrier.members.forEach((members, member) => {
             if (!members.some((each) => table.nodes[each]?.name === node)) return;
             const slots = held.get(barrier.id) ?? new Map<number, Set<string>>();
             held.set(barrier.id, slots);
             // Where a node both signals a node and is a member of its barrier, which of the two this was is not known.
-            if (slots.has(member) && !isDirect) found.push(`${node} signals ${barrier.id} again in step ${index}`);
+            const isLost = slots.has(member) && !isDirect && barrier.kind !== "settled";
+            if (isLost) found.push(`${node} signals ${barrier.id} again in step ${index}`);
             slots.set(member, new Set([...(slots.get(member) ?? []), ...from]));
           });
         }
       }
     }
-    for (const { barrier, target } of step.fired) {
+    for (const { barrier, targets } of step.fired) {
       const slots = held.get(barrier);
       held.delete(barrier);
-      const gate = table.nodes.find(({ name }) => name === target)?.waits;
-      const isGate = gate === undefined || table.barriers[gate]?.id === barrier;
-      if (target !== "end" && isGate)
-        signal(target, `*${barrier}`, new Set([...(slots?.values() ?? [])].flatMap((ids) => [...ids])));
+      const from = new Set([...(slots?.values() ?? [])].flatMap((ids) => [...ids]));
+      for (const target of targets) {
+        const gate = table.nodes.find(({ name }) => name === target)?.waits;
+        const isGate = gate === undefined || table.barriers[gate]?.id === barrier;
+        if (target !== "end" && isGate) signal(target, `*${barrier}`, from);
+      }
     }
   }
   return found;

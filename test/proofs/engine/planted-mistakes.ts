@@ -139,6 +139,11 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     where: /all\(|waits/,
   },
   {
+    name: "a `settled` barrier fires with its first signal",
+    mutations: [mutation("explore/settled-barriers.ts", "settled-reach", `void isHeld; return settled.barriers;`)],
+    where: /settled\(/,
+  },
+  {
     name: "signals that meet are not noticed",
     mutations: [mutation(STEPS, "collisions", swap("fired, collisions,", "fired, collisions: NO_COLLISIONS,"))],
   },

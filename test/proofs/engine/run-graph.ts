@@ -27,7 +27,11 @@ export interface RanStep {
   readonly committed: boolean;
   /** Where its nodes led; `start` only in the first step. */
   readonly routes: readonly RanRoute[];
-  readonly fired: readonly { readonly barrier: string; readonly target: string; readonly arrived: readonly string[] }[];
+  readonly fired: readonly {
+    readonly barrier: string;
+    readonly targets: readonly string[];
+    readonly arrived: readonly string[];
+  }[];
   /** Pauses were answered before this step, or inside it. */
   readonly pausedBefore: boolean;
 }
@@ -643,7 +647,11 @@ function recordOf({ events, calls, did, chooser }: Current, result: RunResult): 
         break;
       case "barrier":
         if (event.fired)
-          at(event.step).fired.push({ barrier: event.barrier, target: event.target, arrived: event.arrived });
+          at(event.step).fired.push({
+            barrier: event.barrier,
+            targets: [event.target, ...(event.others ?? [])],
+            arrived: event.arrived,
+          });
         break;
       default:
     }

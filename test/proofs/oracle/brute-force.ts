@@ -173,15 +173,16 @@ function allStates(graph: RandomGraph, scheduler: Scheduler, maxStates: number):
         const signals = new Map<string, readonly string[]>();
         let ends = false;
         for (const routing of routings) {
-          const own = scheduler.planNextStep([routing], values, {});
+          // Work everywhere keeps each `settled` from firing, so its signal is seen.
+          const own = scheduler.planNextStep([{ ...routing, send: [...byName.keys()] }], values, {});
           const held = Object.entries(own.barrierState).flatMap(([id, nodes]) =>
             nodes.length === 0 ? [] : membersOf(barriers, id, routing.node).map((member) => `${id}/${member}`),
           );
           signals.set(routing.node, [...own.ready, ...held]);
           ends ||= own.hitEnd || (own.ready.length === 0 && held.length === 0);
         }
-        const fired = firedBarriers(barriers, state, signals);
-        ends ||= fired.some((id) => barriers.find((barrier) => barrier.id === id)?.target === "end");
+        const fired = firedBarriers(barriers, state, signals, plan.barrierState);
+        ends ||= fired.some((id) => targetsOf(barriers, id).includes("end"));
         state.next.push({
           to: intern(plan.ready, { ...values, ...Object.fromEntries(forgotten) }, plan.barrierState),
           failed: way.filter((task) => task.outcome === "fails").map((task) => task.node.name),
@@ -279,12 +280,26 @@ function heldMembers(barriers: Barriers, state: Concrete): Set<string> {
   );
 }
 
-function firedBarriers(barriers: Barriers, state: Concrete, signals: ReadonlyMap<string, readonly string[]>): string[] {
+function targetsOf(barriers: Barriers, id: string): readonly string[] {
+  const { target, others = [] } = barriers.find((barrier) => barrier.id === id)!;
+  return [target, ...others];
+}
+
+function firedBarriers(
+  barriers: Barriers,
+  state: Concrete,
+  signals: ReadonlyMap<string, readonly string[]>,
+  after: BarrierSignals,
+): string[] {
   const filled = heldMembers(barriers, state);
   const fresh = new Set<string>();
   for (const list of signals.values()) for (const signal of list) if (signal.includes("/")) fresh.add(signal);
   return barriers
-    .filter(({ id, members }) => {
+    .filter(({ id, kind, members }) => {
+      if (kind === "settled") {
+        const isSignalled = state.barriers[id] !== undefined || [...fresh].some((place) => place.startsWith(`${id}/`));
+        return isSignalled && after[id] === undefined;
+      }
       const places = members.map((_, index) => `${id}/${index}`);
       return places.every((place) => filled.has(place) || fresh.has(place)) && places.some((place) => fresh.has(place));
     })
@@ -329,7 +344,7 @@ function losesSignal(barriers: Barriers, state: Concrete, step: Transition): boo
   const seen = heldMembers(barriers, state);
   for (const list of step.signals.values()) {
     for (const signal of list) {
-      if (!signal.includes("/")) continue;
+      if (!signal.includes("/") || isSettled(barriers, signal.slice(0, signal.indexOf("/")))) continue;
       if (seen.has(signal)) return true;
       seen.add(signal);
     }
@@ -337,11 +352,15 @@ function losesSignal(barriers: Barriers, state: Concrete, step: Transition): boo
   return false;
 }
 
+function isSettled(barriers: Barriers, id: string): boolean {
+  return barriers.some((barrier) => barrier.id === id && barrier.kind === "settled");
+}
+
 function collapses(barriers: Barriers, step: Transition): boolean {
   const seen = new Set<string>();
   const targets = [
     ...[...step.signals.values()].map((list) => list.filter((signal) => !signal.includes("/"))),
-    ...step.fired.map((id) => [barriers.find((barrier) => barrier.id === id)!.target]),
+    ...step.fired.map((id) => targetsOf(barriers, id)),
   ];
   for (const list of targets) {
     for (const target of new Set(list)) {
@@ -357,7 +376,7 @@ function collapses(barriers: Barriers, step: Transition): boolean {
 function sourcesOf(barriers: Barriers, step: Transition, node: string): string[] {
   const found: string[] = [];
   for (const [source, list] of step.signals) if (list.includes(node)) found.push(source);
-  for (const id of step.fired) if (barriers.find((barrier) => barrier.id === id)?.target === node) found.push(`*${id}`);
+  for (const id of step.fired) if (targetsOf(barriers, id).includes(node)) found.push(`*${id}`);
   return found;
 }
 
@@ -413,8 +432,10 @@ function startsAgain(from: Concrete, node: string, first: ReadonlySet<string>, b
         const places = barrier.members.map((_, index) => `${id}/${index}`);
         const isMarked = places.some((place) => next.has(place));
         for (const place of places) next.delete(place);
-        if (isMarked) next.add(barrier.target);
-        else if (barrier.target === node) fresh.push(`*${id}`);
+        for (const target of targetsOf(barriers, id)) {
+          if (isMarked) next.add(target);
+          else if (target === node) fresh.push(`*${id}`);
+        }
       }
       if (!next.has(node) && fresh.some((source) => [...first].some((other) => other !== source))) return true;
       if (step.to.ready.every((name) => next.has(name))) continue;

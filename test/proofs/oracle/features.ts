@@ -6,6 +6,7 @@ import type { RandomGraph } from "./random-graph.ts";
 export const FEATURES = [
   "barrier",
   "barrier in a loop",
+  "settled",
   "any",
   "waits",
   "error route",
@@ -38,6 +39,7 @@ export function featuresOf(graph: RandomGraph, model: ControlModel): ReadonlySet
   const has: Readonly<Record<Feature, boolean>> = {
     barrier: model.barriers.some(({ kind }) => kind === "all"),
     "barrier in a loop": inLoop,
+    settled: model.barriers.some(({ kind }) => kind === "settled"),
     any: graph.text.includes("any("),
     waits: model.barriers.some(({ kind }) => kind === "waits"),
     "error route": model.nodes.some(({ errorRouting }) => errorRouting !== undefined),

@@ -52,6 +52,7 @@ export interface RandomGraph {
 
 export function randomGraph(seed: number, family: Family): RandomGraph {
   const random = randomSource(seed);
+  const settles = randomSource(seed ^ 0x5e771ed);
   const chance = (probability: number): boolean => random() < probability;
   const below = (count: number): number => Math.floor(random() * count);
   const pick = <T>(items: readonly T[]): T => items[below(items.length)]!;
@@ -179,8 +180,13 @@ export function randomGraph(seed: number, family: Family): RandomGraph {
       const other = pick(names);
       return chance(0.15) && !members.includes(other) ? `any(${member}, ${other})` : member;
     });
-    const used = shown.join().match(/[a-g]/g) ?? [];
-    if (new Set(used).size === used.length) edges.push(`all(${shown.join(", ")}) -> ${to}`);
+    const used: readonly string[] = shown.join().match(/[a-g]/g) ?? [];
+    // Drawn apart, so that graphs without it stay as they are.
+    const isSettled = !used.includes(to) && settles() < 0.35;
+    const other = later.find((name) => name !== to);
+    const also = isSettled && to !== "end" && other !== undefined && settles() < 0.3 ? `, ${other}` : "";
+    const word = isSettled ? "settled" : "all";
+    if (new Set(used).size === used.length) edges.push(`${word}(${shown.join(", ")}) -> ${to}${also}`);
   }
   const waits =
     gated === -1
