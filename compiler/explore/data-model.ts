@@ -5,7 +5,16 @@ import type { ChannelWrite, DataChannel, DataModel } from "./model.ts";
 import { isForeignCall } from "./node-behaviour.ts";
 import { numberPoint } from "./number-set.ts";
 import { channelsOf, type TypeNames } from "./terms.ts";
-import { NULL_ONLY, numbersAsValues, uniteValues, type ValueSet, valueSetOfJson, valueSetOfType } from "./value-set.ts";
+import {
+  intersectValues,
+  isNothing,
+  NULL_ONLY,
+  numbersAsValues,
+  uniteValues,
+  type ValueSet,
+  valueSetOfJson,
+  valueSetOfType,
+} from "./value-set.ts";
 
 /** @param sent nodes to which tasks can be sent; each has a second model node */
 export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly number[]): DataModel {
@@ -64,10 +73,19 @@ function initialValues(channel: BoundGraph["channels"][number], declared: ValueS
   // Mutation point: input-values
   if (channel.role === "input" || channel.role === "config") return declared;
   const start =
-    channel.initial !== undefined ? valueSetOfJson(channel.initial) : startOfReducer(channel.reducer?.kind, declared);
+    channel.initial !== undefined
+      ? initialOfType(valueSetOfJson(channel.initial), declared)
+      : startOfReducer(channel.reducer?.kind, declared);
   // A memory channel starts with the value of an earlier run of the thread.
   // Mutation point: memory-values
   return channel.role === "memory" ? uniteValues(declared, start) : start;
+}
+
+/** The initial value as a set over the numbers of its type: a union of integers and reals would be a set of reals. */
+function initialOfType(initial: ValueSet, declared: ValueSet): ValueSet {
+  const typed = intersectValues(initial, declared);
+  // Binding has reported a value that the type does not contain.
+  return isNothing(typed) ? initial : typed;
 }
 
 function startsEmpty({ initial, reducer }: BoundGraph["channels"][number]): boolean {
