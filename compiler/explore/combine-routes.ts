@@ -89,21 +89,28 @@ function disjointBranches(
   const last = branches.at(-1);
   const fallback = last?.formula.kind === "const" && last.formula.value ? last : undefined;
   const arms = fallback === undefined ? branches : branches.slice(0, -1);
-  const [first] = arms;
-  if (first?.formula.kind !== "in") return undefined;
-  const { term } = first.formula;
-  const sets: ValueSet[] = [];
-  for (const { formula } of arms) {
-    if (formula.kind !== "in" || formula.term !== term) return undefined;
-    sets.push(formula.set);
-  }
-  const union = uniteDisjoint(sets);
+  const union = disjointSets(arms);
   if (union === undefined) return undefined;
-  const rest = negation({ ...first.formula, set: union });
+  const rest = negation(union);
   const found = arms.map((branch) => ({ branch, formula: branch.formula }));
   return fallback === undefined
     ? { branches: found, none: rest }
     : { branches: [...found, { branch: fallback, formula: rest }], none: NEVER };
+}
+
+type DisjointSets = Formula & { readonly kind: "in" };
+
+/** The disjunction of the conditions, if they are disjoint sets of values of one term. */
+function disjointSets(branches: readonly Branch[]): DisjointSets | undefined {
+  const first = branches[0]?.formula;
+  if (first?.kind !== "in") return undefined;
+  const sets: ValueSet[] = [];
+  for (const { formula } of branches) {
+    if (formula.kind !== "in" || formula.term !== first.term) return undefined;
+    sets.push(formula.set);
+  }
+  const union = uniteDisjoint(sets);
+  return union === undefined ? undefined : { ...first, set: union };
 }
 
 /** Above this number, combinations of independent conditions that signal the same places are merged. */
@@ -177,8 +184,11 @@ function someOf(
   const defined = group.branches.flatMap((branch) => branch.defined ?? []);
   const base = defined.length === 0 ? partial : extend(partial, [], defined);
   if (base === undefined) return [];
-  let partials: Partial[] = [base];
-  for (const branch of group.branches) {
+  const disjoint = group.branches.length > MERGE_ABOVE ? disjointSets(group.branches) : undefined;
+  let partials: Partial[] = disjoint === undefined ? [base] : combineDisjoint(base, group.branches, disjoint, extend);
+  if (disjoint !== undefined) partials = cut(mergeEqual(partials, partial));
+  let mergeAbove = MERGE_ABOVE;
+  for (const branch of disjoint === undefined ? group.branches : []) {
     const next: Partial[] = [];
     for (const item of partials) {
       if (isOutside(item.cubes, branch.formula)) {
@@ -191,13 +201,24 @@ function someOf(
       // Mutation point: when-passed
       if (passed !== undefined) next.push({ ...passed, ...mergedWith(item, undefined) });
     }
-    partials = cut(next.length > MERGE_ABOVE ? mergeEqual(next, partial) : next);
+    const merged = next.length > mergeAbove ? mergeEqual(next, partial) : next;
+    // Combinations that could not be merged are compared again only when their number has doubled.
+    mergeAbove = merged.length > mergeAbove ? merged.length * 2 : mergeAbove;
+    partials = cut(merged);
   }
   return partials.flatMap((item) => {
     if (item.branches.length > partial.branches.length || group.otherwise === undefined) return [item];
     // Mutation point: otherwise
     return extend(item, [group.otherwise], [ALWAYS]) ?? [];
   });
+}
+
+/** At most one of several disjoint conditions is true. */
+function combineDisjoint(base: Partial, branches: readonly Branch[], union: DisjointSets, extend: Extend): Partial[] {
+  return [
+    ...branches.flatMap((branch) => extend(base, [branch], [branch.formula]) ?? []),
+    ...[extend(base, [], [negation(union)]) ?? []].flat(),
+  ];
 }
 
 function mergedWith({ merged }: Partial, branch: Branch | undefined): { readonly merged?: readonly Branch[] } {

@@ -15,6 +15,7 @@ import {
   isNothing,
   NOTHING,
   numbersAsValues,
+  reducePairs,
   sameValues,
   TRUE_ONLY,
   uniteValues,
@@ -214,14 +215,45 @@ export function cubesOf(formula: Formula, holds = true): Cubes {
     case "and":
     case "or": {
       const conjunction = (formula.kind === "and") === holds;
+      const { merged, rest } = mergeAtoms(formula.parts, holds, conjunction);
       let result: Cubes = { cubes: conjunction ? [EMPTY_CUBE] : [], exact: true };
-      for (const part of formula.parts) {
-        const next = cubesOf(part, holds);
+      const add = (next: Cubes): void => {
         result = conjunction ? productOf(result, next) : sumOf(result, next);
-      }
+      };
+      for (const atom of merged) add(cubesOf(atom));
+      for (const part of rest) add(cubesOf(part, holds));
       return result;
     }
   }
+}
+
+/** From this number of parts on, the atoms of a formula are merged by term. */
+const MANY_PARTS = 16;
+
+/**
+ * Replaces the atoms over each term by one atom. The sets are intersected or united in pairs: thousands of conditions on one channel
+ * cost O(n log n) instead of O(n^2).
+ */
+function mergeAtoms(
+  parts: readonly Formula[],
+  holds: boolean,
+  conjunction: boolean,
+): { readonly merged: readonly Formula[]; readonly rest: readonly Formula[] } {
+  if (parts.length < MANY_PARTS) return { merged: [], rest: parts };
+  const rest: Formula[] = [];
+  const sets = new Map<Term, ValueSet[]>();
+  for (const part of parts) {
+    const [atom, isTrue] = part.kind === "not" ? [part.of, !holds] : [part, holds];
+    if (atom.kind !== "in" || atom.same !== undefined || atom.domain !== undefined) {
+      rest.push(part);
+      continue;
+    }
+    const known = sets.get(atom.term) ?? [];
+    known.push(isTrue ? atom.set : complementValues(atom.set));
+    sets.set(atom.term, known);
+  }
+  const merge = conjunction ? intersectValues : uniteValues;
+  return { merged: [...sets].map(([term, all]) => ({ kind: "in", term, set: reducePairs(all, merge)! })), rest };
 }
 
 /** The conjunction of two cubes; `undefined` if it is unsatisfiable. */

@@ -59,6 +59,23 @@ export function intersectNumbers(a: NumberSet, b: NumberSet): NumberSet {
   return normalize(a.integer || b.integer, result);
 }
 
+/** Whether the sets have no common number, without allocating their intersection. */
+export function areNumbersDisjoint(a: NumberSet, b: NumberSet): boolean {
+  let i = 0;
+  let j = 0;
+  while (i < a.intervals.length && j < b.intervals.length) {
+    const x = a.intervals[i]!;
+    const y = b.intervals[j]!;
+    if (x.high < y.low) i++;
+    else if (y.high < x.low) j++;
+    // Near overlaps are rare, and rounding to integers can make them empty.
+    else if (intersectNumbers({ ...a, intervals: [x] }, { ...b, intervals: [y] }).intervals.length > 0) return false;
+    else if (compareHighs(x, y) <= 0) i++;
+    else j++;
+  }
+  return true;
+}
+
 export function uniteNumbers(a: NumberSet, b: NumberSet): NumberSet {
   const integer = (a.integer || a.intervals.length === 0) && (b.integer || b.intervals.length === 0);
   return normalize(integer, [...a.intervals, ...b.intervals].sort(compareLows));

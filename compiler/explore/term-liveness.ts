@@ -442,12 +442,14 @@ function evaluatedOnce(
   reads: readonly NodeReads[],
   successors: readonly (readonly number[])[],
 ): ReadonlySet<number> {
+  const readers = readersByTerm(startReads, reads);
+  if (readers.size === 0) return new Set();
   const leads = (node: number): readonly number[] => successors[node]!;
   const { members } = findComponents(model.nodes.length, leads);
   const looping = new Set(members.filter((group) => isCyclic(group, leads)).flat());
   const evaluations = new Map<number, number>();
-  for (const [term, readers] of readersByTerm(startReads, reads)) {
-    const repeats = readers.size > 1 || [...readers].some((node) => looping.has(node));
+  for (const [term, nodes] of readers) {
+    const repeats = nodes.size > 1 || [...nodes].some((node) => looping.has(node));
     for (const channel of term.channels) evaluations.set(channel, (evaluations.get(channel) ?? 0) + (repeats ? 2 : 1));
   }
   return new Set([...evaluations].filter(([, count]) => count === 1).map(([channel]) => channel));

@@ -7,6 +7,7 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import {
   ALL_INTEGERS,
   ALL_NUMBERS,
+  areNumbersDisjoint,
   complementNumbers,
   intersectNumbers,
   NO_NUMBERS,
@@ -59,7 +60,7 @@ export const FALSE_ONLY: ValueSet = { ...NOTHING, false: true };
 export const BOTH_BOOLEANS: ValueSet = { ...NOTHING, true: true, false: true };
 
 export function valueSetOf(values: readonly (string | number | boolean | null)[]): ValueSet {
-  const numbers = uniteAll(values.filter((value) => typeof value === "number").map(numberPoint), uniteNumbers);
+  const numbers = reducePairs(values.filter((value) => typeof value === "number").map(numberPoint), uniteNumbers);
   const strings = values.filter((value) => typeof value === "string");
   return {
     null: values.includes(null),
@@ -72,7 +73,7 @@ export function valueSetOf(values: readonly (string | number | boolean | null)[]
 }
 
 /** A balanced reduction: a union of thousands of sets costs O(n log n) instead of O(n^2). */
-function uniteAll<T>(items: readonly T[], unite: (a: T, b: T) => T): T | undefined {
+export function reducePairs<T>(items: readonly T[], unite: (a: T, b: T) => T): T | undefined {
   let level = items;
   while (level.length > 1) {
     const pairs: T[] = [];
@@ -87,7 +88,7 @@ function uniteAll<T>(items: readonly T[], unite: (a: T, b: T) => T): T | undefin
 
 /** The union of pairwise disjoint sets; `undefined` if two of them have a common value. */
 export function uniteDisjoint(sets: readonly ValueSet[]): ValueSet | undefined {
-  const union = uniteAll(sets, uniteValues) ?? NOTHING;
+  const union = reducePairs(sets, uniteValues) ?? NOTHING;
   const count = (size: (set: ValueSet) => number): boolean =>
     sets.reduce((sum, set) => sum + size(set), 0) === size(union);
   const areDisjoint =
@@ -153,13 +154,7 @@ export function complementValues(set: ValueSet): ValueSet {
 /** Whether the sets have no common value, without allocating their intersection. */
 export function areDisjoint(a: ValueSet, b: ValueSet): boolean {
   if ((a.null && b.null) || (a.true && b.true) || (a.false && b.false) || (a.other && b.other)) return false;
-  if (
-    a.numbers.intervals.length > 0 &&
-    b.numbers.intervals.length > 0 &&
-    intersectNumbers(a.numbers, b.numbers).intervals.length > 0
-  ) {
-    return false;
-  }
+  if (!areNumbersDisjoint(a.numbers, b.numbers)) return false;
   const [few, many] =
     a.strings.negated || (!b.strings.negated && b.strings.values.length < a.strings.values.length)
       ? [b.strings, a.strings]
@@ -263,7 +258,7 @@ function ofType(type: ValueType, resolve: (name: string) => ValueType | undefine
     }
     case "union":
       return (
-        uniteAll(
+        reducePairs(
           type.members.map((member) => ofType(member, resolve, depth)),
           uniteValues,
         ) ?? NOTHING
