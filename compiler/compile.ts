@@ -115,10 +115,16 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
     // Without a baseline, no check has searched for differences.
     notLookedFor: baseline === undefined ? ["NG610"] : [],
   });
+  let tables: CompileResult["tables"] | undefined;
   return {
     path,
-    table: graphs[0]?.table,
-    tables: tablesInOrder([...graphs, ...plans]),
+    // A check of a large file needs no tables, and lowering takes a fifth of the time.
+    get table() {
+      return graphs[0]?.table;
+    },
+    get tables() {
+      return (tables ??= tablesInOrder([...graphs, ...plans]));
+    },
     diagnostics,
     suppressed,
     graphs,
@@ -131,7 +137,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
   };
 }
 
-/** The graphs and plans of the file, with their tables where the file is valid. */
+/** The graphs and plans of the file. Where the file is valid, each is lowered when its table is read first. */
 function lowerProject(
   project: BoundProject,
   isValid: boolean,
@@ -142,14 +148,18 @@ function lowerProject(
     graphs: project.graphs.map((bound) => ({
       name: bound.name,
       bound,
-      table: isValid ? lowerGraph(bound, tables) : undefined,
+      get table() {
+        return isValid ? lowerGraph(bound, tables) : undefined;
+      },
       proofs: results.get(bound)?.proofs ?? [],
       verdict: results.get(bound)?.verdict,
     })),
     plans: project.plans.map((bound) => ({
       name: bound.name,
       bound,
-      table: isValid && !bound.hasErrors ? lowerPlan(bound, tables) : undefined,
+      get table() {
+        return isValid && !bound.hasErrors ? lowerPlan(bound, tables) : undefined;
+      },
     })),
   };
 }

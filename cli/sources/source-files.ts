@@ -85,11 +85,11 @@ export function readSource(path: string): string {
 const LARGE_BYTES = 1024 * 1024;
 
 /**
- * Lets V8 collect garbage when the heap has grown by half. By default it grows up to four times, and a check of 4 MiB would
+ * Lets V8 collect garbage when the heap has doubled. By default it grows up to four times, and a check of 4 MiB would
  * take more than 1 GB. A changed flag invalidates V8's code cache, so small files keep the default.
  */
 function limitHeapGrowth(): void {
-  setFlagsFromString("--heap-growing-percent=50");
+  setFlagsFromString("--heap-growing-percent=100");
 }
 
 /** Reads at most `MAX_READ_BYTES`: a pipe and some files of the system have no size. */

@@ -15,30 +15,41 @@ export function findComponents(size: number, successors: (vertex: number) => Arr
   const low = new Int32Array(size);
   const members: number[][] = [];
   const open: number[] = [];
-  const path: { vertex: number; next: number; targets: ArrayLike<number> }[] = [];
+  // The path from the root, as columns: an object for each vertex would cost more than the search.
+  const path: number[] = [];
+  const nexts: number[] = [];
+  const targetsOf: ArrayLike<number>[] = [];
   let clock = 0;
   const enter = (vertex: number): void => {
     entered[vertex] = low[vertex] = clock++;
     open.push(vertex);
-    path.push({ vertex, next: 0, targets: successors(vertex) });
+    path.push(vertex);
+    nexts.push(0);
+    targetsOf.push(successors(vertex));
   };
   for (let root = 0; root < size; root++) {
     if (entered[root] !== -1) continue;
     enter(root);
     while (path.length > 0) {
-      const frame = path.at(-1)!;
-      if (frame.next < frame.targets.length) {
-        const target = frame.targets[frame.next++]!;
+      const top = path.length - 1;
+      const vertex = path[top]!;
+      const targets = targetsOf[top]!;
+      const next = nexts[top]!;
+      if (next < targets.length) {
+        const target = targets[next]!;
+        nexts[top] = next + 1;
         if (entered[target] === -1) enter(target);
-        else if (componentOf[target] === -1) low[frame.vertex] = Math.min(low[frame.vertex]!, entered[target]!);
+        else if (componentOf[target] === -1) low[vertex] = Math.min(low[vertex]!, entered[target]!);
         continue;
       }
       path.pop();
+      nexts.pop();
+      targetsOf.pop();
       const parent = path.at(-1);
-      if (parent !== undefined) low[parent.vertex] = Math.min(low[parent.vertex]!, low[frame.vertex]!);
-      if (low[frame.vertex] !== entered[frame.vertex]) continue;
-      const group = open.splice(open.lastIndexOf(frame.vertex));
-      for (const vertex of group) componentOf[vertex] = members.length;
+      if (parent !== undefined) low[parent] = Math.min(low[parent]!, low[vertex]!);
+      if (low[vertex] !== entered[vertex]) continue;
+      const group = open.splice(open.lastIndexOf(vertex));
+      for (const member of group) componentOf[member] = members.length;
       members.push(group);
     }
   }

@@ -194,6 +194,7 @@ function reportWaitsForItself(context: CheckContext, silent: ReadonlySet<number>
   const { model, reach } = context;
   const count = model.nodes.length;
   const isBlocked = (barrier: ControlBarrier): boolean => reach.barrierOpens[barrier.index] === 0;
+  if (!model.barriers.some(isBlocked)) return;
   const successors = successorsOf(model);
   const waitingFor: number[][] = model.nodes.map(() => []);
   for (const barrier of model.barriers) {

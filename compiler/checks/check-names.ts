@@ -31,12 +31,13 @@ export function checkStart({ graph, isComplete, report, graphPlace }: CheckConte
 const MAX_PAIRS = 10_000;
 
 /** Reports NG108: two edges between the same nodes, without conditions or with the same one. */
-export function checkDuplicateEdges({ graph, report, place }: CheckContext): void {
+export function checkDuplicateEdges({ graph, report, place, edgesFrom }: CheckContext): void {
   const seen = new Map<string, Span>();
   for (const edge of graph.edges) {
     const { to, onError } = edge;
     if (to.kind === "match" || to.kind === "cases") continue;
     const condition = to.kind === "when" ? textOf(to.condition.span, graph) : "";
+    if (isOnlyEdge(edge, edgesFrom)) continue;
     const sources = sourcesOf(edge);
     if (sources.length * to.targets.length > MAX_PAIRS) continue;
     for (const { key, text } of sources) {
@@ -48,6 +49,12 @@ export function checkDuplicateEdges({ graph, report, place }: CheckContext): voi
       }
     }
   }
+}
+
+/** Whether an edge with one target is the only one of its source: in a large graph, this holds for most edges. */
+function isOnlyEdge({ to, source }: BoundEdge, edgesFrom: CheckContext["edgesFrom"]): boolean {
+  if (source.kind !== "nodes" || source.nodes.length !== 1 || !("targets" in to) || to.targets.length > 1) return false;
+  return edgesFrom.get(source.nodes[0]?.name ?? "")?.length === 1;
 }
 
 function textOf({ start, end }: Span, { file }: BoundGraph): string {
@@ -84,27 +91,28 @@ export function checkConfusableNames(
     if (!names.has(name) && !poisoned.has(name)) names.set(name, span);
   }
   for (const key of [foldCase, foldGlyphs]) {
-    const seen = new Map<string, { readonly name: string; readonly span: Span }>();
+    const seen = new Map<string, string>();
     for (const [name, span] of names) {
       const folded = key(name);
       const other = seen.get(folded);
       if (other === undefined) {
-        seen.set(folded, { name, span });
+        seen.set(folded, name);
         continue;
       }
-      if (key === foldGlyphs && foldCase(name) === foldCase(other.name)) continue;
-      report(confusableNames({ file, span }, { name, other: other.name, first: { file, span: other.span } }));
+      if (key === foldGlyphs && foldCase(name) === foldCase(other)) continue;
+      const first = names.get(other) ?? span;
+      report(confusableNames({ file, span }, { name, other, first: { file, span: first } }));
     }
   }
 }
 
 /** Keeps underscores between digits: `row_1_11` and `row_11_1` are different names. */
 function foldCase(name: string): string {
-  return name.replace(/(?<!\d)_|_(?!\d)/g, "").toLowerCase();
+  return /[A-Z_]/.test(name) ? name.replace(/(?<!\d)_|_(?!\d)/g, "").toLowerCase() : name;
 }
 
 function foldGlyphs(name: string): string {
-  return name.replace(/[I1]/g, "l").replace(/[O0]/g, "o");
+  return /[I1O0]/.test(name) ? name.replace(/[I1]/g, "l").replace(/[O0]/g, "o") : name;
 }
 
 /**

@@ -114,7 +114,9 @@ function findTraps(context: CheckContext, successors: readonly (readonly number[
     if (alwaysFails && errorRouting === undefined) return true;
     // A node without edges of its own ends its branch when it succeeds.
     if (!alwaysFails && jumps === undefined && routing.groups.length === 0) return true;
-    const signals = [...(alwaysFails ? [] : signalsOf(routing)), ...signalsOf(errorRouting)];
+    const own = alwaysFails ? [] : signalsOf(routing);
+    const failed = signalsOf(errorRouting);
+    const signals = failed.length === 0 ? own : [...own, ...failed];
     if (signals.length === 0 && jumps === undefined) return true;
     if (jumps?.includes(END_TARGET) === true) return true;
     // If all conditions are false, the run fails. That is a finding about the conditions.

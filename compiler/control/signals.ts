@@ -4,9 +4,11 @@ import { END_TARGET, type NodeRoutes, type RouteGroup, type Routing, type Signal
 /** A routing whose branches have at least their signals. */
 export type AnyRouting = Routing<{ readonly signals: readonly Signal[] }>;
 
-/** All signals of a routing. The result is cached, because many checks need it. */
+/** All signals of a routing. The signals of a choice are cached, because many checks need them. */
 export function signalsOf(routing: AnyRouting | undefined): readonly Signal[] {
-  if (routing === undefined) return NO_SIGNALS;
+  const first = routing?.groups[0];
+  if (routing === undefined || first === undefined) return NO_SIGNALS;
+  if (routing.groups.length === 1 && first.kind === "always") return first.signals;
   let found = known.get(routing);
   if (found === undefined) {
     found = routing.groups.flatMap((group) =>
