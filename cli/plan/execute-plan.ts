@@ -16,6 +16,7 @@ import { endLeftovers } from "./process-groups.ts";
 import { planDocument, reportPlan } from "./report-plan.ts";
 import { RUNS_DIRECTORY } from "./run-directory.ts";
 import { recordedDurations } from "./run-index.ts";
+import { claimTree, endDeadRuns } from "./tree-claim.ts";
 import { createTouchGuard } from "./verify-touches.ts";
 
 export interface PlanExecution extends RunTarget<PlanTable> {
@@ -44,13 +45,17 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   const runner = createPlanRunner(table, session.engineOptions);
 
   let started: PlanRunInfo | undefined;
+  let releaseTree = (): void => undefined;
   const runOptions: PlanExecuteOptions = {
     ...session.runOptions,
     expected,
     metadata: { ...session.runOptions.metadata, kind: "plan", runs: log.runs },
     taskCache: createFileTaskCache(resolve(".ngraph/cache"), process.cwd(), options.cache === false),
     async beforeStart(info) {
+      releaseTree = claimTree(log.runs, { run: info.runId, thread: info.thread, plan: table.name });
       if (info.lastRun !== null) await endLastRun(info.lastRun, log.runs, output);
+      const dead = await endDeadRuns(log.runs, info.runId);
+      for (const command of dead) output.note(`ended a command of an earlier run: ${command}`);
       log.open(info.runId, file, session.redact);
       started = info;
     },
@@ -82,6 +87,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     return reportPlan(result, session.place, remarks, session.output);
   } finally {
     log.close();
+    releaseTree();
   }
 }
 

@@ -62,7 +62,7 @@ export async function endLeftovers(runDirectory: string): Promise<readonly strin
     if (!(await allGone(alive, KILL_MS))) {
       const left = alive.filter(({ group }) => members(group).length > 0);
       throw new CommandError(
-        `a command of the last run still runs and cannot be ended: ${left.map(({ command, group }) => `${command} (process group ${group})`).join(", ")}`,
+        `a command of an earlier run still runs and cannot be ended: ${left.map(({ command, group }) => `${command} (process group ${group})`).join(", ")}`,
         { help: "end it, then resume again", code: "NG_LEFTOVER" },
       );
     }
@@ -115,7 +115,7 @@ function members(group: number): readonly number[] {
 }
 
 /** An opaque text for the start time of a process, used for comparison only; `undefined` if the process is gone. */
-function startOf(pid: number): string | undefined {
+export function startOf(pid: number): string | undefined {
   if (process.platform !== "linux") return listProcesses().find((entry) => entry.pid === pid)?.started;
   const stat = statOf(pid);
   return stat === undefined ? undefined : `${bootId()}:${stat.started}`;

@@ -74,7 +74,7 @@ function append(descriptor: number, line: object): void {
 }
 
 /** Creates a file atomically; fails if it exists. */
-function writeOnce(path: string, text: string): void {
+export function writeOnce(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, text, { mode: 0o600 });

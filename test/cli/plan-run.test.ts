@@ -319,3 +319,53 @@ describe("interruption", () => {
     expect(project.has("ended")).toBe(false);
   });
 });
+
+describe("one run in a working tree", () => {
+  const LONG = `plan p {
+  task a = shell("echo $$ >> groups; sleep 60") { touches "out" }
+}
+`;
+  const whenStarted = async (project: Project): Promise<void> => {
+    while (!project.has("groups")) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  const ended = (child: ReturnType<Project["start"]>): Promise<unknown> =>
+    new Promise((resolve) => child.once("close", resolve));
+
+  test("a second run is refused, with the first one named", async () => {
+    const project = createProject({ "p.ngraph": LONG });
+    const first = project.start(["run", "p.ngraph", "--thread", "one"]);
+    await whenStarted(project);
+    const second = project.ngc(["run", "p.ngraph", "--thread", "two"]);
+    expect(second.status).toBe(1);
+    expect(second.stderr).toMatch(
+      new RegExp(`plan \`p\` \\(thread one\\) works in this tree since .*: process ${first.pid}`),
+    );
+    expect(second.stderr).toContain("git worktree add");
+    const atWork = ended(first);
+    first.kill("SIGTERM");
+    await atWork;
+    project.write("p.ngraph", LONG.replace("sleep 60", "sleep 0"));
+    expect(project.ngc(["run", "p.ngraph", "--thread", "three"]).status).toBe(0);
+    expect(project.has(".ngraph/runs/claim.json")).toBe(false);
+  });
+
+  test("a run after a SIGKILL ends the commands of the dead run first", async () => {
+    const project = createProject({ "p.ngraph": LONG });
+    const first = project.start(["run", "p.ngraph", "--thread", "one"]);
+    await whenStarted(project);
+    const dead = ended(first);
+    first.kill("SIGKILL");
+    await dead;
+    project.write("p.ngraph", LONG.replace("sleep 60", "sleep 0"));
+    const next = project.ngc(["run", "p.ngraph", "--thread", "two"]);
+    expect([next.status, next.stderr]).toEqual([0, expect.stringContaining("ended a command of an earlier run: echo")]);
+  });
+
+  test("a claim that no run has written is replaced", () => {
+    const project = createProject({
+      "p.ngraph": LONG.replace("sleep 60", "sleep 0"),
+      ".ngraph/runs/claim.json": "{ half",
+    });
+    expect(project.ngc(["run", "p.ngraph"]).status).toBe(0);
+  });
+});
