@@ -50,6 +50,7 @@ const FULL_ONLY = [
   "test/peers/langgraph-validation.test.ts",
   "test/proofs/oracle-beyond.test.ts",
   "test/proofs/oracle-free.test.ts",
+  "test/proofs/oracle-jumps.test.ts",
   "test/proofs/oracle-planted.test.ts",
   "test/proofs/planted-bugs.test.ts",
   "test/stdlib/robustness.test.ts",

@@ -15,6 +15,7 @@ import {
   numbersCompared,
   type NumberSet,
   numbersOf,
+  onlyNumber,
   uniteNumbers,
 } from "./number-set.ts";
 
@@ -109,6 +110,9 @@ function divide(a: NumberSet, b: NumberSet): NumberSet {
 /** A remainder has the sign of the dividend. Neither operand is nearer to 0. */
 function remainder(a: NumberSet, b: NumberSet): NumberSet {
   if (a.intervals.length === 0 || b.intervals.length === 0) return NO_NUMBERS;
+  const [dividend, divisor] = [onlyNumber(a), onlyNumber(b)];
+  if (dividend !== undefined && divisor !== undefined && divisor !== 0)
+    return { ...numberPoint((dividend % divisor) + 0), integer: a.integer && b.integer };
   const most = Math.min(magnitude(a), magnitude(b));
   const low = a.intervals[0]!.low < 0 ? -most : 0;
   const high = a.intervals.at(-1)!.high > 0 ? most : 0;

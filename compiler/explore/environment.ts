@@ -253,6 +253,11 @@ function windowOf(
     }
   }
   if (low > high) low = high = 0;
+  // A counter that starts near the compared numbers is followed from its start.
+  for (const { low: first, high: last } of model.data.channels[channel]!.initial.numbers.intervals) {
+    if (last <= high && first >= low - WIDE_MARGIN) low = Math.min(low, first);
+    if (first >= low && last <= high + WIDE_MARGIN) high = Math.max(high, last);
+  }
   // The values of other tracked channels depend on this one.
   const isSource = model.data.computedFrom[channel]!.some((write) => tracked.has(write.channel));
   const margin = isSource ? WIDE_MARGIN : grows && shrinks ? MARGIN : 0;
