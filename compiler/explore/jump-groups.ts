@@ -40,10 +40,12 @@ export function jumpGroups(model: ControlModel, node: ControlNode, apart: readon
     const branch = branchFrom(model, roots, reads);
     size += branch.nodes.size;
     // Mutation point: jumping-branch
-    if (branch.jumps || size > MAX_SIZE) return [whole];
+    if (branch.dependsOnOthers || size > MAX_SIZE) return [whole];
     branches.push(branch);
   }
-  for (const signal of signalsOf(node.routing)) addBarrier(model, signal.place, branches[0]!.barriers);
+  const { barriers } = branches[0]!;
+  for (const signal of signalsOf(node.routing)) addBarrier(model, signal.place, barriers);
+  if ([...barriers].some((barrier) => model.barriers[barrier]!.settled !== undefined)) return [whole];
   const readers = readersOf(reads);
   const seen = branches.map((branch) => channelsSeenOutside(branch, readers));
   let groups: { readonly branches: readonly number[] }[] = [];
@@ -72,8 +74,11 @@ interface Branch {
   /** Channels, by index. */
   readonly reads: ReadonlySet<number>;
   readonly writes: ReadonlySet<number>;
-  /** It contains a jump, which could drop the signals of other branches. */
-  readonly jumps: boolean;
+  /**
+   * It contains a jump, which could drop the signals of other branches, or a `settled(…)`, which can fire because no node runs
+   * in any branch.
+   */
+  readonly dependsOnOthers: boolean;
 }
 
 function branchFrom(
@@ -86,10 +91,10 @@ function branchFrom(
   const barriers = new Set<number>();
   const reads = new Set<number>();
   const writes = new Set<number>();
-  let jumps = false;
+  let dependsOnOthers = false;
   for (const index of nodes) {
     const node = model.nodes[index]!;
-    jumps ||= node.jumps !== undefined;
+    dependsOnOthers ||= node.jumps !== undefined;
     if (node.waits >= 0) barriers.add(node.waits);
     for (const routing of [node.routing, node.errorRouting])
       for (const { place } of signalsOf(routing)) addBarrier(model, place, barriers);
@@ -97,7 +102,8 @@ function branchFrom(
     for (const { channel } of model.data.writes[index]!) writes.add(channel);
     for (const next of successors[index]!) nodes.add(next);
   }
-  return { nodes, barriers, reads, writes, jumps };
+  for (const barrier of barriers) dependsOnOthers ||= model.barriers[barrier]!.settled !== undefined;
+  return { nodes, barriers, reads, writes, dependsOnOthers };
 }
 
 function addBarrier({ barrierOfPlace }: ControlModel, place: number | undefined, barriers: Set<number>): void {
@@ -112,6 +118,7 @@ function readsOf(model: ControlModel): readonly ReadonlySet<number>[] {
   found = model.nodes.map((node) => {
     const formulas = [node.routing, node.errorRouting].flatMap(formulasOf);
     if (node.defined !== undefined) formulas.push(node.defined);
+    for (const { formula } of node.asserted) formulas.push(formula);
     const channels = new Set(formulas.flatMap((formula) => [...termsOf(formula)].flatMap((term) => term.channels)));
     for (const { expression } of model.data.writes[node.index]!)
       if (expression !== undefined) for (const channel of channelsOf(expression)) channels.add(channel);

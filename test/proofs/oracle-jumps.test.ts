@@ -35,7 +35,7 @@ describe("jumps to targets in different groups", () => {
 
   test.runIf(isFull).each<[string, Mutation]>([
     ["branches that share a place", mutation(GROUPS, "branches-meet", swap("meet(a.nodes, b.nodes) ||", ""))],
-    ["branches that jump again", mutation(GROUPS, "jumping-branch", swap("branch.jumps || ", ""))],
+    ["branches that jump again", mutation(GROUPS, "jumping-branch", swap("branch.dependsOnOthers || ", ""))],
   ])("the oracle finds a compiler that ignores %s", { timeout: 600_000 }, async (_, mistake) => {
     expect(await firstMistake(await plantCompiler([ALWAYS, mistake]), 2000)).toBeDefined();
   });

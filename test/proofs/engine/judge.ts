@@ -111,6 +111,9 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
   // A trace may begin with what an earlier run has left in memory.
   const hasMemory = table.channels.some(({ role }) => role === "memory");
   const isCertainRace = checked.diagnostics.some(({ code, severity }) => code === "NG401" && severity === "error");
+  const isBroken = checked.diagnostics.some(
+    ({ code, severity, message }) => code === "NG213" && severity === "error" && / at \w+`/.test(message),
+  );
   let [shown, open] = [0, 0];
   const isStarted = checked.diagnostics.every(({ code }) => code !== "NG103");
   const isReached = checked.diagnostics.every(({ code }) => !["NG201", "NG202", "NG301", "NG304"].includes(code));
@@ -149,8 +152,8 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
       add(`${code} error without a run`, message);
     if (["NG203", "NG204", "NG205", "NG208", "NG311"].includes(code) && !cut)
       add(`${code} error, and every run ends`, message);
-    // A gap is reported for a node that never runs, too.
-    if (["NG501", "NG515"].includes(code) && !noRoute && isReached)
+    // A gap is reported for a node that never runs, too, and for one in whose step an assertion fails every run.
+    if (["NG501", "NG515"].includes(code) && !noRoute && isReached && !isBroken)
       add(`${code} error, and every run has a route`, message);
   }
   if (claims.sound && !completed && cut) add("NG310 sound, and no run completes", "");
