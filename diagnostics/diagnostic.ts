@@ -22,6 +22,8 @@ export interface Fix {
 /** One super-step of a run that shows the problem. */
 export interface TraceStep {
   readonly step: number;
+  /** Of the first step: the trace begins at `finally`, not at `start`. */
+  readonly entry?: "finally";
   readonly ran: readonly string[];
   /** Which way a choice went: node -> the arm, in source form. */
   readonly chose: Readonly<Record<string, string>>;

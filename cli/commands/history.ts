@@ -69,7 +69,7 @@ export const historyCommand = defineCommand<HistoryOptions>({
               checkpoint.id,
               String(checkpoint.step),
               checkpoint.phase,
-              checkpoint.abandoned === true ? `${checkpoint.status} (abandoned)` : checkpoint.status,
+              shownStatus(checkpoint),
               checkpoint.currentNodes.join(", "),
               checkpoint.nextNodes.join(", "),
               checkpoint.label ?? "",
@@ -89,6 +89,11 @@ export const historyCommand = defineCommand<HistoryOptions>({
 
 /** The default limit of stores (`ListOptions`). */
 const DEFAULT_LIMIT = 100;
+
+function shownStatus({ status, outcome, abandoned, finally: ended }: Checkpoint): string {
+  if (abandoned === true) return `${status} (abandoned)`;
+  return outcome !== undefined && ended === undefined ? `${status} (finally after ${outcome.status})` : status;
+}
 
 /** A run of a plan has no steps: it has one checkpoint at its start and one at its end. */
 function isPlan(checkpoints: readonly Checkpoint[]): boolean {

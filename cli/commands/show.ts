@@ -34,7 +34,7 @@ export const showCommand = defineCommand<ShowOptions>({
       },
     );
     const start = await startValues(checkpoint);
-    const state = withStartValues(checkpoint.values, start);
+    const state = withStartValues({ ...checkpoint.values, ...checkpoint.finally?.values }, start);
     const changes = parent === undefined ? undefined : changedValues(withStartValues(parent.values, start), state);
     output.document({
       version: 1,
@@ -64,6 +64,14 @@ export const showCommand = defineCommand<ShowOptions>({
     }
     if (checkpoint.failure !== undefined) {
       output.result(`failure: ${printableText(checkpoint.failure.message)} [${checkpoint.failure.code}]`);
+    }
+    const { outcome, finally: ended } = checkpoint;
+    if (outcome !== undefined) {
+      const part = ended === undefined ? "has not ended" : `ended ${ended.status.replace("_", " ")}`;
+      output.result(`the run ended ${outcome.status}; its \`finally\` part ${part}`);
+    }
+    if (ended?.failure !== undefined) {
+      output.result(`failure in \`finally\`: ${printableText(ended.failure.message)} [${ended.failure.code}]`);
     }
     for (const pause of checkpoint.pauses) output.result(`\n${describePause(pause)}`);
     const values = formatRecord(state);

@@ -17,6 +17,8 @@ export function checkpointDocument(checkpoint: Checkpoint): object {
     barriers: checkpoint.barrierState,
     pauses: checkpoint.pauses,
     failure: checkpoint.failure ?? null,
+    ...(checkpoint.outcome === undefined ? {} : { outcome: checkpoint.outcome }),
+    ...(checkpoint.finally === undefined ? {} : { finally: checkpoint.finally }),
     children: checkpoint.children ?? {},
     label: checkpoint.label,
     timestamp: checkpoint.timestamp,

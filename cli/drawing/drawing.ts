@@ -20,7 +20,7 @@ export interface Drawing {
 }
 
 export interface DrawnNode {
-  /** Unique: node names, `start`, `end`, and barriers by their id in brackets (`[draft]`). */
+  /** Unique: node names, `start`, `finally`, `end`, and barriers by their id in brackets (`[draft]`). */
   readonly id: string;
   /** `connector`: represents a node that is drawn elsewhere (see `shortenEdges`). */
   readonly kind: "start" | "end" | "node" | "barrier" | "connector";
@@ -57,6 +57,7 @@ export function drawTable(table: Table): Drawing {
   };
 
   for (const spec of table.start) route("start", spec);
+  for (const spec of table.finally ?? []) route("finally", spec);
   for (const node of table.nodes) {
     for (const spec of node.routes) route(node.name, spec);
     for (const error of node.onError) {
@@ -78,6 +79,9 @@ export function drawTable(table: Table): Drawing {
     name: table.name,
     nodes: [
       { id: "start", kind: "start", label: "start", detail: "", pauses: false },
+      ...(table.finally === undefined
+        ? []
+        : [{ id: "finally", kind: "start", label: "finally", detail: "", pauses: false } as const]),
       ...table.nodes.map((node): DrawnNode => ({
         id: node.name,
         kind: "node",

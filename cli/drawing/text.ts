@@ -4,14 +4,15 @@ import type { Drawing, DrawnEdge, DrawnNode } from "./drawing.ts";
 const MAX_DEPTH = 24;
 
 /**
- * A graph as an indented tree from `start`; `↳` continues a chain. A node is expanded at the edge that reaches it first in breadth-first
+ * A graph as an indented tree from `start`, and one from `finally`; `↳` continues a chain. A node is expanded at the edge that reaches it first in breadth-first
  * order. At other places an arrow points up or down to the line where it is expanded.
  */
 export function renderText(drawing: Drawing): string {
   const nodes = new Map(drawing.nodes.map((node) => [node.id, node]));
   const edges = outEdges(drawing);
-  const unfoldedBy = firstEdges(edges);
-  const seen = new Set(["start"]);
+  const entries = drawing.nodes.filter(({ kind }) => kind === "start").map(({ id }) => id);
+  const unfoldedBy = firstEdges(edges, entries);
+  const seen = new Set(entries);
   const lines = [drawing.name];
 
   // An explicit stack: recursion over a chain of ten thousand nodes would overflow the call stack.
@@ -21,7 +22,7 @@ export function renderText(drawing: Drawing): string {
     readonly marker: "├─" | "└─" | "↳";
     readonly depth: number;
   }
-  const roots = ["start"];
+  const roots = [...entries];
   for (let root = roots.shift(); root !== undefined; root = roots.shift()) {
     const stack: Visit[] = [];
     const push = (from: string, indent: string, depth: number): void => {
@@ -67,12 +68,15 @@ function outEdges(drawing: Drawing): ReadonlyMap<string, readonly DrawnEdge[]> {
 }
 
 /** The edge that reaches each node first in breadth-first order, which keeps the tree shallow. */
-function firstEdges(edges: ReadonlyMap<string, readonly DrawnEdge[]>): ReadonlyMap<string, DrawnEdge> {
+function firstEdges(
+  edges: ReadonlyMap<string, readonly DrawnEdge[]>,
+  entries: readonly string[],
+): ReadonlyMap<string, DrawnEdge> {
   const first = new Map<string, DrawnEdge>();
-  const queue = ["start"];
+  const queue = [...entries];
   for (let at = 0; at < queue.length; at++) {
     for (const edge of edges.get(queue[at] ?? "") ?? []) {
-      if (edge.to === "start" || first.has(edge.to)) continue;
+      if (entries.includes(edge.to) || first.has(edge.to)) continue;
       first.set(edge.to, edge);
       queue.push(edge.to);
     }

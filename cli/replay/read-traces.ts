@@ -55,7 +55,7 @@ function parseJson(path: string): unknown {
 
 function readDiagnostic(value: Readonly<Record<string, unknown>>, path: string): GivenTrace | undefined {
   const { trace, code, message, range } = value;
-  if (!Array.isArray(trace) || trace.length === 0) return undefined;
+  if (!Array.isArray(trace) || trace.length === 0 || beginsAtFinally(trace)) return undefined;
   const start = isRecord(range) ? range["start"] : undefined;
   const line = isRecord(start) ? start["line"] : undefined;
   return {
@@ -66,8 +66,15 @@ function readDiagnostic(value: Readonly<Record<string, unknown>>, path: string):
   };
 }
 
+/** Such a trace begins where a run has ended in any way, and does not say how. */
+function beginsAtFinally([first]: readonly unknown[]): boolean {
+  return isRecord(first) && first["entry"] === "finally";
+}
+
 function readSteps(steps: readonly unknown[], path: string): TraceStep[] {
   if (steps.length === 0) throw withoutTrace(path);
+  if (beginsAtFinally(steps))
+    throw new CommandError(`the trace in ${path} begins at \`finally\``, { help: FROM_START });
   if (steps.length > MAX_STEPS) throw new CommandError(`the trace in ${path} has more than ${MAX_STEPS} steps`);
   return steps.map((step, index) => {
     if (!isRecord(step)) throw badStep(path, index, "is not an object");
@@ -94,6 +101,7 @@ function withoutTrace(path: string): CommandError {
   return new CommandError(`${path} contains no finding with a trace`, { help: HELP });
 }
 
+const FROM_START = "only a trace that begins at `start` can be replayed";
 const HELP = "use a document of `ngc check FILE --json`, one of its diagnostics, or the `trace` of one";
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import { formatTime } from "../output/format-values.ts";
 import type { PauseItem } from "../../runtime/interface/checkpoint.ts";
-import type { RunResult } from "../../runtime/interface/engine-options.ts";
+import type { FinallyResult, RunResult } from "../../runtime/interface/engine-options.ts";
 import { describeError } from "../../runtime/event/run-events.ts";
 import { NgraphError, NodeError } from "../../runtime/interface/errors.ts";
 import { ExpressionError } from "../../runtime/expression/expression-error.ts";
@@ -41,10 +41,20 @@ export function reportResult(result: RunResult, place: RunPlace, output: Output)
     const where = placeOf(error);
     if (where !== undefined) output.problem(`  at ${where}`);
   }
+  const cleanup = result.finally;
+  if (cleanup !== undefined && cleanup.status !== "completed") {
+    const why = cleanup.error === null ? "" : `: ${printableText(cleanup.error.message)} [${cleanup.error.code}]`;
+    output.problem(
+      `${output.stderrStyles.error("error")}: \`finally\` ended ${cleanup.status.replace("_", " ")}${why}`,
+    );
+  }
   for (const barrier of result.incompleteBarriers) {
     output.problem(
       `${output.stderrStyles.error("incomplete")}: the barrier in front of \`${barrier.target}\` still waits for ${barrier.missing.join(", ")}; arrived: ${barrier.arrived.join(", ")}`,
     );
+  }
+  if (result.status === "paused" && result.outcome !== undefined) {
+    output.note(`the run has ended (${result.outcome.status}), and its \`finally\` part waits`);
   }
   const steps = `${result.steps.length} step${result.steps.length === 1 ? "" : "s"}`;
   output.note(`${statusText(result, output)} after ${steps}${thread === null ? "" : ` · thread ${thread}`}`);
@@ -52,7 +62,9 @@ export function reportResult(result: RunResult, place: RunPlace, output: Output)
     const more = hasReachedLimit(error) ? " --max-steps N" : "";
     output.note(`resume with: ngc resume ${quoteArgument(thread)}${place.flags}${more}`);
   }
-  return exitCodeOf(result.status);
+  const exitCode = exitCodeOf(result.status);
+  const hasFailed = cleanup !== undefined && cleanup.status !== "completed";
+  return exitCode === EXIT.ok && hasFailed ? EXIT.failed : exitCode;
 }
 
 /** Whether the graph itself or a called graph has reached its step limit. */
@@ -179,8 +191,14 @@ function resultDocument(result: RunResult): object {
     pauses: result.pauses,
     incompleteBarriers: result.incompleteBarriers,
     error: result.error === null ? null : errorDocument(result.error),
+    ...(result.outcome === undefined ? {} : { outcome: result.outcome }),
+    ...(result.finally === undefined ? {} : { finally: finallyDocument(result.finally) }),
     checkpoint: result.checkpointId,
   };
+}
+
+function finallyDocument({ status, error, steps }: FinallyResult): object {
+  return { status, steps, error: error === null ? null : errorDocument(error) };
 }
 
 function errorDocument(error: NgraphError): object {

@@ -11,7 +11,7 @@ import {
 import { edgeAtBoundary, statedTwice } from "../../diagnostics/catalog/names.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import { END_NAME, START, type BoundNode } from "./bound-graph.ts";
+import { END_NAME, FINALLY, START, type BoundNode } from "./bound-graph.ts";
 import { nodeSignatures } from "../../stdlib/signatures.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
@@ -117,7 +117,11 @@ function bindPolicy(
       bindAllowFailure(policy, node, bound, context);
       break;
     case "Waits": {
-      const waits = resolveNodes(policy.nodes, context, (name) => name !== START && name !== END_NAME);
+      const waits = resolveNodes(
+        policy.nodes,
+        context,
+        (name) => name !== START && name !== FINALLY && name !== END_NAME,
+      );
       if (waits.length > 0) bound.waits = waits.map(({ name }) => name);
       break;
     }
@@ -277,7 +281,7 @@ function bindGoes(policy: Ast.Policy & { kind: "Goes" }, node: Ast.NodeDecl, con
   }
   const seen = new Map<string, Span>();
   const names: string[] = [];
-  for (const { name, span } of resolveNodes(policy.nodes, context, (name) => name !== START)) {
+  for (const { name, span } of resolveNodes(policy.nodes, context, (name) => name !== START && name !== FINALLY)) {
     const first = seen.get(name);
     if (first !== undefined) {
       const facts = { what: `\`${name}\` in \`goes\``, first: placeIn(context, first) };
@@ -308,7 +312,7 @@ function resolveNodes(
   const found: Ast.Identifier[] = [];
   for (const identifier of names) {
     const { name, span } = identifier;
-    if ((name === START || name === END_NAME) && !allowed(name)) {
+    if ((name === START || name === FINALLY || name === END_NAME) && !allowed(name)) {
       const use = allowed(END_NAME) ? "target" : "member";
       context.report(edgeAtBoundary(placeIn(context, span), { name, use }));
     } else if (name === END_NAME || context.nodes.has(name)) found.push(identifier);

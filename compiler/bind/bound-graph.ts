@@ -9,14 +9,16 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { Effect, FunctionSpec } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import type { ControlNet } from "../control/net.ts";
+import type { ControlNet, NetEntry } from "../control/net.ts";
 import type { TypeScriptCheck } from "../expressions/typescript-check.ts";
 import type { BoundPlan, BoundPlanCall } from "./plan/bound-plan.ts";
 import type { NodeSignature } from "../../stdlib/signature.ts";
 
-/** `start` as a source, `end` as a target. */
+/** `start` and `finally` as sources, `end` as a target. */
 export const START = "start";
 export const END_NAME = "end";
+/** The other source without a node: its edges are taken when the run has ended. */
+export const FINALLY = "finally";
 
 export interface BoundGraph {
   readonly file: SourceFile;
@@ -34,6 +36,12 @@ export interface BoundGraph {
   readonly nodes: readonly BoundNode[];
   /** In source order; a chain `a -> b -> c` is split into its edges. Edges that name unknown nodes are omitted. */
   readonly edges: readonly BoundEdge[];
+  /** Of a part of a graph (`checks/graph-parts.ts`): the source where its runs begin. */
+  readonly entry?: NetEntry;
+  /** Of a part: nodes that do not run in it, and that its barriers or assertions name. */
+  readonly absent?: ReadonlySet<string>;
+  /** Of a part: nodes that the other part runs, too. */
+  readonly shared?: ReadonlySet<string>;
   /** The control flow of the nodes and edges. */
   readonly control: ControlNet;
   readonly assertions: readonly BoundAssertion[];
@@ -160,7 +168,7 @@ export interface BoundEdge {
   /** The statement. */
   readonly syntax: Ast.EdgeDecl;
   readonly source:
-    /** Nodes or `start`; each sends a signal of its own. */
+    /** Nodes, `start` or `finally`; each sends a signal of its own. */
     | { readonly kind: "nodes"; readonly nodes: readonly BoundReference[] }
     /** A barrier: each member is filled by any one of its nodes. */
     | {

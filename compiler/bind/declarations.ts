@@ -5,7 +5,7 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { renameFix } from "./rename-fix.ts";
-import { END_NAME, START, type BoundAssertion, type BoundGraph, type TypedExpression } from "./bound-graph.ts";
+import { END_NAME, FINALLY, START, type BoundAssertion, type BoundGraph, type TypedExpression } from "./bound-graph.ts";
 import { DeclaredNames } from "./declared-names.ts";
 import type { NodeEntry, GraphContext } from "./graph-context.ts";
 import { placeIn } from "./graph-context.ts";
@@ -29,7 +29,7 @@ export interface Declarations {
 const NODE_NAMES: ReadonlyMap<string, string> = new Map([
   [START, "where a run begins"],
   [END_NAME, "where a branch ends"],
-  ["finally", "where the nodes begin that run at the end"],
+  [FINALLY, "where the nodes begin that run at the end"],
   ["rollback", "where completed work is undone"],
   ["error", "the failure that led to a node"],
   ["outcome", "how the run has ended"],
@@ -150,7 +150,7 @@ export function bindAssertions(
 function assertedNode(identifier: Ast.Identifier, mayBeEnd: boolean, context: GraphContext): boolean {
   const { name, span } = identifier;
   if (context.nodes.has(name) || (name === END_NAME && mayBeEnd)) return true;
-  if (name === START || name === END_NAME) {
+  if (name === START || name === FINALLY || name === END_NAME) {
     context.report(edgeAtBoundary(placeIn(context, span), { name, use: "other" }));
     return false;
   }

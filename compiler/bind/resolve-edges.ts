@@ -8,7 +8,7 @@ import { suggest } from "../../diagnostics/similar.ts";
 import { coverSpans, type Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { targetNames } from "../../grammar/edge-syntax.ts";
-import { END_NAME, START, type BoundReference } from "./bound-graph.ts";
+import { END_NAME, FINALLY, START, type BoundReference } from "./bound-graph.ts";
 import { targetsOf } from "./edge-parts.ts";
 import { isSilenced, placeIn, type GraphContext } from "./graph-context.ts";
 
@@ -65,7 +65,7 @@ interface Resolution {
   isPartial: boolean;
 }
 
-/** The position of a name in an edge. It decides whether `start` and `end` are allowed. */
+/** The position of a name in an edge. It decides whether `start`, `finally` and `end` are allowed. */
 type Use = "source" | "failed source" | "target" | "member" | "link";
 
 function resolveStatement(syntax: Ast.EdgeDecl, edges: ResolvedEdge[], resolution: Resolution): void {
@@ -99,7 +99,16 @@ function resolveStatement(syntax: Ast.EdgeDecl, edges: ResolvedEdge[], resolutio
     for (const { name } of targetsOf({ to })) resolution.context.poisoned.add(name);
   }
   if (source === undefined || to === undefined) return;
+  reportIdleFinally(source, to, resolution);
   edges.push({ span: coverSpans(from, syntax.to.span), syntax, source, onError, to });
+}
+
+/** `finally -> end` has no effect. As the target of an arm or of `otherwise`, `end` says that nothing runs. */
+function reportIdleFinally(source: ResolvedEdge["source"], to: ResolvedTargets, { context }: Resolution): void {
+  if (to.kind !== "plain" || source.kind !== "nodes" || source.nodes.every(({ name }) => name !== FINALLY)) return;
+  for (const { name, span } of to.targets) {
+    if (name === END_NAME) context.report(edgeAtBoundary(placeIn(context, span), { name: FINALLY, use: "end" }));
+  }
 }
 
 function resolveSource(syntax: Ast.EdgeSource, use: Use, resolution: Resolution): ResolvedEdge["source"] | undefined {
@@ -204,14 +213,15 @@ function resolveAll(names: readonly Ast.Identifier[], use: Use, resolution: Reso
 function resolveNode(identifier: Ast.Identifier, use: Use, resolution: Resolution): BoundReference | undefined {
   const { name, span } = identifier;
   const { context } = resolution;
-  const boundary = (named: "start" | "end", as: Parameters<typeof edgeAtBoundary>[1]["use"]): undefined => {
+  const boundary = (named: "start" | "end" | "finally", as: Parameters<typeof edgeAtBoundary>[1]["use"]): undefined => {
     resolution.isPartial = true;
-    context.report(edgeAtBoundary(placeIn(context, span), { name: named, use: as }));
+    // A node with a built-in name has been reported.
+    if (!isSilenced(named, context)) context.report(edgeAtBoundary(placeIn(context, span), { name: named, use: as }));
     return undefined;
   };
-  if (name === START) {
+  if (name === START || name === FINALLY) {
     if (use === "source") return { name, span };
-    return boundary(START, use === "failed source" ? "error" : use === "member" ? "member" : "target");
+    return boundary(name, use === "failed source" ? "error" : use === "member" ? "member" : "target");
   }
   if (name === END_NAME) {
     if (use === "target") return { name, span };
@@ -219,7 +229,7 @@ function resolveNode(identifier: Ast.Identifier, use: Use, resolution: Resolutio
   }
   if (context.nodes.has(name)) return { name, span };
   resolution.isPartial = true;
-  reportUnknownNode(identifier, context, use === "target" ? [END_NAME] : use === "source" ? [START] : []);
+  reportUnknownNode(identifier, context, use === "target" ? [END_NAME] : use === "source" ? [START, FINALLY] : []);
   return undefined;
 }
 

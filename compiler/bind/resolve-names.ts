@@ -9,30 +9,13 @@ import { librarySignatures } from "../expressions/library-signatures.ts";
 import { NO_FACTS } from "../expressions/facts.ts";
 import { RAW } from "../expressions/type-command.ts";
 import type { CalleeBinding, ExpressionScope, NameBinding, Names } from "../expressions/scope.ts";
-import { INT, listOf, NULL, nullable, recordOf, STRING, unionOf } from "../types/construct.ts";
+import { nullable } from "../types/construct.ts";
+import { ERROR_TYPE, OUTCOME_TYPE } from "../types/failure-types.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives } from "../types/type-table.ts";
 import { isPoisoned, namesOf, KIND_NAMES, markMeantAsUsed } from "./file-scope.ts";
 import type { SiteFlow } from "../control/flow.ts";
 import { isSilenced, placeIn, useFunction, type ChannelEntry, type GraphContext } from "./graph-context.ts";
-
-/** The type of `error`: the last failure that an `on error` edge took. */
-const FAILURE_FIELDS = [
-  { name: "code", type: STRING },
-  { name: "name", type: STRING },
-  { name: "status", type: unionOf([STRING, INT, NULL]) },
-  { name: "message", type: STRING },
-  { name: "attempts", type: INT },
-];
-const ERROR_TYPE: ValueType = recordOf([
-  ...FAILURE_FIELDS,
-  { name: "node", type: STRING },
-  {
-    name: "items",
-    type: listOf(recordOf([{ name: "index", type: INT }, { name: "key", type: STRING }, ...FAILURE_FIELDS])),
-    optional: true,
-  },
-]);
 
 export interface Place {
   readonly flow: SiteFlow;
@@ -103,6 +86,9 @@ function valueAt(
   if (channel !== undefined) return channelAt(channel, span, place, reported, context);
   if (name === "error") {
     return { kind: "error", type: place.flow.error === "always" ? ERROR_TYPE : nullable(ERROR_TYPE) };
+  }
+  if (name === "outcome") {
+    return { kind: "outcome", type: place.flow.outcome === "always" ? OUTCOME_TYPE : nullable(OUTCOME_TYPE) };
   }
   const declared = context.scope.names.get(name);
   if (declared?.kind === "secret") {

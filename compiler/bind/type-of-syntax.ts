@@ -18,6 +18,7 @@ import {
   STRING,
   unionOf,
 } from "../types/construct.ts";
+import { NAMED_TYPES } from "../types/failure-types.ts";
 import { isPoisoned, namesOf, KIND_NAMES, type FileScope, markMeantAsUsed } from "./file-scope.ts";
 
 const BUILT_IN: ReadonlyMap<string, ValueType> = new Map([
@@ -111,6 +112,8 @@ function namedType(syntax: Ast.NamedType, scope: FileScope, report: (diagnostic:
   if (builtIn !== undefined) return builtIn;
   const declared = scope.names.get(name);
   if (declared === undefined) {
+    const known = NAMED_TYPES.get(name);
+    if (known !== undefined) return known;
     if (isPoisoned(name, scope)) return BROKEN_TYPE;
     const all = (): string[] => [
       ...BUILT_IN.keys(),
@@ -118,9 +121,9 @@ function namedType(syntax: Ast.NamedType, scope: FileScope, report: (diagnostic:
       ...namesOf("type", scope),
       ...namesOf("importedType", scope),
     ];
-    const { similar, known } = suggest(name, all, scope.suggestions);
-    markMeantAsUsed(similar, scope);
-    report(unknownType(place, { name, instead: INSTEAD.get(name), similar, known }));
+    const suggestion = suggest(name, all, scope.suggestions);
+    markMeantAsUsed(suggestion.similar, scope);
+    report(unknownType(place, { name, instead: INSTEAD.get(name), ...suggestion }));
     return BROKEN_TYPE;
   }
   scope.used.add(name);

@@ -1,6 +1,6 @@
 import { assertionProvenText } from "../../diagnostics/catalog/proofs.ts";
 import { assertionViolated } from "../../diagnostics/catalog/reachability.ts";
-import { type BoundAssertion, END_NAME } from "../bind/bound-graph.ts";
+import { type BoundAssertion, END_NAME, FINALLY } from "../bind/bound-graph.ts";
 import { type Assertion, canAnswer, findViolation } from "../explore/assertions.ts";
 import { END_TARGET } from "../control/net.ts";
 import type { RunFinder } from "../explore/runs.ts";
@@ -24,7 +24,7 @@ export function assertionsOf(context: CheckContext): AssertionToCheck[] {
   return context.graph.assertions.flatMap((bound): AssertionToCheck[] => {
     const node = indexOf.get(bound.node);
     const other = bound.other === END_NAME ? END_TARGET : indexOf.get(bound.other ?? "");
-    if (node === undefined) return [];
+    if (node === undefined || !isOfPart(context, bound)) return [];
     const item = (assertion: Assertion, text: string): AssertionToCheck[] =>
       isRepeated(text) ? [] : [{ bound, assertion, text }];
     switch (bound.form) {
@@ -51,6 +51,30 @@ export function assertionsOf(context: CheckContext): AssertionToCheck[] {
         return item({ form: "never", node, with: other }, `never ${bound.node} with ${bound.other ?? ""}`);
     }
   });
+}
+
+/** Whether the part of the graph decides the assertion. `docs/proofs.md` defines the meaning of each form. */
+function isOfPart({ graph }: CheckContext, { form, node, other }: BoundAssertion): boolean {
+  // `checkAcrossParts` reports it.
+  if (form === "once" && graph.shared?.has(node) === true) return false;
+  if (graph.entry !== FINALLY) return true;
+  // `end` is the end of the main part, and a node that both parts reach runs "eventually" in the main part.
+  return form === "before" ? other !== END_NAME : form !== "eventually" || graph.shared?.has(node) !== true;
+}
+
+/** Assertions that no part of the graph decides alone: nodes of two parts never share a step, and may run once in each. */
+export function checkAcrossParts(context: CheckContext, ending: CheckContext): void {
+  const decided = new Set([context, ending].flatMap((part) => assertionsOf(part).map(({ bound }) => bound)));
+  for (const bound of context.graph.assertions) {
+    if (decided.has(bound)) continue;
+    const { form, node, other = "", declaration } = bound;
+    const text = form === "once" ? `once ${node}` : `never ${node} with ${other}`;
+    if (form === "never") context.prove("NG214", provenText({ bound, text }), declaration.span);
+    if (form === "once") {
+      const why = `\`${node}\` can run in the run and again in its \`finally\` part`;
+      context.open.push({ property: `\`${text}\``, why });
+    }
+  }
 }
 
 /**
@@ -93,7 +117,7 @@ export function checkAssertions(
 }
 
 /** The words of a proof. `a before b` is about the first run of b. Readers could think that it is about each run. */
-export function provenText({ bound, text }: AssertionToCheck): string {
+export function provenText({ bound, text }: Pick<AssertionToCheck, "bound" | "text">): string {
   const isFirst = bound.form === "before" && bound.each !== true && bound.other !== END_NAME;
   return assertionProvenText({ assertion: text, first: isFirst ? bound.other : undefined });
 }

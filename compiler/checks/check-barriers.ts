@@ -141,7 +141,7 @@ function reportIgnoredSignals(context: CheckContext): void {
       );
     }
   };
-  visit("start", signalsOf(model.start));
+  visit(model.entry, signalsOf(model.start));
   for (const node of model.nodes) {
     visit(node.name, signalsOf(node.routing));
     visit(node.name, signalsOf(node.errorRouting));

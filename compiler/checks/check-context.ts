@@ -4,7 +4,7 @@ import type { Diagnostic, Label, Place } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { sourceNames, targetNames } from "../../grammar/edge-syntax.ts";
-import { type BoundEdge, type BoundGraph, type BoundNode, END_NAME, START } from "../bind/bound-graph.ts";
+import { type BoundEdge, type BoundGraph, type BoundNode, END_NAME, FINALLY, START } from "../bind/bound-graph.ts";
 import { sourcesOf } from "../bind/edge-parts.ts";
 import { controlModel } from "../explore/build-model.ts";
 import type { ControlBarrier, Origin } from "../control/net.ts";
@@ -59,6 +59,11 @@ export interface Proof {
   readonly message: string;
   /** The place of the property. */
   readonly span: Span;
+}
+
+/** Whether the graph is the part that `finally` leads to. */
+export function isFinallyPart({ graph }: Pick<CheckContext, "graph">): boolean {
+  return graph.entry === FINALLY;
 }
 
 export function createCheckContext(
@@ -155,7 +160,7 @@ function isCompletelyBound(graph: BoundGraph): boolean {
     if (names.has(statement.name.name)) return false;
     names.add(statement.name.name);
   }
-  if (graph.nodes.length !== names.size) return false;
+  if (graph.entry === undefined && graph.nodes.length !== names.size) return false;
   const isTarget = (name: string): boolean => names.has(name) || name === END_NAME;
   return graph.declaration.statements.every((statement) => {
     if (statement.kind === "Edge") return edgeIsKnown(statement, names, isTarget);
@@ -169,7 +174,7 @@ function isCompletelyBound(graph: BoundGraph): boolean {
 
 function edgeIsKnown(edge: Ast.EdgeDecl, names: ReadonlySet<string>, isTarget: (name: string) => boolean): boolean {
   return (
-    sourceNames(edge).every(({ name }) => names.has(name) || name === START) &&
+    sourceNames(edge).every(({ name }) => names.has(name) || name === START || name === FINALLY) &&
     edge.chain.every(({ name }) => names.has(name)) &&
     targetNames(edge).every(({ name }) => isTarget(name))
   );

@@ -9,15 +9,17 @@ import { type CheckContext, createCheckContext, type Proof } from "./check-conte
 import { checkUnreadWrites } from "./check-data.ts";
 import { checkConfusableNames, checkDuplicateEdges, checkStart } from "./check-names.ts";
 import { checkGrowingMaps } from "./check-loops.ts";
-import { checkPolicies } from "./check-policies.ts";
+import { checkFailures, checkPolicies } from "./check-policies.ts";
 import { checkReachability } from "./check-reachability.ts";
 import { checkRoutes } from "./check-routes.ts";
 import { checkRuns, proveSound, type RunsResult } from "./check-runs.ts";
 import { checkSecrets } from "./check-secrets.ts";
+import { assertionsOf, checkAcrossParts } from "./check-assertions.ts";
+import { partsOf } from "./graph-parts.ts";
 import { reportExclusiveMembers } from "./check-soundness.ts";
 import { checkUntrusted } from "./check-untrusted.ts";
-import { reportOpen, SOUNDNESS, type Verdict, verdictOf } from "./verdict.ts";
-import type { GraphSummary } from "./worst-case.ts";
+import { type OpenProperty, reportOpen, SOUNDNESS, type Verdict, verdictOf } from "./verdict.ts";
+import type { Calls, GraphSummary } from "./worst-case.ts";
 
 export type { Proof } from "./check-context.ts";
 export type { Verdict } from "./verdict.ts";
@@ -72,52 +74,142 @@ function reportTrap(context: CheckContext, trap: Diagnostic, enters: Repeats): v
 
 function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   const diagnostics: Diagnostic[] = [];
-  const proofs: Proof[] = [];
-  const context = createCheckContext(
-    graph,
-    (diagnostic) => void diagnostics.push(diagnostic),
-    (proof) => void proofs.push(proof),
-  );
+  const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
   const summaryOf = (called: BoundGraph): GraphSummary | undefined => checked(called, maxStates).summary;
-  let runs: RunsResult | undefined;
-  const hasStart = checkStart(context);
+  const parts = partsOf(graph);
+  const open = (view: BoundGraph): OpenPart => {
+    const proofs: Proof[] = [];
+    return { proofs, context: createCheckContext(view, report, (proof) => void proofs.push(proof)) };
+  };
+  const whole = open(parts?.whole ?? graph);
+  const main = parts === undefined ? whole : open(parts.main);
+  const ending = parts === undefined ? undefined : open(parts.finally);
+  const hasStart = checkStart(main.context);
+  checkText(whole.context, hasStart);
+  const runs = checkPart(main.context, hasStart, maxStates, summaryOf);
+  const endingRuns = ending && checkPart(ending.context, hasStart, maxStates, summaryOf);
+  if (!graph.hasErrors && hasStart) checkFailures(main.context);
+  if (ending !== undefined) checkAcrossParts(main.context, ending.context);
+  const found = parts === undefined ? diagnostics : withoutRepeats(diagnostics);
+  const proofs = ending === undefined ? main.proofs : proofsOfParts(main, ending);
+  if (runs === undefined || (ending !== undefined && endingRuns === undefined)) {
+    return { maxStates, result: { diagnostics: found, proofs }, summary: undefined };
+  }
+  const isSound = proveSoundness(graph, main, ending, found, runs, endingRuns, summaryOf);
+  if (isSound)
+    proofs.push(...main.proofs.filter(({ code }) => code === "NG310" && !proofs.some((p) => p.code === code)));
+  const opened = [...main.context.open, ...(ending === undefined ? [] : inFinally(ending.context.open))];
+  const undecided = new Set([...main.context.undecided, ...(ending?.context.undecided ?? [])]);
+  const verdict = verdictOf(opened, found, undecided);
+  reportOpen({ ...main.context, report: (diagnostic) => void found.push(diagnostic) }, verdict);
+  const calls = endingRuns === undefined ? runs.calls : addCalls(runs.calls, endingRuns.calls);
+  return {
+    maxStates,
+    result: { diagnostics: found, proofs, verdict },
+    summary: { isSound, calls, completes: runs.completes },
+  };
+}
+
+interface OpenPart {
+  readonly context: CheckContext;
+  readonly proofs: Proof[];
+}
+
+/** The checks that do not explore runs. */
+function checkText(context: CheckContext, hasStart: boolean): void {
+  const { graph } = context;
   checkConfusableNames(graph, context.report);
   checkDuplicateEdges(context);
+  checkSecrets(context);
+  if (graph.hasErrors || !hasStart) return;
+  checkChannelsOfGraph(graph, context.report);
+  checkUnreadWrites(context);
+  checkGrowingMaps(context);
+  checkPolicies(context);
+  checkUntrusted(context);
+}
+
+/** The checks of the runs of a graph, or of one of its parts. */
+function checkPart(
+  context: CheckContext,
+  hasStart: boolean,
+  maxStates: number,
+  summaryOf: (graph: BoundGraph) => GraphSummary | undefined,
+): RunsResult | undefined {
+  let runs: RunsResult | undefined;
   const traps = checkReachability(context);
   checkBarriers(context);
-  checkSecrets(context);
-  if (!graph.hasErrors && hasStart) {
-    checkChannelsOfGraph(graph, context.report);
-    checkUnreadWrites(context);
-    checkGrowingMaps(context);
-    checkPolicies(context);
-    checkUntrusted(context);
-  }
-  if (context.isComplete && signalsOf(context.model.start).length > 0) {
-    if (graph.hasErrors) reportExclusiveMembers(context);
+  if (context.isComplete && hasStart && signalsOf(context.model.start).length > 0) {
+    if (context.graph.hasErrors) reportExclusiveMembers(context);
     else runs = checkRuns(context, maxStates, summaryOf);
   }
   for (const { nodes, diagnostic } of traps) reportTrap(context, diagnostic, runs?.repeatsOneOf(nodes) ?? "sure");
   // After the loops, because a reported loop covers the findings about its conditions.
   checkRoutes(context);
-  if (runs === undefined) return { maxStates, result: { diagnostics, proofs }, summary: undefined };
-  const { open } = context;
+  return runs;
+}
+
+/** Records NG310 if both parts are sound. Returns whether they are. */
+function proveSoundness(
+  graph: BoundGraph,
+  main: OpenPart,
+  ending: OpenPart | undefined,
+  diagnostics: readonly Diagnostic[],
+  runs: RunsResult,
+  endingRuns: RunsResult | undefined,
+  summaryOf: (graph: BoundGraph) => GraphSummary | undefined,
+): boolean {
   const unsound = graph.graphs.find((called) => summaryOf(called)?.isSound !== true);
-  let isSound = false;
-  if (runs.soundStates !== undefined) {
-    if (diagnostics.some((diagnostic) => diagnostic.severity === "error"))
-      open.push({ property: SOUNDNESS, why: "the graph has errors" });
-    else if (unsound !== undefined) open.push({ property: SOUNDNESS, why: `\`${unsound.name}\` is not proven sound` });
-    else {
-      isSound = true;
-      proveSound(context, runs.soundStates);
-    }
+  const states = ending === undefined ? 0 : endingRuns?.soundStates;
+  if (runs.soundStates === undefined || states === undefined) return false;
+  const { open } = main.context;
+  if (diagnostics.some((diagnostic) => diagnostic.severity === "error"))
+    open.push({ property: SOUNDNESS, why: "the graph has errors" });
+  else if (unsound !== undefined) open.push({ property: SOUNDNESS, why: `\`${unsound.name}\` is not proven sound` });
+  else {
+    proveSound(main.context, runs.soundStates + states);
+    return true;
   }
-  const verdict = verdictOf(open, diagnostics, context.undecided);
-  reportOpen(context, verdict);
-  return {
-    maxStates,
-    result: { diagnostics, proofs, verdict },
-    summary: { isSound, calls: runs.calls, completes: runs.completes },
-  };
+  return false;
+}
+
+/** The findings of both parts: one about a node that both reach is reported once. */
+function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const seen = new Set<string>();
+  return diagnostics.filter(({ code, span, message }) => {
+    const key = `${code} ${span.start} ${span.end} ${message}`;
+    return seen.size !== seen.add(key).size;
+  });
+}
+
+/** The proofs of both parts. An assertion is proven if each part that checks it proves it. */
+function proofsOfParts(main: OpenPart, ending: OpenPart): Proof[] {
+  const isProven = ({ context, proofs }: OpenPart, span: Proof["span"]): boolean =>
+    !assertionsOf(context).some(({ bound }) => bound.declaration.span === span) ||
+    proofs.some((proof) => proof.code === "NG214" && proof.span === span);
+  const isAssertion = ({ code }: Proof): boolean => code === "NG214";
+  const assertions = new Map(
+    [...main.proofs, ...ending.proofs]
+      .filter((proof) => isAssertion(proof) && isProven(main, proof.span) && isProven(ending, proof.span))
+      .map((proof) => [proof.span, proof]),
+  );
+  const others = ending.proofs.filter((proof) => !isAssertion(proof));
+  return [
+    ...main.proofs.filter((proof) => !isAssertion(proof)),
+    ...others.map((proof) => ({ ...proof, message: `\`finally\`: ${proof.message}` })),
+    ...assertions.values(),
+  ];
+}
+
+function inFinally(open: readonly OpenProperty[]): OpenProperty[] {
+  return open.map((each) =>
+    each.property === SOUNDNESS ? each : { ...each, property: `${each.property} in \`finally\`` },
+  );
+}
+
+function addCalls(a: Calls | undefined, b: Calls | undefined): Calls | undefined {
+  if (a === undefined || b === undefined) return undefined;
+  const sum = new Map(a);
+  for (const [kind, count] of b) sum.set(kind, (sum.get(kind) ?? 0) + count);
+  return sum;
 }

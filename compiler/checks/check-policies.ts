@@ -30,7 +30,6 @@ export function checkPolicies(context: CheckContext): void {
       context.report(retriedEffect(span === undefined ? context.nodePlace(index) : context.place(span), facts));
     }
   });
-  reportUnhandled(context);
 }
 
 /** The effect that a second attempt would repeat; `undefined` if it can be repeated safely. */
@@ -104,7 +103,7 @@ function formatDuration(milliseconds: number): string {
 }
 
 /** Reports NG607 once for all nodes, because most graphs let most failures fail the run. */
-function reportUnhandled(context: CheckContext): void {
+export function checkFailures(context: CheckContext): void {
   const open = context.model.nodes.filter(({ index, errorRouting, alwaysFails, allowsFailure }) => {
     const kind = context.graph.nodes[index]!.call.kind;
     return errorRouting === undefined && !alwaysFails && !allowsFailure && kind !== "expression" && kind !== "broken";

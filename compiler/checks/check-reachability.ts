@@ -1,4 +1,5 @@
 import { cycleWithoutExit, noPathToEnd, noWayToEnd, unreachableNode } from "../../diagnostics/catalog/reachability.ts";
+import { START } from "../bind/bound-graph.ts";
 import { memberUnreachable } from "../../diagnostics/catalog/barriers.ts";
 import type { Diagnostic, Label } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
@@ -17,7 +18,7 @@ export function checkReachability(context: CheckContext): readonly Trap[] {
   if (!context.isComplete || signalsOf(context.model.start).length === 0) return [];
   const successors = successorsOf(context.model);
   reportUnreachable(context, successors);
-  reportNoEnd(context);
+  if (context.model.entry === START) reportNoEnd(context);
   return findTraps(context, successors);
 }
 
@@ -57,6 +58,8 @@ function reportUnreachable(context: CheckContext, successors: readonly (readonly
       );
       return;
     }
+    // A node of the other part of the graph.
+    if (nodes.some((node) => context.graph.absent?.has(context.nodeName(node)) === true)) return;
     const [first = 0, ...others] = nodes;
     context.report(
       unreachableNode(context.nodePlace(first), {

@@ -64,7 +64,7 @@ export function checkRoutes(context: CheckContext): void {
     else if (edge.to.kind === "cases" && !graph.hasErrors) checkCases(context, terms, edge, edge.to);
   }
   if (graph.hasErrors) return;
-  for (const name of [START, ...graph.nodes.map((node) => node.name)]) {
+  for (const name of [context.model.entry, ...graph.nodes.map((node) => node.name)]) {
     const edges = context.edgesFrom.get(name) ?? [];
     checkConditions(
       context,

@@ -195,7 +195,7 @@ function gaveUpText(context: CheckContext, gaveUp: GaveUp): string {
   const count = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ",");
   switch (gaveUp.kind) {
     case "node": {
-      const name = gaveUp.node === START_NODE ? "start" : context.nodeName(gaveUp.node);
+      const name = gaveUp.node === START_NODE ? context.model.entry : context.nodeName(gaveUp.node);
       return `\`${name}\` has too many combinations of conditions or jumps`;
     }
     case "step": {
@@ -221,7 +221,7 @@ function reasonOfSoundness(
     const isRefuted = doubleRuns.length + accidentalJoins.length + lostSignals.length + leftIncomplete.length > 0;
     return isRefuted ? isMany : undefined;
   }
-  const name = (node: number): string => (node === START_NODE ? "start" : context.nodeName(node));
+  const name = (node: number): string => (node === START_NODE ? context.model.entry : context.nodeName(node));
   const [stuck] = states.stuck;
   if (stuck !== undefined) {
     const [node, { branch }] = stuck;

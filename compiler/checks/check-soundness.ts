@@ -249,7 +249,7 @@ function errorHandlerOf(
 
 function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Defects): void {
   const nameOf = (source: number): string => {
-    if (source === -1) return "start";
+    if (source === -1) return context.model.entry;
     const barrier = context.model.barriers[source - context.model.nodes.length];
     if (barrier === undefined) return context.nodeName(source);
     return `${barrier.kind === "settled" ? "settled" : "all"}(${barrier.members.map((member) => memberName(graph, member.nodes)).join(", ")})`;

@@ -188,6 +188,7 @@ export function taintOf(
         if (part.name === node.each?.item) pending.push(node.each.list.expression);
         break;
       case "error":
+      case "outcome":
         other ??= { what: "the message of an error", isModel: false };
         break;
       case "if":

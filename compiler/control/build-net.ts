@@ -1,4 +1,4 @@
-import { type BoundReference, END_NAME, START } from "../bind/bound-graph.ts";
+import { type BoundReference, END_NAME, FINALLY, START } from "../bind/bound-graph.ts";
 import { type EdgeParts, targetsOf } from "../bind/edge-parts.ts";
 import {
   type BarrierMember,
@@ -7,6 +7,7 @@ import {
   ELSE_ARM,
   END_TARGET,
   type NetBranch,
+  type NetEntry,
   type NetNode,
   type NetRouting,
   type PassedSignals,
@@ -24,6 +25,8 @@ export interface NetInput {
     readonly goes?: readonly string[];
   }[];
   readonly edges: readonly NetEdge[];
+  /** Default: `start`. */
+  readonly entry?: NetEntry;
 }
 
 /** An edge before or after its conditions are typed. */
@@ -63,6 +66,7 @@ export function buildNet(graph: NetInput, options: { readonly sent?: boolean } =
   return {
     nodes,
     start: routingOf(routes.start),
+    finally: routingOf(routes.finally),
     barriers: places.settled.length === 0 ? places.barriers : withReach(places, nodes),
     placeCount: places.barrierOfPlace.length,
     barrierOfPlace: Int32Array.from(places.barrierOfPlace),
@@ -188,13 +192,19 @@ interface NamedRoute extends Route {
 
 interface Routes {
   readonly start: NamedRoute[];
+  readonly finally: NamedRoute[];
   /** By declared node: the routes after success, and after a failure. */
   readonly done: readonly NamedRoute[][];
   readonly failed: readonly NamedRoute[][];
 }
 
 function collectRoutes(graph: NetInput, places: Places): Routes {
-  const routes: Routes = { start: [], done: graph.nodes.map(() => []), failed: graph.nodes.map(() => []) };
+  const { entry = START } = graph;
+  const ofEntry = new Map([
+    [START, entry === FINALLY ? undefined : START],
+    [FINALLY, entry === START ? FINALLY : START],
+  ] as const);
+  const routes: Routes = { start: [], finally: [], done: graph.nodes.map(() => []), failed: graph.nodes.map(() => []) };
   for (const [position, edge] of graph.edges.entries()) {
     if (edge.source.kind !== "nodes") {
       for (const [node, route] of barrierRoutes(edge, position, places)) routes.done[node]?.push(route);
@@ -203,10 +213,12 @@ function collectRoutes(graph: NetInput, places: Places): Routes {
     const isGated = targetsOf(edge).some(({ name }) => places.waits.has(places.nodeIndex.get(name) ?? -1));
     let shared: NamedRoute | undefined;
     for (const { name } of edge.source.nodes) {
-      const source = name === START ? undefined : places.nodeIndex.get(name);
+      const isEntry = name === START || name === FINALLY;
+      const source = isEntry ? undefined : places.nodeIndex.get(name);
       const route = shared ?? routeOf(edge, position, source, places);
       if (!isGated) shared = route;
-      const own = name === START ? routes.start : (edge.onError ? routes.failed : routes.done)[source ?? -1];
+      const target = isEntry ? ofEntry.get(name) : undefined;
+      const own = isEntry ? target && routes[target] : (edge.onError ? routes.failed : routes.done)[source ?? -1];
       own?.push(route);
     }
   }

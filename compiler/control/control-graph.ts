@@ -29,6 +29,8 @@ export interface ControlGraph {
   readonly size: number;
   readonly nodes: number;
   readonly start: number;
+  /** The vertex of `finally`, a successor of `start`; -1 without edges from `finally`. */
+  readonly finally: number;
   /** By target. */
   readonly arrivals: readonly (readonly Arrival[])[];
   /** By source; a target can occur several times. */
@@ -38,6 +40,7 @@ export interface ControlGraph {
 export class ControlGraphBuilder {
   readonly #nodes: number;
   readonly #arrivals: Arrival[][];
+  #finally = -1;
 
   constructor(nodes: number) {
     this.#nodes = nodes;
@@ -46,6 +49,11 @@ export class ControlGraphBuilder {
 
   get start(): number {
     return this.#nodes;
+  }
+
+  /** Adds a vertex that follows `start`. */
+  addEntry(): number {
+    return (this.#finally = this.#arrivals.push([{ kind: "signal", from: this.start, exit: "done" }]) - 1);
   }
 
   arrive(target: number, arrival: Arrival): void {
@@ -78,7 +86,14 @@ export class ControlGraphBuilder {
         else for (const member of arrival.members) for (const { from } of member) successors[from]?.push(target);
       }
     }
-    return { size: arrivals.length, nodes: this.#nodes, start: this.#nodes, arrivals, successors };
+    return {
+      size: arrivals.length,
+      nodes: this.#nodes,
+      start: this.#nodes,
+      finally: this.#finally,
+      arrivals,
+      successors,
+    };
   }
 }
 
@@ -93,7 +108,10 @@ interface BranchUse {
 }
 
 /** The control-flow graph of a net. Tasks that are sent to a node arrive as jumps do. */
-export function controlGraphOf({ nodes, start, barriers }: ControlNet, factsOf?: FactsOf): ControlGraph {
+export function controlGraphOf(
+  { nodes, start, finally: ending, barriers }: ControlNet,
+  factsOf?: FactsOf,
+): ControlGraph {
   const declared = nodes.filter((node) => !node.isSent);
   const builder = new ControlGraphBuilder(declared.length);
   const branches = new Map<NetBranch, BranchUse>();
@@ -110,6 +128,8 @@ export function controlGraphOf({ nodes, start, barriers }: ControlNet, factsOf?:
     }
   };
   collect(builder.start, start, "done");
+  // A run can end at any point, so nothing is known to have been written where `finally` begins.
+  if (ending.routes.length > 0) collect(builder.addEntry(), ending, "done");
   for (const { index, routing, errorRouting } of declared) {
     collect(index, routing, "done");
     collect(index, errorRouting, "error");

@@ -15,7 +15,7 @@ import type * as Ast from "../../grammar/ast.ts";
 import { collectNames } from "../bind/collect-names.ts";
 import { conditionsOf, sourcesOf } from "../bind/edge-parts.ts";
 import type { ChannelEntry, NodeEntry } from "../bind/graph-context.ts";
-import { START } from "../bind/bound-graph.ts";
+import { FINALLY, START } from "../bind/bound-graph.ts";
 import type { ResolvedEdge } from "../bind/resolve-edges.ts";
 import { type ControlGraph, controlGraphOf, type FactsOf } from "./control-graph.ts";
 import { type ControlNet, ELSE_ARM } from "./net.ts";
@@ -41,6 +41,8 @@ export interface SiteFlow {
   readonly facts: Facts;
   /** Whether `error` is readable here: after all arrivals, after some, or after none. */
   readonly error: "always" | "sometimes" | "never";
+  /** Whether `outcome` is readable here: only `finally` leads here, or other paths do, too, or none. */
+  readonly outcome: "always" | "sometimes" | "never";
 }
 
 export interface FlowInput {
@@ -60,7 +62,7 @@ export interface FlowInput {
   readonly isPartial: boolean;
 }
 
-const NOTHING: SiteFlow = { unwritten: new Map(), facts: NO_FACTS, error: "sometimes" };
+const NOTHING: SiteFlow = { unwritten: new Map(), facts: NO_FACTS, error: "sometimes", outcome: "always" };
 
 export function analyseFlow(input: FlowInput): Flow {
   if (input.isPartial) return { atNode: () => NOTHING, atEdge: () => NOTHING, anywhere: NOTHING };
@@ -78,6 +80,7 @@ export function analyseFlow(input: FlowInput): Flow {
   const writers = writersOf(input.writes);
   const mayWrite = writersOf(input.mayWrite);
   const itemsAt = filledLists(graph, input.fills);
+  const outcomeAt = readableOutcome(graph);
   const reads: { site: Site; channels: Set<number> }[] = [];
   const nodeItems: Facts[] = [];
   const asserted = new Map<string, Ast.Expr[]>();
@@ -128,16 +131,19 @@ export function analyseFlow(input: FlowInput): Flow {
         unwritten: unwritten[nodeReads[node] ?? -1] ?? new Map(),
         facts: bothFacts(facts, nodeItems[node] ?? NO_FACTS),
         error,
+        outcome: outcomeAt([node]),
       };
     },
     atEdge: (edge) => ({
       unwritten: meetUnwritten((edgeReads.get(edge) ?? []).map((read) => unwritten[read] ?? new Map())),
       facts: edgeItems.get(edge) ?? NO_FACTS,
       error: edge.onError ? "always" : "sometimes",
+      outcome: outcomeAt(sourcesOf(edge).map(({ name }) => vertexOf(name))),
     }),
   };
 
   function vertexOf(name: string): number {
+    if (name === FINALLY && graph.finally !== -1) return graph.finally;
     return name === START ? graph.start : (indexes.get(name) ?? graph.start);
   }
 
@@ -149,6 +155,30 @@ export function analyseFlow(input: FlowInput): Flow {
     }
     return reads.push({ site, channels }) - 1;
   }
+}
+
+/** Which of `finally` and the rest of the graph reach each vertex. */
+function readableOutcome(graph: ControlGraph): (vertices: readonly number[]) => SiteFlow["outcome"] {
+  if (graph.finally === -1) return () => "never";
+  const reachFrom = (first: number, without: number): Uint8Array => {
+    const reached = new Uint8Array(graph.size);
+    const pending = [first];
+    reached[first] = 1;
+    for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+      for (const next of graph.successors[at] ?? []) {
+        if (next === without || reached[next] === 1) continue;
+        reached[next] = 1;
+        pending.push(next);
+      }
+    }
+    return reached;
+  };
+  const byFinally = reachFrom(graph.finally, -1);
+  const byStart = reachFrom(graph.start, graph.finally);
+  return (vertices) => {
+    if (vertices.every((vertex) => byFinally[vertex] === 0)) return "never";
+    return vertices.every((vertex) => byFinally[vertex] === 1 && byStart[vertex] === 0) ? "always" : "sometimes";
+  };
 }
 
 /**
@@ -204,7 +234,7 @@ function arrivalFacts(graph: ControlGraph, node: number): { facts: Facts; error:
 
 /** A joint represents the sources of one statement, which all have the same exit: the first one decides. */
 function isFailedJoint(graph: ControlGraph, vertex: number): boolean {
-  if (vertex <= graph.start) return false;
+  if (vertex <= graph.start || vertex === graph.finally) return false;
   const [first] = graph.arrivals[vertex] ?? [];
   return first?.kind === "signal" && first.exit === "error";
 }

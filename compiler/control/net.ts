@@ -11,11 +11,16 @@ import type { Span } from "../../diagnostics/source.ts";
 /** Target that ends a branch. */
 export const END_TARGET = -1;
 
+/** The sources whose edges are the entry of a net: `start`, `finally`, or both. */
+export type NetEntry = "start" | "finally" | "both";
+
 export interface ControlNet {
   /** The declared nodes in order, then a node for the tasks that `send` creates, for each node that can be sent to. */
   readonly nodes: readonly NetNode[];
   /** The routes of `start`. */
   readonly start: NetRouting;
+  /** The routes of `finally`, if they are not part of `start` (see `NetEntry`). */
+  readonly finally: NetRouting;
   /** Barriers of `waits` in the order of their nodes, then those of edges in source order. */
   readonly barriers: readonly ControlBarrier[];
   /** Number of places: nodes and barrier members. */

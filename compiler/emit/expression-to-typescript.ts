@@ -68,6 +68,8 @@ function write(expression: Expression, writer: Writer): string {
         : `$.local(${scope(writer)}.locals, ${quote(expression.name)})`;
     case "error":
       return `(${scope(writer)}.error ?? null)`;
+    case "outcome":
+      return `(${scope(writer)}.outcome ?? null)`;
     case "secret":
       return `$.secret(${scope(writer)}.secrets, ${quote(expression.name)})`;
     case "member":

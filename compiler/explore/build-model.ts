@@ -99,6 +99,7 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
   };
   return {
     name: graph.name,
+    entry: graph.entry === "finally" ? "finally" : "start",
     net,
     nodes: net.nodes.map(nodeOf),
     jumps,

@@ -1,6 +1,6 @@
 /** The data flow that conditions depend on: the values of channels, and the writes of each node. */
 import type { Expression } from "../../runtime/expression/expression.ts";
-import { mergesById, setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
+import { FINALLY, mergesById, setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
 import type { ChannelWrite, DataChannel, DataModel } from "./model.ts";
 import { isForeignCall } from "./node-behaviour.ts";
 import { numberPoint } from "./number-set.ts";
@@ -26,8 +26,10 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
   const replaced = setChannels(graph);
   const channels = graph.channels.map((channel): DataChannel => {
     const declared = valueSetOfType(channel.type, resolve);
-    const initial = initialValues(channel, declared);
-    const domain = uniteValues(declared, initial);
+    const first = initialValues(channel, declared);
+    const domain = uniteValues(declared, first);
+    const startsUnknown = graph.entry === FINALLY;
+    const initial = startsUnknown ? domain : first;
     const isGiven = channel.role === "input" || channel.role === "memory" || channel.role === "config";
     const isForeign = !computedChannels.has(channel.name);
     return {
@@ -36,7 +38,8 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
       domain,
       initial,
       isGiven,
-      startsEmpty: startsEmpty(channel),
+      startsUnknown,
+      startsEmpty: !startsUnknown && startsEmpty(channel),
       isForeign,
       // Writes with `set`, and a `merge` by ids, have any result, as those of an imported reducer have.
       // Mutation point: replaced-channel

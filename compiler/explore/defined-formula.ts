@@ -78,6 +78,7 @@ export function isTotal(table: TermTable, expression: Expression): boolean {
     case "const":
     case "channel":
     case "error":
+    case "outcome":
       return true;
     case "member":
     case "index":

@@ -74,8 +74,9 @@ function definitionOf(
   writer: number,
   { channel, expression, optional }: ChannelWrite,
 ): readonly Definition[] {
-  const { reducer, isGiven } = channels[channel]!;
-  if (expression === undefined || optional || reducer !== undefined || isGiven || written[channel]!.length !== 1)
+  const { reducer, isGiven, startsUnknown } = channels[channel]!;
+  const isFirst = !isGiven && !startsUnknown;
+  if (expression === undefined || optional || reducer !== undefined || !isFirst || written[channel]!.length !== 1)
     return [];
   const reads = channelsOf(expression);
   if (reads.length === 0 || reads.includes(channel) || !dependsOnState(expression)) return [];
@@ -86,7 +87,7 @@ function definitionOf(
 
 /** Whether an expression has the same value whenever its channels have the same values. */
 function dependsOnState(expression: Expression): boolean {
-  if (["call", "error", "secret", "local", "comprehension"].includes(expression.op)) return false;
+  if (["call", "error", "outcome", "secret", "local", "comprehension"].includes(expression.op)) return false;
   return expressionParts(expression).every(dependsOnState);
 }
 

@@ -67,7 +67,7 @@ export function createTracker(model: ControlModel, liveness: TermLiveness): Trac
   );
   const start = liveness.tracked.map((term): Known => ({
     set: term.channel === undefined ? term.domain : channels[term.channel]!.initial,
-    exact: true,
+    exact: term.channel === undefined || !channels[term.channel]!.startsUnknown,
   }));
   const valueOf = (environment: Environment, position: number): Known => environment.get(position) ?? start[position]!;
   const update = (environment: Environment, changes: ReadonlyMap<number, Known>): Environment => {

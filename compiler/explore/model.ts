@@ -12,6 +12,8 @@ import type { ValueSet } from "./value-set.ts";
 
 export interface ControlModel {
   readonly name: string;
+  /** The source where runs begin, for messages and traces. */
+  readonly entry: "start" | "finally";
   readonly net: Net.ControlNet;
   readonly nodes: readonly ControlNode[];
   /** How jumps are read. */
@@ -121,6 +123,11 @@ export interface DataChannel {
   readonly initial: ValueSet;
   /** The caller or an earlier run sets it: an input, or memory. */
   readonly isGiven: boolean;
+  /**
+   * The nodes of the model begin at any point of a run, in the part that `finally` leads to. It is not known which of the
+   * values of `initial` are possible there.
+   */
+  readonly startsUnknown: boolean;
   /** It starts as an empty list or record. */
   readonly startsEmpty: boolean;
   /** The outside world decides the value of every write. */

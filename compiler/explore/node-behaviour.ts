@@ -2,7 +2,7 @@
 import { compileExpression } from "../../runtime/expression/compile-expression.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
+import { FINALLY, setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
 import { definedFormula, isTotal } from "./defined-formula.ts";
 import { ALWAYS, type Formula } from "./formula.ts";
 import type { ControlNode, DataModel } from "./model.ts";
@@ -37,7 +37,8 @@ export function channelsWithItems(graph: BoundGraph): ReadonlySet<string> {
     // Without an initial value, a channel is null, or empty if its reducer collects a list.
     const startsEmpty = reducer?.kind === "append" || reducer?.kind === "union";
     const isEmpty = initial === undefined ? startsEmpty : Array.isArray(initial) && initial.length === 0;
-    if (role === "input" || role === "config" || role === "memory" || !isEmpty) filled.add(name);
+    if (graph.entry === FINALLY || role === "input" || role === "config" || role === "memory" || !isEmpty)
+      filled.add(name);
   }
   // A `for` node has as many results as items, so an empty list leads to an empty list.
   const sent = new Set(graph.nodes.flatMap(({ goes = [] }) => goes));
@@ -90,14 +91,17 @@ export function itemsFrom(graph: BoundGraph, data: DataModel, { each }: BoundNod
 }
 
 /** Whether the caller decides the value in every step. */
-function isAlwaysGiven({ channels, nodes }: BoundGraph, index: number): boolean {
+function isAlwaysGiven({ channels, nodes, entry }: BoundGraph, index: number): boolean {
   const { name, role } = channels[index]!;
+  // Nodes of the other part can write it.
+  if (entry === FINALLY) return false;
   return (role === "input" || role === "config") && nodes.every(({ writes }) => !writes.includes(name));
 }
 
 /** Whether a channel has items from the start, and nothing removes them. */
-function keepsItems({ channels, nodes }: BoundGraph, index: number): boolean {
+function keepsItems({ channels, nodes, entry }: BoundGraph, index: number): boolean {
   const { name, initial, reducer } = channels[index]!;
+  if (entry === FINALLY) return false;
   if (!Array.isArray(initial) || initial.length === 0 || setChannels({ nodes }).has(name)) return false;
   // Mutation point: kept-items
   return reducer?.kind === "append" || reducer?.kind === "union" || nodes.every(({ writes }) => !writes.includes(name));

@@ -57,6 +57,7 @@ export function replaceParts(
     case "channel":
     case "local":
     case "error":
+    case "outcome":
     case "secret":
       return expression;
   }

@@ -127,7 +127,7 @@ export function traceOf(graph: StateGraph, run: Run): TraceStep[] {
     if (state.ready === 0) return;
     const nodes = state.places.slice(0, state.ready);
     const chose: [string, string][] = [];
-    if (trace.length === 0 && startChoice !== undefined && startChoice !== "") chose.push(["start", startChoice]);
+    if (trace.length === 0 && startChoice !== undefined && startChoice !== "") chose.push([model.entry, startChoice]);
     nodes.forEach((node, index) => {
       const outcome = step?.outcomes[index];
       if (outcome === undefined) return;
@@ -140,6 +140,7 @@ export function traceOf(graph: StateGraph, run: Run): TraceStep[] {
     }
     trace.push({
       step: state.depth,
+      ...(model.entry === "finally" && trace.length === 0 ? { entry: model.entry } : {}),
       ran: nodes.map((node) => model.nodes[node]!.name),
       chose: Object.fromEntries(chose),
       barriers: Object.fromEntries(signalsByBarrier(graph, signalled)),

@@ -399,7 +399,10 @@ function openTerms(
   }
   const collected = evaluatedOnce(model, startReads, reads, successors);
   const witnesses = createWitnesses(model.terms);
-  const isForeign = (channel: number): boolean => model.data.channels[channel]!.isGiven || !isComputed(model, channel);
+  const isForeign = (channel: number): boolean => {
+    const { isGiven, startsUnknown } = model.data.channels[channel]!;
+    return !startsUnknown && (isGiven || !isComputed(model, channel));
+  };
   const wanted = new Set([...channels].filter((channel) => isForeign(channel)));
   const written = wanted.size === 0 ? undefined : channelsWritten(model, wanted).after;
   return (node, id, set) => {

@@ -147,7 +147,7 @@ function pathOf(expression: Expression): string | undefined {
 function readsOnlyChannels(expression: Expression): boolean {
   const pending: Expression[] = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (part.op === "error") return false;
+    if (part.op === "error" || part.op === "outcome") return false;
     for (const each of expressionParts(part)) pending.push(each);
   }
   return true;

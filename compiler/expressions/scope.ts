@@ -23,7 +23,7 @@ export type NameBinding =
     }
   | { readonly kind: "local"; readonly type: ValueType }
   | { readonly kind: "secret" }
-  | { readonly kind: "error"; readonly type: ValueType }
+  | { readonly kind: "error" | "outcome"; readonly type: ValueType }
   /** The name exists or was probably meant; an error about it has been reported. */
   | { readonly kind: "poisoned" };
 

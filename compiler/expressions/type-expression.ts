@@ -110,7 +110,8 @@ function typeName(syntax: Ast.NameExpr, scope: ExpressionScope): Typed {
     case "secret":
       return { expression: { op: "secret", name }, type: STRING, syntax };
     case "error":
-      return { expression: { op: "error" }, type: binding.type, syntax };
+    case "outcome":
+      return { expression: { op: binding.kind }, type: binding.type, syntax };
     case "local":
       return { expression: { op: "local", name }, type: binding.type, syntax };
     case "channel": {

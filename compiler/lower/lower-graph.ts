@@ -30,7 +30,7 @@ export function createGraphTable(bound: BoundGraph, tableOf: TableOf): Table {
   };
   const channels = [...ordered.map((channel) => lowerChannel(channel, pool)), ...lowerInheritedConfig(bound, pool)];
   const lowered = bound.nodes.map((node) => lowerNode(node, context));
-  const { start, routes, onError, barriers, waits } = lowerRoutes(bound, pool);
+  const { start, finally: ending, routes, onError, barriers, waits } = lowerRoutes(bound, pool);
   const nodes = lowered.map((node, at) => {
     const gate = waits[at];
     return {
@@ -50,6 +50,7 @@ export function createGraphTable(bound: BoundGraph, tableOf: TableOf): Table {
     channels,
     nodes,
     start,
+    ...(ending.length === 0 ? {} : { finally: ending }),
     barriers,
     ...(bound.dropped === undefined ? {} : { dropped: bound.dropped }),
     expressions: pool.expressions,

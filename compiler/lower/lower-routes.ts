@@ -27,6 +27,7 @@ import type { ExpressionPool } from "./expression-pool.ts";
 
 export interface LoweredRoutes {
   readonly start: readonly RouteSpec[];
+  readonly finally: readonly RouteSpec[];
   /** By node. */
   readonly routes: readonly (readonly RouteSpec[])[];
   readonly onError: readonly (readonly ErrorRouteSpec[])[];
@@ -36,7 +37,7 @@ export interface LoweredRoutes {
 }
 
 export function lowerRoutes(bound: BoundGraph, pool: ExpressionPool): LoweredRoutes {
-  const { nodes, start, barriers } = bound.control;
+  const { nodes, start, finally: ending, barriers } = bound.control;
   const context: RouteContext = { bound, pool, targets: createTargets(bound.control) };
   const startRoutes = start.routes.map((route) => lowerRoute(route, context));
   const routes = nodes.map(({ routing, errorRouting }) => {
@@ -51,6 +52,7 @@ export function lowerRoutes(bound: BoundGraph, pool: ExpressionPool): LoweredRou
   });
   return {
     start: startRoutes,
+    finally: ending.routes.map((route) => lowerRoute(route, context)),
     routes: routes.map(({ own }) => own),
     onError: routes.map(({ failed }) => failed),
     barriers: barriers.filter(isOwn).map((barrier) => lowerBarrier(barrier, barriers)),

@@ -294,17 +294,23 @@ export function duplicateEdge(place: Place, facts: { from: string; to: string; f
   });
 }
 
-/** NG109: `start` or `end` at a place that must be a node. */
+/** NG109: `start`, `finally` or `end` at a place that must be a node. */
 export function edgeAtBoundary(
   place: Place,
-  facts: { name: "start" | "end"; use: "target" | "source" | "member" | "error" | "other" },
+  facts: { name: "start" | "finally" | "end"; use: "target" | "source" | "member" | "error" | "end" | "other" },
 ): Diagnostic {
   const { name, use } = facts;
   const wording: Record<typeof use, readonly [message: string, help?: string]> = {
-    target: ["no edge may lead into `start`", "to start again, lead the edge to the first node"],
-    source: ["no edge may leave `end`"],
+    target: [
+      `no edge may lead into \`${name}\``,
+      name === "finally"
+        ? "the edges of `finally` are taken by themselves when the run has ended: lead this edge to `end`, or remove it"
+        : "to start again, lead the edge to the first node",
+    ],
+    source: ["no edge may leave `end`", "a node that runs after the end follows `finally`: `finally -> NODE`"],
     member: [`\`${name}\` cannot be a member of a barrier`, "a barrier waits for nodes that run"],
-    error: ["`start` cannot fail", "put `on error` on the edge of the node that may fail"],
+    error: [`\`${name}\` cannot fail`, "put `on error` on the edge of the node that may fail"],
+    end: ["an edge from `finally` to `end` has no effect", "lead it to the node that cleans up, or remove it"],
     other: [`\`${name}\` cannot be used here`, "name a node"],
   };
   const [message, help] = wording[use];

@@ -12,9 +12,10 @@ export function formatTrace(trace: readonly TraceStep[]): string {
     });
     return names.length === 1 ? (names[0] ?? "") : `[${names.join(", ")}]`;
   });
-  if (trace[0]?.ran[0] !== "start") {
-    const choice = choiceOf(trace[0], "start");
-    steps.unshift(choice === undefined ? "start" : `start (${choice})`);
+  const entry = trace[0]?.entry ?? "start";
+  if (trace[0]?.ran[0] !== entry) {
+    const choice = choiceOf(trace[0], entry);
+    steps.unshift(choice === undefined ? entry : `${entry} (${choice})`);
   }
   return steps.join(" · ");
 }

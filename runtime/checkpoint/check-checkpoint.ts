@@ -49,6 +49,9 @@ const OPTIONAL: ReadonlySet<keyof Checkpoint> = new Set([
   "children",
   "dues",
   "taken",
+  "outcome",
+  "ends",
+  "finally",
 ] as const);
 
 type Fits = (value: unknown) => boolean;
@@ -84,6 +87,9 @@ const SHAPES: readonly (readonly [keyof Checkpoint, Fits])[] = [
   ["children", recordOf(text)],
   ["dues", recordOf((value) => typeof value === "number")],
   ["taken", listOf(withTexts("id", "name"))],
+  ["outcome", withTexts("status")],
+  ["ends", (value) => Number.isSafeInteger(value)],
+  ["finally", (value) => withTexts("status")(value) && record((value as { readonly values?: unknown }).values)],
   ["errors", record],
   ["metadata", record],
   // The fields of these records are checked where they are read.

@@ -238,10 +238,18 @@ export class CheckpointWriter {
       const failed = run.unrouted.filter(({ hasFailed }) => hasFailed === true);
       if (failed.length > 0) header.failedEdges = failed.map(({ node }) => run.nodeName(node));
     }
+    if (run.outcome !== undefined) header.outcome = run.outcome;
+    if (run.ends > 0) header.ends = run.ends;
+    if (run.finallyEnd !== undefined) header.finally = this.#finally(run.finallyEnd);
     if (run.attempt !== 1) header.attempt = run.attempt;
     if (run.argumentsRound !== 1) header.argumentsRound = run.argumentsRound;
-    if (unfinished !== undefined && Object.keys(unfinished.children).length > 0) header.children = unfinished.children;
+    const children = { ...unfinished?.children, ...run.finallyChildren };
+    if (Object.keys(children).length > 0) header.children = children;
     return header;
+  }
+
+  #finally({ status, error, values }: NonNullable<Run["finallyEnd"]>): NonNullable<CheckpointHeader["finally"]> {
+    return { status, values, ...(error === null ? {} : { failure: this.#failure(error) }) };
   }
 
   #errors(): Readonly<Record<string, Json>> {

@@ -58,6 +58,8 @@ function presentPath(program: Program, id: string, depth: number): string {
       (_, gate: string | undefined, name: string) => `${gate ?? ""}${nodes.get(name) ?? name}`,
     );
     const name = /^\w+/.exec(renamed)?.[0] ?? "";
+    // The `finally` part of a graph is the same graph.
+    if (name === "finally") return part;
     const call: Program["nodes"][number]["call"] | undefined = called.nodes[called.nodeIndex.get(name) ?? -1]?.call;
     called = call?.kind === "graph" ? call.graph : undefined;
     return renamed;
@@ -134,13 +136,14 @@ function presentWrite(write: PendingWrite, names: FormerNames): PendingWrite {
 
 export function withoutChannels(head: Checkpoint, dropped: ReadonlySet<string>): Checkpoint {
   if (dropped.size === 0) return head;
-  const { finished, channels } = head;
+  const { finished, channels, finally: ended } = head;
   return {
     ...head,
     values: without(head.values, dropped),
     versions: without(head.versions, dropped),
     ...(finished && { finished: finished.map((write) => withoutUpdates(write, dropped)) }),
     ...(channels && { channels: without(channels, dropped) }),
+    ...(ended && { finally: { ...ended, values: without(ended.values, dropped) } }),
   };
 }
 

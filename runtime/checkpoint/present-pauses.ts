@@ -22,6 +22,8 @@ export function presentPauses(program: Program, { digest, pauses, namespace }: C
 function nodeOf(program: Program, path: readonly string[], name: string): NodeCode | undefined {
   let found: Program | undefined = program;
   for (const task of path) {
+    // The `finally` part of a graph is the same graph.
+    if (task === "finally") continue;
     const caller: NodeCode["call"] | undefined =
       found.nodes[found.nodeIndex.get(/^\w+/.exec(task)?.[0] ?? "") ?? -1]?.call;
     if (caller?.kind !== "graph") return undefined;

@@ -18,6 +18,7 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
   const first = (id: string): string => renameFirst(id, node);
   const task = renaming.path ?? first;
   const { currentNode, finished, passedGates, failure, unrouted, failedEdges, channels, dues, children } = head;
+  const { finally: ended } = head;
   return {
     ...head,
     currentNodes: head.currentNodes.map(node),
@@ -38,6 +39,7 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
     // The checkpoints stay in their former namespaces until the next run of the called graph.
     ...(children && { children: renameRecord(children, task) }),
     ...(channels && { channels: renameChannels(channels, renaming) }),
+    ...(ended && { finally: { ...ended, values: renameChannels(ended.values, renaming) } }),
     values: renameChannels(withError(head.values, node), renaming),
     versions: renameChannels(head.versions, renaming),
   };

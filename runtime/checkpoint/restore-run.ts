@@ -4,7 +4,7 @@ import {
   type PauseItem,
   type PendingWrite,
 } from "../interface/checkpoint.ts";
-import { StoreError } from "../interface/errors.ts";
+import { NodeError, RunError, StoreError, type NgraphError } from "../interface/errors.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import { checkCheckpoint, type RequestedCheckpoint } from "./check-checkpoint.ts";
 import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
@@ -96,6 +96,7 @@ export function restoreRun(
     const index = channels.findIndex(({ spec }) => spec.was?.includes(former) === true);
     if (index !== -1) writer?.touch(index, null, false);
   }
+  restoreOutcome(run, head);
   run.step = resumeStep(head);
   if (head.passedGates !== undefined) run.passed = new Set(head.passedGates);
   // Mutation point: restored-sends
@@ -135,6 +136,48 @@ export function restoreRun(
   if (writer === undefined) return;
   writer.headId = writer.storedId = head.id;
   writer.hasRecordedChannels = head.digest === table.digest;
+}
+
+/** Whether the run has ended, and its `finally` part runs or waits. */
+export function isInFinally({ outcome, status }: Pick<Checkpoint, "outcome" | "status">): boolean {
+  return outcome !== undefined && (status === "running" || status === "paused");
+}
+
+/** A run that is resumed after it has ended loses its outcome, and what its `finally` part has written (F1). */
+function restoreOutcome(run: Run, head: Checkpoint): void {
+  run.ends = head.ends ?? 0;
+  const isOver = head.status === "completed" || head.status === "incomplete";
+  if (!isOver && !isInFinally(head)) return;
+  run.outcome = head.outcome;
+  if (!isOver || head.finally === undefined) return;
+  const { status, values, failure } = head.finally;
+  const error = failure === undefined ? null : errorOf(failure, run.shared.threadId);
+  run.finallyEnd = { status, error, steps: [], values };
+}
+
+/** The error that a checkpoint has recorded, without its cause. */
+export function errorOf(
+  {
+    code,
+    message,
+    node,
+    attempts,
+  }: {
+    readonly code: string;
+    readonly message: string;
+    readonly node?: string | undefined;
+    readonly attempts?: number;
+  },
+  threadId: string | undefined,
+): NgraphError {
+  if (node !== undefined) {
+    const details = { threadId, ...(attempts === undefined ? {} : { attempts }) };
+    return new NodeError(code as NodeError["code"], node, message, details);
+  }
+  if (code.startsWith("NG_STORE") || code === "NG_NO_STORE") {
+    return new StoreError(code as StoreError["code"], message);
+  }
+  return new RunError(code as RunError["code"], message);
 }
 
 /** Whether a step has begun and has not ended at the checkpoint. Results that were stored after it are not part of it. */

@@ -302,11 +302,15 @@ async function historyOf(core: EngineCore, thread: ThreadId, options: HistoryOpt
   });
 }
 
-/** Stores keep written values only. A channel that was never written has its start value. */
+/**
+ * Stores keep written values only. A channel that was never written has its start value. The end of a run has what its
+ * `finally` part has written.
+ */
 function allValues(program: Program, checkpoint: Checkpoint): JsonObject {
   const values: Record<string, Json> = {};
+  const known = { ...checkpoint.values, ...checkpoint.finally?.values };
   for (const { name, index } of program.channels) {
-    setField(values, name, Object.hasOwn(checkpoint.values, name) ? checkpoint.values[name]! : program.initial[index]!);
+    setField(values, name, Object.hasOwn(known, name) ? known[name]! : program.initial[index]!);
   }
   return values;
 }

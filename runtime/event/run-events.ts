@@ -113,7 +113,7 @@ export function planObserver(
     isBarrier(target) ? barrierTargets(table.barriers[barrierOf(target)]!).map(name) : [name(target)];
   return {
     route: (routing, via, targets, discarded) => {
-      const node = tasks[routing]?.node.spec.name ?? "start";
+      const node = tasks[routing]?.node.spec.name ?? (run.isFinally ? "finally" : "start");
       const dropped = discarded ? { discarded: true as const } : {};
       emitEvent(run, { type: "route", node, via, targets: targets.flatMap(namesOf), ...dropped });
     },

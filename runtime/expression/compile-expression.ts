@@ -25,6 +25,8 @@ export interface Scope {
   readonly locals?: ReadonlyMap<string, Json> | undefined;
   /** The failure that an `on error` edge handles; if absent, expressions read `null`. */
   readonly error?: Json | undefined;
+  /** How the run has ended; if absent, expressions read `null`. */
+  readonly outcome?: Json | undefined;
   readonly secrets?: ReadonlyMap<string, string> | undefined;
 }
 
@@ -130,6 +132,8 @@ export function build(expression: Expression, context: BuildContext): Run {
       return buildLocal(expression, context);
     case "error":
       return (scope) => scope.error ?? null;
+    case "outcome":
+      return (scope) => scope.outcome ?? null;
     case "secret": {
       const { name } = expression;
       return (scope) => operations.secret(scope.secrets, name, expression);

@@ -12,6 +12,8 @@ export type Expression =
   | { readonly op: "local"; readonly name: string }
   /** The failure that an `on error` edge leads away from; `null` on other paths. */
   | { readonly op: "error" }
+  /** How the run has ended, in the part of the graph that `finally` leads to; `null` elsewhere. */
+  | { readonly op: "outcome" }
   | { readonly op: "secret"; readonly name: string }
   /**
    * A field of a record. A field of `null` is an error, or `null` with `optional` (`?.`). A missing field is an error,

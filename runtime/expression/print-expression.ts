@@ -45,7 +45,8 @@ function print(expression: Expression, place: number, names: ExpressionNames | u
     case "secret":
       return expression.name;
     case "error":
-      return "error";
+    case "outcome":
+      return expression.op;
     case "member":
       return `${inner(expression.of, POSTFIX)}${expression.optional ? "?." : "."}${expression.name}`;
     case "index":

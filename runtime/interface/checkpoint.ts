@@ -116,6 +116,19 @@ export interface CheckpointHeader {
     readonly node?: string;
     readonly attempts?: number;
   };
+  /**
+   * How the run has ended, if its graph has a `finally` part. With status `running` or `paused`, this part runs or waits;
+   * with the status of the end, it has ended.
+   */
+  readonly outcome?: RunOutcome;
+  /** The number of ends of the run that its `finally` part has followed; absent for none. */
+  readonly ends?: number;
+  /** How the `finally` part has ended, and the values of the channels that it has written. */
+  readonly finally?: {
+    readonly status: "completed" | "incomplete" | "failed" | "step_limit" | "cancelled";
+    readonly values: Readonly<Record<string, Json>>;
+    readonly failure?: CheckpointHeader["failure"];
+  };
   /** Nodes that ran, but whose edges led to no target (NG_NO_ROUTE). A resume evaluates their edges again. */
   readonly unrouted?: readonly string[];
   /** Those of `unrouted` that failed: a resume evaluates their `on error` edges again, with their failure in `errors`. */
@@ -128,6 +141,28 @@ export interface CheckpointHeader {
   readonly codec?: string;
   /** Unfinished runs of graphs called as nodes: namespace -> checkpoint id. */
   readonly children?: Readonly<Record<string, CheckpointId>>;
+}
+
+/** How a run has ended: `outcome` in the part of its graph that `finally` leads to. */
+export interface RunOutcome {
+  readonly status: "completed" | "incomplete" | "failed" | "limit" | "cancelled" | "rolled_back";
+  /** Why the run did not complete; `null` for a run that completed or is incomplete. */
+  readonly error: RunFailure | null;
+}
+
+/** A failure as `error` and `outcome.error` hold it. */
+export interface RunFailure {
+  readonly code: string;
+  /** The class of the error. */
+  readonly name: string;
+  /** The `status` or `code` of the thrown error. */
+  readonly status: string | number | null;
+  readonly message: string;
+  /** `null` if no single node is the cause. */
+  readonly node: string | null;
+  readonly attempts: number;
+  /** Of a `for` node: its failed items. */
+  readonly items?: readonly Json[];
 }
 
 /** A loaded checkpoint: the header with all channel values and versions. */

@@ -3,7 +3,7 @@
  * `engine/create-engine.ts`.
  */
 import type { LongTermMemory, MemoryOptions } from "./memory.ts";
-import type { Checkpoint, CheckpointId, CheckpointHeader, PauseItem, ThreadId } from "./checkpoint.ts";
+import type { Checkpoint, CheckpointId, CheckpointHeader, PauseItem, RunOutcome, ThreadId } from "./checkpoint.ts";
 import type { Clock } from "./clock.ts";
 import type { BuiltinNode, NodeContext, RunContext } from "./context.ts";
 import type { NodeError, NgraphError } from "./errors.ts";
@@ -196,9 +196,22 @@ export interface RunResult<Output = JsonObject, State = JsonObject> {
   readonly incompleteBarriers: readonly IncompleteBarrier[];
   /** Set for the statuses `failed`, `step_limit` (NG_STEP_LIMIT) and `cancelled` (NG_CANCELLED, NG_DRAINED), otherwise `null`. */
   readonly error: NodeError | NgraphError | null;
+  /** How the run has ended, if its graph has a `finally` part. It is set while this part is paused, too. */
+  readonly outcome?: RunOutcome;
+  /** How the `finally` part has ended; absent before. Its failure does not change `status` and `error`. */
+  readonly finally?: FinallyResult;
   /** `null` without a store. */
   readonly thread: ThreadId | null;
   readonly checkpointId: CheckpointId | null;
+}
+
+/** The end of the part of a run that `finally` leads to. */
+export interface FinallyResult {
+  readonly status: Exclude<RunStatus, "paused">;
+  /** Set unless `status` is `completed` or `incomplete`. */
+  readonly error: NgraphError | null;
+  /** The nodes of each step that this call completed. */
+  readonly steps: readonly (readonly string[])[];
 }
 
 /** The current state of a thread. */

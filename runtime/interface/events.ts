@@ -2,7 +2,7 @@
  * Events of a run (8.1): plain objects in the order in which things happened. `seq` numbers them from 0 in each run.
  * Without a listener no event is created.
  */
-import type { CheckpointId, PauseItem, Phase, ThreadId } from "./checkpoint.ts";
+import type { CheckpointId, PauseItem, Phase, RunOutcome, ThreadId } from "./checkpoint.ts";
 import type { RunStatus } from "./engine-options.ts";
 import type { Json } from "../value/json.ts";
 
@@ -24,6 +24,14 @@ export type RunEvent =
   | (EventBase & { readonly type: "run"; readonly phase: "start"; readonly graph: string; readonly resumed: boolean })
   | (EventBase & {
       readonly type: "run";
+      readonly phase: "end";
+      readonly status: RunStatus;
+      readonly error?: EventError;
+    })
+  /** The part of the graph that `finally` leads to. Its other events have its namespace. */
+  | (EventBase & { readonly type: "finally"; readonly phase: "start"; readonly outcome: RunOutcome })
+  | (EventBase & {
+      readonly type: "finally";
       readonly phase: "end";
       readonly status: RunStatus;
       readonly error?: EventError;

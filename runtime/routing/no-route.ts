@@ -8,7 +8,7 @@ import type { RouteSpec, Table } from "../table/table.ts";
  * the evaluated conditions and how to cover the case. `NG_CONDITION`: a condition has no value. A resume evaluates the
  * edges again.
  *
- * @param node a node's index, or -1 for `start`
+ * @param node a node's index, or -1 for `entry`
  */
 export function noRoute(
   table: Table,
@@ -20,9 +20,10 @@ export function noRoute(
     /** The edges are the `on error` edges of a failed node. */
     readonly hasFailed?: boolean | undefined;
   } = {},
+  entry: "start" | "finally" = "start",
 ): NodeError {
-  const name = node === -1 ? "start" : (table.nodes[node]?.name ?? String(node));
-  const routes = node === -1 ? table.start : (table.nodes[node]?.routes ?? []);
+  const name = node === -1 ? entry : (table.nodes[node]?.name ?? String(node));
+  const routes = (node === -1 ? table[entry] : table.nodes[node]?.routes) ?? [];
   const { cause, threadId } = details;
   if (cause !== undefined) {
     const reason = cause instanceof Error ? cause.message : String(cause);

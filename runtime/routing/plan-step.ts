@@ -17,6 +17,8 @@ import {
 /** The routes of a table, prepared for evaluation. Immutable except for the caches `alone`, `atStart` and `scratch`. */
 export interface RoutingCode {
   readonly start: RoutesCode;
+  /** The routes of `finally`; `undefined` if the graph has none. */
+  readonly finally: RoutesCode | undefined;
   /** By node index. */
   readonly nodes: readonly RoutesCode[];
   readonly errors: readonly (readonly ErrorRouteCode[])[];
@@ -82,6 +84,7 @@ export function compileRouting(
   const barriers = table.barriers.map(compileBarrier);
   return {
     start: compileRoutes(table.start, expressions),
+    finally: table.finally === undefined ? undefined : compileRoutes(table.finally, expressions),
     nodes: table.nodes.map((node) => compileRoutes(node.routes, expressions)),
     errors: table.nodes.map((node) => compileErrorRoutes(node.onError, expressions)),
     gates: table.nodes.map((node) => node.waits ?? -1),
@@ -173,15 +176,26 @@ export function planStart(code: RoutingCode, scope: Scope, observer?: PlanObserv
     code.atStart ??= fixedPlan(code.start.fixed.filter((target) => target === END || code.gates[target] === -1));
     return code.atStart;
   }
+  return planEntry(code, code.start, scope, observer);
+}
+
+/** The first step of the part of the graph that `finally` leads to. */
+export function planFinally(code: RoutingCode, scope: Scope, observer?: PlanObserver): StepPlan {
+  return planEntry(code, code.finally ?? NO_ROUTES, scope, observer);
+}
+
+const NO_ROUTES: RoutesCode = { edges: [], fixed: undefined };
+
+function planEntry(code: RoutingCode, routes: RoutesCode, scope: Scope, observer: PlanObserver | undefined): StepPlan {
   const plan = new Plan(code, undefined, observer);
   try {
-    const targets = followRoutes(code.start, scope);
+    const targets = followRoutes(routes, scope);
     for (const target of targets) {
-      // A signal from `start` into a gated node does not count (3.2).
+      // A signal from `start` or `finally` into a gated node does not count (3.2).
       if (target >= 0 && code.gates[target] !== -1) continue;
       plan.run(target);
     }
-    if (targets.length === 0 && code.start.edges.length > 0) plan.lacksRoute(-1, undefined);
+    if (targets.length === 0 && routes.edges.length > 0) plan.lacksRoute(-1, undefined);
   } catch (cause) {
     plan.lacksRoute(-1, cause);
   }

@@ -27,7 +27,13 @@ export class Cancellation {
 
   fail(fault: NgraphError): void {
     this.fault ??= fault;
-    this.cancel(fault);
+    this.stop(fault);
+  }
+
+  /** Cancels the run, and also its `finally` part, which a cancellation alone does not stop. */
+  stop(reason: unknown): void {
+    if (this.aborted) this.interrupt(reason);
+    else this.cancel(reason);
   }
 
   interrupt(reason: unknown): void {

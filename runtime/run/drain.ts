@@ -41,7 +41,7 @@ export class Drain {
         ? undefined
         : clock.setTimeout(() => {
             cancelled = this.#runs.size;
-            for (const run of [...this.#runs]) run.cancel(new RunError("NG_DRAINED", "the deadline has passed"));
+            for (const run of [...this.#runs]) run.stop(new RunError("NG_DRAINED", "the deadline has passed"));
           }, deadline);
     await idle;
     if (timer !== undefined) clock.clearTimeout(timer);

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../value/json.ts";
-import type { RunOptions, RunResult } from "../interface/engine-options.ts";
+import type { FinallyResult, RunOptions, RunResult } from "../interface/engine-options.ts";
 import { isAbandoned } from "../checkpoint/guarded-store.ts";
 import { emitEvent, eventError } from "../event/run-events.ts";
 import { Cancellation } from "./cancellation.ts";
@@ -65,10 +65,16 @@ export function resultOf(run: Run, end: RunEnd): RunResult {
     pauses: end.pauses,
     incompleteBarriers: end.incompleteBarriers,
     error: end.error,
+    ...(run.outcome === undefined ? {} : { outcome: run.outcome }),
+    ...(run.finallyEnd === undefined ? {} : { finally: shownFinally(run.finallyEnd) }),
     thread: run.shared.threadId ?? null,
     checkpointId: run.writer?.storedId ?? null,
   };
   return isLarge ? withLazyState(result, run) : result;
+}
+
+function shownFinally({ status, error, steps }: FinallyResult): FinallyResult {
+  return { status, error, steps };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { planStart, planStep, type Routing } from "../routing/plan-step.ts";
+import { planFinally, planStart, planStep, type Routing } from "../routing/plan-step.ts";
 import { barrierOf, followErrorRoutes, isBarrier } from "../routing/routes.ts";
 import { planObserver } from "../event/run-events.ts";
 import type { Run, Unrouted } from "./run.ts";
@@ -8,7 +8,11 @@ export function replanUnrouted(run: Run): void {
   const { routing } = run.program;
   const { unrouted } = run;
   if (unrouted.some(({ node }) => node === -1)) {
-    const plan = planStart(routing, run.scope, run.listening ? planObserver(run, []) : undefined);
+    const plan = (run.isFinally ? planFinally : planStart)(
+      routing,
+      run.scope,
+      run.listening ? planObserver(run, []) : undefined,
+    );
     run.ready = plan.ready;
     run.unrouted = plan.unrouted.map(({ cause }) => ({ node: -1, cause }));
     return;

@@ -1,4 +1,5 @@
-import type { PauseItem, Phase } from "../interface/checkpoint.ts";
+import type { PauseItem, Phase, RunFailure } from "../interface/checkpoint.ts";
+import { NodeError, type NgraphError } from "../interface/errors.ts";
 import type { ExpectedType } from "../interface/context.ts";
 import type { Run, RunEnd } from "./run.ts";
 
@@ -80,15 +81,71 @@ export function saveBetweenSteps(
   end: RunEnd | undefined,
   keepsResults = false,
 ): Promise<void> | undefined {
+  if (end !== undefined) return saveEnd(run, phase, step, current, end, keepsResults);
   return run.writer?.save(phase, {
-    status: end === undefined || end.drained === true ? "running" : end.status,
-    ends: end !== undefined,
+    status: "running",
+    ends: false,
     step,
     current,
-    pauses: end?.pauses ?? [],
-    error: end?.status === "failed" ? (end.error ?? undefined) : undefined,
     ...(keepsResults ? { unfinished: { next: unfinishedNodes(run), children: run.children } } : {}),
   });
+}
+
+/**
+ * Saves the checkpoint of an end or a pause. If a `finally` part follows, the checkpoint records the outcome, and the run
+ * is not over.
+ *
+ * @param keepsResults stores the results of the step that has not ended
+ */
+export function saveEnd(
+  run: Run,
+  phase: Phase,
+  step: number,
+  current: readonly string[],
+  end: RunEnd,
+  keepsResults: boolean,
+): Promise<void> | undefined {
+  const continues = entersFinally(run, end);
+  if (continues) {
+    setOutcome(run, end);
+    run.endedAt = { phase, step, current, keepsResults };
+  }
+  // A run whose `finally` part was interrupted returns the error again.
+  const keepsError = end.status === "failed" || run.outcome !== undefined || run.isFinally;
+  return run.writer?.save(phase, {
+    // Mutation point: ending-status
+    status: continues || end.drained === true ? "running" : end.status,
+    ends: !continues,
+    step,
+    current,
+    pauses: end.pauses,
+    error: keepsError ? (end.error ?? undefined) : undefined,
+    ...(keepsResults ? { unfinished: { next: unfinishedNodes(run), children: run.children } } : {}),
+  });
+}
+
+/** Whether the end of a run leads to its `finally` part. A pause and a drain are not ends. */
+export function entersFinally(run: Run, end: RunEnd): boolean {
+  if (run.program.routing.finally === undefined || run.isFinally || run.finallyEnd !== undefined) return false;
+  return end.status !== "paused" && end.drained !== true;
+}
+
+/** Records how the run has ended, and counts the end: the keys of its `finally` part contain the count. */
+export function setOutcome(run: Run, end: RunEnd): void {
+  if (run.outcome !== undefined) return;
+  // Mutation point: counted-ends
+  run.ends++;
+  run.outcome = Object.freeze({
+    status: end.status === "step_limit" ? "limit" : (end.status as Exclude<RunEnd["status"], "paused" | "step_limit">),
+    error: end.error === null ? null : (end.failure ?? failureOf(run, end.error)),
+  });
+}
+
+function failureOf(run: Run, error: NgraphError): RunFailure {
+  const { code, name } = error;
+  const of =
+    error instanceof NodeError ? { node: error.nodeId, attempts: error.attempts } : { node: null, attempts: 0 };
+  return Object.freeze({ code, name, status: null, message: run.shared.redact(error.message), ...of });
 }
 
 /** Nodes of the next step without a stored result. A `for` node is always included: only its items have results. */

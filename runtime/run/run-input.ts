@@ -86,7 +86,8 @@ export function followRun(
     const index = name === ERROR_NAME ? errorChannel(run.program) : channelIndex.get(name);
     if (index !== undefined) writer.versions.set(index, count);
   }
-  for (const [name, value] of Object.entries(head.values)) {
+  const { values: ofFinally = {} } = head.finally ?? {};
+  for (const [name, value] of Object.entries({ ...head.values, ...ofFinally })) {
     const index = channelIndex.get(name);
     const channel = index === undefined ? undefined : channels[index];
     // Mutation point: memory-channel
@@ -94,7 +95,8 @@ export function followRun(
       const admitted = value === null || isAdmitted ? value : channel.admit(value);
       if (!(admitted instanceof Mismatch)) {
         run.state[index] = admitted;
-        if (isElsewhere || channel.spec.was?.some((former) => moved.has(former)) === true) {
+        const isMoved = channel.spec.was?.some((former) => moved.has(former)) === true;
+        if (isElsewhere || isMoved || Object.hasOwn(ofFinally, name)) {
           writer.touch(index, null, false);
         }
         writer.written.add(index);
@@ -119,7 +121,7 @@ export function memoryProblems(program: Program, stored: Checkpoint): readonly s
 
 /** Memory of the last run that a new run cannot keep: the channel is gone, or its type does not take the value. */
 function lostMemory({ channels, channelIndex }: Program, head: Checkpoint): string[] {
-  return Object.entries(head.values).flatMap(([name, value]) => {
+  return Object.entries({ ...head.values, ...head.finally?.values }).flatMap(([name, value]) => {
     const index = channelIndex.get(name);
     const channel = index === undefined ? undefined : channels[index];
     const was = head.channels !== undefined && Object.hasOwn(head.channels, name) ? head.channels[name] : undefined;

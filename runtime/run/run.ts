@@ -1,5 +1,5 @@
-import type { PauseItem, Signal } from "../interface/checkpoint.ts";
-import type { IncompleteBarrier, RunStatus } from "../interface/engine-options.ts";
+import type { PauseItem, Phase, RunFailure, RunOutcome, Signal } from "../interface/checkpoint.ts";
+import type { FinallyResult, IncompleteBarrier, RunStatus } from "../interface/engine-options.ts";
 import { NodeError, RunError, type NgraphError, type StoreError } from "../interface/errors.ts";
 import type { Scope } from "../expression/compile-expression.ts";
 import type { Json, JsonObject, MaybePromise } from "../value/json.ts";
@@ -24,6 +24,8 @@ export interface RunEnd {
   readonly pauses: readonly PauseItem[];
   readonly incompleteBarriers: readonly IncompleteBarrier[];
   readonly error: NgraphError | null;
+  /** The failure of the node that failed the run. */
+  readonly failure?: RunFailure;
   /** The engine was drained: the thread stays unfinished, for `recover`. */
   readonly drained?: true;
 }
@@ -54,6 +56,24 @@ export interface FormerPlace {
   /** As `Place.runId`. */
   readonly runId: string;
 }
+
+/** The place of the `finally` part of a run that has ended (F1). Its ids count the ends of the run. */
+export function placeOfFinally(run: Run): Place {
+  const end = `/${FINALLY}@${run.ends}`;
+  const former = run.formerPlaces.map(({ namespace, runId }) => ({
+    namespace: `${namespace}/${FINALLY}`,
+    runId: `${runId}${end}`,
+  }));
+  return {
+    ...(former.length === 0 ? {} : { former }),
+    path: [...run.path, FINALLY],
+    runId: `${run.runId}${end}`,
+    keyId: `${run.keyId}${end}`,
+  };
+}
+
+/** The segment of a namespace for the `finally` part. No node can have this name. */
+export const FINALLY = "finally";
 
 /** The place of the graph that a task calls. */
 export function placeOfCall(caller: Run, task: Task): Place {
@@ -113,7 +133,7 @@ export class Run {
   readonly listening: boolean;
   /** Values by channel. They change between steps only: no task reads while updates are applied. */
   readonly state: Json[];
-  readonly scope: { readonly state: Json[]; readonly secrets: Scope["secrets"]; error: Json };
+  readonly scope: { readonly state: Json[]; readonly secrets: Scope["secrets"]; error: Json; readonly outcome: Json };
   readonly barriers: BarrierState;
   /** Number of the next step. */
   step = 0;
@@ -139,6 +159,25 @@ export class Run {
   signals: MaybePromise<readonly Signal[]> | undefined;
   /** Unfinished runs of called graphs: namespace -> checkpoint id. */
   children: Readonly<Record<string, string>> = {};
+  /** It is the `finally` part of another run. */
+  readonly isFinally: boolean;
+  /** How the run has ended: set when its `finally` part begins. */
+  outcome: RunOutcome | undefined;
+  /** The number of ends that the `finally` part has followed. */
+  ends = 0;
+  /** The checkpoint that recorded the outcome: the one that ends the run has the same place. */
+  endedAt:
+    | {
+        readonly phase: Phase;
+        readonly step: number;
+        readonly current: readonly string[];
+        readonly keepsResults: boolean;
+      }
+    | undefined;
+  /** How the `finally` part has ended. */
+  finallyEnd: (FinallyResult & { readonly values: JsonObject }) | undefined;
+  /** Unfinished runs of the `finally` part and of graphs that it calls: namespace -> checkpoint id. */
+  finallyChildren: Readonly<Record<string, string>> | undefined;
   /** Names of the nodes of each finished step. */
   readonly steps: (readonly string[])[] = [];
   readonly writer: CheckpointWriter | undefined;
@@ -149,7 +188,13 @@ export class Run {
   constructor(
     program: Program,
     shared: Shared,
-    details: { readonly cancellation: Cancellation; readonly maxSteps: number | null; readonly place?: Place },
+    details: {
+      readonly cancellation: Cancellation;
+      readonly maxSteps: number | null;
+      readonly place?: Place;
+      /** Of the `finally` part: how its run has ended. */
+      readonly outcome?: RunOutcome;
+    },
   ) {
     this.program = program;
     this.shared = shared;
@@ -163,7 +208,9 @@ export class Run {
     this.maxSteps = details.maxSteps;
     this.listening = shared.listeners.length > 0;
     this.state = program.initial.slice();
-    this.scope = { state: this.state, secrets: program.secrets, error: null };
+    this.isFinally = details.outcome !== undefined;
+    const outcome = (details.outcome ?? null) as unknown as Json;
+    this.scope = { state: this.state, secrets: program.secrets, error: null, outcome };
     this.barriers = new BarrierState(program.routing.barriers);
     this.writer = shared.durable === undefined ? undefined : new CheckpointWriter(this, shared.durable);
   }
@@ -237,7 +284,7 @@ export class Run {
     if ((kind === "before" ? spec.pauseBefore : spec.pauseAfter) === true) return true;
     const { breakpoints } = this.shared;
     if (breakpoints === undefined) return false;
-    const calls = this.path.map((task) => /^\w+/.exec(task)?.[0] ?? "");
+    const calls = this.path.filter((task) => task !== FINALLY).map((task) => /^\w+/.exec(task)?.[0] ?? "");
     return breakpoints[kind].has([...calls, spec.name].join("/"));
   }
 
@@ -245,14 +292,22 @@ export class Run {
     return node === END ? "end" : this.program.table.nodes[node]!.name;
   }
 
-  /** Output channels by name. */
+  /** Output channels by name, with what the `finally` part has written. */
   output(): JsonObject {
-    return recordOf(this.program.outputs, this.program.outputTemplate, this.state);
+    return recordOf(this.program.outputs, this.program.outputTemplate, this.#endState());
   }
 
-  /** All channels by name. */
+  /** All channels by name, with what the `finally` part has written. */
   values(): JsonObject {
-    return recordOf(this.program.channels, this.program.stateTemplate, this.state);
+    return recordOf(this.program.channels, this.program.stateTemplate, this.#endState());
+  }
+
+  #endState(): readonly Json[] {
+    if (this.finallyEnd === undefined) return this.state;
+    const { values } = this.finallyEnd;
+    return this.program.channels.map(({ name, index }) =>
+      Object.hasOwn(values, name) ? values[name]! : this.state[index]!,
+    );
   }
 
   /**
@@ -301,7 +356,8 @@ export class Run {
     const { node, cause, hasFailed } = this.unrouted[0]!;
     if (hasFailed === true && cause === undefined) return failedWithoutRoute(this.nodeName(node), this.shared.threadId);
     const subject = (expression: number): unknown => this.program.routing.expressions[expression]!(this.scope);
-    return noRoute(this.program.table, node, subject, { cause, threadId: this.shared.threadId, hasFailed });
+    const details = { cause, threadId: this.shared.threadId, hasFailed };
+    return noRoute(this.program.table, node, subject, details, this.isFinally ? FINALLY : "start");
   }
 
   drained(): RunError {

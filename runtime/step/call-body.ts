@@ -49,7 +49,8 @@ export function callBody(attempt: Attempt): unknown {
 /** The values that the expressions of a task read. */
 export function scopeOf(run: Run, task: Task): Scope {
   if (task.node.spec.each === undefined && task.error === null) return run.scope;
-  return { state: run.state, secrets: run.scope.secrets, error: task.error ?? run.error, locals: itemLocals(task) };
+  const { state, secrets, outcome } = run.scope;
+  return { state, secrets, outcome, error: task.error ?? run.error, locals: itemLocals(task) };
 }
 
 /** Policy `cache`: a call with equal arguments returns the cached result. */

@@ -12,7 +12,7 @@ import { beginRun, continueRun } from "./run-loop.ts";
 import { inheritConfig } from "../run/run-config.ts";
 import { applyInput, followRun, hasInput } from "../run/run-input.ts";
 import { placeOfCall, Run, type RunEnd } from "../run/run.ts";
-import { unfinishedNodes } from "../run/run-end.ts";
+import { parentOf, replaceHead } from "./replace-head.ts";
 import { raisedLimitOf, stepLimitOf } from "../run/step-limits.ts";
 import type { Attempt } from "./attempt.ts";
 import { loadCall, loadChildHead, roundOf, type StoredCall } from "../checkpoint/load-checkpoint.ts";
@@ -70,31 +70,6 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   }
   const error = end.error!;
   throw new ChildStopped(error, `graph \`${name}\`: ${error.message}`);
-}
-
-/** Makes the checkpoint that a call continues the head of its namespace: results are stored with the head. */
-async function replaceHead(
-  child: Run,
-  latest: Checkpoint | undefined,
-  head: Checkpoint,
-  stored: Checkpoint,
-): Promise<void> {
-  const writer = child.writer!;
-  writer.branch(latest?.id ?? null, parentOf(child, stored));
-  await writer.save(head.phase, {
-    status: head.status,
-    // The run that was forked, or that used the former name, can be forked again.
-    keepsWrites: true,
-    step: head.step,
-    current: head.currentNodes,
-    pauses: head.pauses,
-    unfinished: { next: unfinishedNodes(child), children: head.children ?? {} },
-  });
-}
-
-/** A chain of checkpoints stays in its namespace. */
-function parentOf({ namespace }: Run, stored: Checkpoint): string | null {
-  return stored.namespace === namespace ? stored.id : null;
 }
 
 const NO_CALL: StoredCall = { latest: undefined, head: undefined, stored: undefined, writes: [] };

@@ -1,20 +1,11 @@
-import type { PauseItem, Phase } from "../interface/checkpoint.ts";
-import type { NgraphError } from "../interface/errors.ts";
-import type { Json } from "../value/json.ts";
+import type { PauseItem, Phase, RunFailure } from "../interface/checkpoint.ts";
+import type { Json, JsonObject } from "../value/json.ts";
 import { lastExclusive, planStep, type Routing } from "../routing/plan-step.ts";
 import { barrierOf, followErrorRoutes, isBarrier, type Target } from "../routing/routes.ts";
 import { applyUpdates, settleUpdates, undoUpdates } from "./apply-updates.ts";
 import { dropSignals } from "../run/drop-signals.ts";
 import { emitEvent, planObserver } from "../event/run-events.ts";
-import {
-  cancelledEnd,
-  gatePause,
-  nextStop,
-  pausedEnd,
-  saveBetweenSteps,
-  stoppedEnd,
-  unfinishedNodes,
-} from "../run/run-end.ts";
+import { cancelledEnd, gatePause, nextStop, pausedEnd, saveBetweenSteps, saveEnd, stoppedEnd } from "../run/run-end.ts";
 import type { PendingTask, Run, RunEnd } from "../run/run.ts";
 import { storeOutcome } from "./stored-outcome.ts";
 import {
@@ -40,7 +31,7 @@ type ErrorTargets = readonly (readonly Target[] | undefined)[] | undefined;
  */
 export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): End | Promise<End> {
   let pauses: PauseItem[] | undefined;
-  let unhandled: Failure | undefined;
+  let unhandled: { readonly task: Task; readonly failure: Failure } | undefined;
   let isCancelled = false;
   let hasFailures = false;
   for (let index = 0; index < tasks.length; index++) {
@@ -48,13 +39,12 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
     if (outcome.failure !== undefined) {
       hasFailures = true;
       const task = tasks[index]!;
-      if (!handlesFailure(task, outcome.failure)) unhandled ??= outcome.failure;
+      if (!handlesFailure(task, outcome.failure)) unhandled ??= { task, failure: outcome.failure };
     }
     for (const pause of outcome.pauses ?? NO_GATES) (pauses ??= []).push(pause);
     isCancelled ||= outcome.cancelled;
   }
-  if (unhandled !== undefined)
-    return leaveStep(run, tasks, outcomes, stoppedEnd("failed", unhandled.error), unhandled.error);
+  if (unhandled !== undefined) return leaveStep(run, tasks, outcomes, failedEnd(unhandled.task, unhandled.failure));
   if (isCancelled) return leaveStep(run, tasks, outcomes, cancelledEnd(run));
   if (pauses !== undefined) return leaveStep(run, tasks, outcomes, pausedEnd(pauses));
 
@@ -67,7 +57,7 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
     // Mutation point: returned-signals
     if (takenOfAll(outcomes) !== undefined) returnSignals(run, tasks, outcomes, applied.atFault);
     // Mutation point: step-at-fault
-    return leaveStep(run, tasks, outcomes, stoppedEnd("failed", applied.error), applied.error, applied.atFault);
+    return leaveStep(run, tasks, outcomes, stoppedEnd("failed", applied.error), applied.atFault);
   }
   let errorTargets: (readonly Target[] | undefined)[] | undefined;
   let faults: EdgeFault[] | undefined;
@@ -88,14 +78,14 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
     );
     if (missed.length > 0) {
       undoUpdates(run, applied);
-      const { error } = outcomes[tasks.indexOf(missed[0]!)]!.failure!;
+      const failure = outcomes[tasks.indexOf(missed[0]!)]!.failure!;
       // A task that failed without an applicable error edge is unfinished: a resume runs it again.
       for (const task of missed) {
         run.writer?.results.delete(task.id);
         const { items = [] } = outcomes[tasks.indexOf(task)]!.failure!;
         for (const item of items) run.writer?.results.delete(task.items?.[item]?.id ?? task.id);
       }
-      return leaveStep(run, tasks, outcomes, stoppedEnd("failed", error), error, missed);
+      return leaveStep(run, tasks, outcomes, failedEnd(missed[0]!, failure), missed);
     }
   }
   // Mutation point: settled-updates
@@ -133,15 +123,24 @@ function failAtEdges(run: Run, faults: readonly EdgeFault[]): void {
  */
 function errorTargetsOf(run: Run, task: Task, failure: Failure | undefined): readonly Target[] | undefined {
   if (failure === undefined) return undefined;
-  const { state, secrets } = run.scope;
+  const { state, secrets, outcome } = run.scope;
   return followErrorRoutes(run.program.routing.errors[task.node.index]!, {
     state,
     secrets,
+    outcome,
     error: errorValue(task, failure),
   });
 }
 
-function errorValue(task: Task, { error, reason, thrown, attempts, failedItems = [] }: Failure): Json {
+function failedEnd(task: Task, failure: Failure): RunEnd {
+  return { ...stoppedEnd("failed", failure.error), failure: errorValue(task, failure) };
+}
+
+/** The value of `error` after a failure. */
+function errorValue(
+  task: Task,
+  { error, reason, thrown, attempts, failedItems = [] }: Failure,
+): RunFailure & JsonObject {
   return Object.freeze({
     code: error.code,
     name: thrown.name,
@@ -318,7 +317,6 @@ async function leaveStep(
   tasks: readonly Task[],
   outcomes: readonly Outcome[],
   end: RunEnd,
-  error?: NgraphError,
   dropped: readonly Task[] = [],
 ): Promise<End> {
   const { writer } = run;
@@ -331,15 +329,7 @@ async function leaveStep(
     if (write !== undefined) writer.results.set(task.id, write);
   });
   const finished = tasks.filter((task) => writer.results.has(task.id)).map(({ node }) => node.spec.name);
-  const saved = writer.save("interrupted", {
-    status: end.drained === true ? "running" : end.status,
-    ends: true,
-    step: run.step,
-    current: finished,
-    pauses: end.pauses,
-    error,
-    unfinished: { next: unfinishedNodes(run), children: run.children },
-  });
+  const saved = saveEnd(run, "interrupted", run.step, finished, end, true);
   if (saved !== undefined) await saved;
   return end;
 }

@@ -3,13 +3,14 @@
  * Ends are values. The loop rejects only if the state of the thread is unknown: the store failed, or the claim is lost.
  */
 import type { Checkpoint, PauseItem } from "../interface/checkpoint.ts";
-import { planStart } from "../routing/plan-step.ts";
-import { emitEvent, planObserver } from "../event/run-events.ts";
-import { pausesByTask } from "../checkpoint/restore-run.ts";
+import { planFinally, planStart } from "../routing/plan-step.ts";
+import { emitEvent, eventError, planObserver } from "../event/run-events.ts";
+import { isInFinally, isInStep, pausesByTask } from "../checkpoint/restore-run.ts";
 import { replanUnrouted } from "../run/replan.ts";
 import type { Run, RunEnd } from "../run/run.ts";
 import { dropSignals } from "../run/drop-signals.ts";
-import { nextStop, pausedEnd, saveBetweenSteps, stoppedEnd } from "../run/run-end.ts";
+import { entersFinally, nextStop, pausedEnd, saveBetweenSteps, setOutcome, stoppedEnd } from "../run/run-end.ts";
+import { openFinally, restoredEnd, saveFinally } from "./finally-part.ts";
 import { someContinue } from "../checkpoint/waits.ts";
 import { takeTurns } from "../run/take-turns.ts";
 import { beginAttempt, settleFailure, settleResult } from "./run-task.ts";
@@ -23,7 +24,8 @@ export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
   // A run that is cancelled before its start runs no node and stores nothing.
   if (run.cancellation.aborted) return stoppedEnd("cancelled", run.cancelled());
   if (run.path.length === 0) run.shared.onState?.(-1, () => run.values());
-  const plan = planStart(run.program.routing, run.scope, run.listening ? planObserver(run, []) : undefined);
+  const planEntry = run.isFinally ? planFinally : planStart;
+  const plan = planEntry(run.program.routing, run.scope, run.listening ? planObserver(run, []) : undefined);
   run.ready = plan.ready;
   run.unrouted = plan.unrouted.map(({ cause }) => ({ node: -1, cause }));
   const end = nextStop(run);
@@ -44,6 +46,7 @@ export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
  * @param head the checkpoint that the run was restored from
  */
 export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
+  if (isInFinally(head)) return resumeFinally(run, head);
   // A process may have died after it had stored the result of a task that took a signal, or whose deadline had passed.
   const isFinished = ({ taskId = "", namespace }: PauseItem): boolean =>
     run.stored?.has(namespace[run.path.length] ?? taskId) === true;
@@ -74,7 +77,7 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   if (end === undefined) return loop(run);
   // A paused run stops here only at gates that it has not just passed.
   const isNew = end.status !== head.status || end.status === "paused";
-  if (run.writer !== undefined && isNew && end.status !== "cancelled") {
+  if (run.writer !== undefined && ((isNew && end.status !== "cancelled") || entersFinally(run, end))) {
     const isInsideStep = head.phase === "interrupted";
     // A gate that an edit of the graph has added holds an interrupted step before its remaining tasks.
     const phase = end.status === "paused" ? "before" : isInsideStep ? "interrupted" : "completed";
@@ -151,13 +154,43 @@ async function loop(run: Run): Promise<RunEnd> {
   }
 }
 
-/** Returns the end once everything the run has written is durable, in every durability mode (5.8). */
+/**
+ * Ends a run: with its `finally` part, if it has one and the run does not pause. Returns the end once everything the run
+ * has written is durable, in every durability mode (5.8).
+ */
 function finish(run: Run, end: RunEnd): RunEnd | Promise<RunEnd> {
-  const report = (): RunEnd => {
+  if (!entersFinally(run, end)) return report(run, end);
+  setOutcome(run, end);
+  return withFinally(run, end);
+}
+
+/** Runs the `finally` part from its first step, or continues it. */
+async function withFinally(run: Run, end: RunEnd, children: Checkpoint["children"] = {}): Promise<RunEnd> {
+  const part = await openFinally(run, children);
+  const { child, head } = part;
+  if (child.listening) emitEvent(child, { type: "finally", phase: "start", outcome: run.outcome! });
+  const ended = part.ended ?? (await (head === undefined ? beginRun(child) : continueRun(child, head)));
+  part.close();
+  if (child.listening) {
+    const error = ended.error === null ? {} : { error: eventError(child, ended.error) };
+    emitEvent(child, { type: "finally", phase: "end", status: ended.status, ...error });
+  }
+  return report(run, await saveFinally(run, end, child, ended));
+}
+
+/** Continues a run that has ended, and whose `finally` part has not (F1). */
+function resumeFinally(run: Run, head: Checkpoint): Promise<RunEnd> {
+  run.children = head.children ?? {};
+  run.endedAt = { phase: head.phase, step: head.step, current: head.currentNodes, keepsResults: isInStep(head) };
+  return withFinally(run, restoredEnd(run, head), head.children);
+}
+
+function report(run: Run, end: RunEnd): RunEnd | Promise<RunEnd> {
+  const reported = (): RunEnd => {
     if (run.listening && end.status === "paused") emitEvent(run, { type: "pause", pauses: end.pauses });
     return end;
   };
   // Mutation point: durable-end
   const written = run.shared.durable?.journal.flush();
-  return written === undefined ? report() : written.then(report);
+  return written === undefined ? reported() : written.then(reported);
 }

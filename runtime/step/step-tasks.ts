@@ -49,7 +49,8 @@ function nodeTask(run: Run, index: number): Task {
   const task = { node, id: name, item: undefined, itemIndex: -1, error, items: undefined, broken: undefined };
   if (node.list === undefined) return task;
   try {
-    const scope = { state: run.state, secrets: run.scope.secrets, error: error ?? run.error };
+    const { state, secrets, outcome } = run.scope;
+    const scope = { state, secrets, outcome, error: error ?? run.error };
     const list = node.list(scope);
     if (!Array.isArray(list)) throw new TypeError("the value of its `for` is not a list");
     // The index in an id is the position in the list, so it also counts the items that the condition leaves out.

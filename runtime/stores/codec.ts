@@ -8,6 +8,7 @@ import type {
   Signal,
   ThreadId,
 } from "../interface/checkpoint.ts";
+import type { RunFailure } from "../interface/checkpoint.ts";
 import { StoreError } from "../interface/errors.ts";
 import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
 import { registerRunView, runViewOf } from "../interface/run-view.ts";
@@ -266,7 +267,11 @@ function channel(name: string): string {
 
 /** Applies a conversion to each part of a header that has content. */
 function convertHeader<H extends CheckpointHeader>(header: H, convert: (value: Json, what: string) => Json): H {
-  const { pendingSends, pauses, answers, errors, finished, failure, taken } = header;
+  const { pendingSends, pauses, answers, errors, finished, failure, taken, outcome, finally: ended } = header;
+  const convertFailure = (of: NonNullable<CheckpointHeader["failure"]>) => ({
+    ...of,
+    message: String(convert(of.message, `the failure in checkpoint ${id}`)),
+  });
   const id = quote(header.id);
   return {
     ...header,
@@ -282,10 +287,23 @@ function convertHeader<H extends CheckpointHeader>(header: H, convert: (value: J
     errors: mapRecord(errors, (error, node) => convert(error, `the error of ${quote(node)}`)),
     ...(finished && { finished: finished.map((write) => convertWrite(write, convert)) }),
     ...(taken && { taken: taken.map((signal) => convertSignal(signal, convert)) }),
-    ...(failure && {
-      failure: { ...failure, message: String(convert(failure.message, `the failure in checkpoint ${id}`)) },
+    ...(failure && { failure: convertFailure(failure) }),
+    ...(outcome?.error && { outcome: { ...outcome, error: convertError(outcome.error, convert, id) } }),
+    ...(ended && {
+      finally: {
+        ...ended,
+        values: mapRecord(ended.values, (value, name) => convert(value, channel(name))),
+        ...(ended.failure && { failure: convertFailure(ended.failure) }),
+      },
     }),
   };
+}
+
+/** The parts of an outcome's error that can have content. */
+function convertError(error: RunFailure, convert: (value: Json, what: string) => Json, id: string): RunFailure {
+  const what = `the outcome in checkpoint ${id}`;
+  const items = error.items?.map((item) => convert(item, what));
+  return { ...error, message: String(convert(error.message, what)), ...(items && { items }) };
 }
 
 function encodeHeader(texts: Texts, header: CheckpointHeader): CheckpointHeader {

@@ -17,6 +17,7 @@ export function checkGraphRules(table: Table, path: ValuePath): void {
     checkReach(barrier, table, [...path, "barriers", at]);
   }
   checkRoutes(table.start, END, table, [...path, "start"]);
+  checkRoutes(table.finally ?? [], END, table, [...path, "finally"]);
   for (const [at, { tries, routes, onError }] of table.nodes.entries()) {
     const place = [...path, "nodes", at];
     checkBackoff(tries?.backoff, [...place, "tries", "backoff"]);

@@ -45,6 +45,8 @@ export interface Table {
   readonly nodes: readonly NodeSpec[];
   /** The edges of `start`; only `plain`, `when`, `otherwise` and `match` occur. */
   readonly start: readonly RouteSpec[];
+  /** The edges of `finally`, as those of `start`; absent if there are none. */
+  readonly finally?: readonly RouteSpec[];
   readonly barriers: readonly BarrierSpec[];
   /** Channels of earlier versions: a resume drops their values. */
   readonly dropped?: readonly string[];

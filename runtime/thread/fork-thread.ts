@@ -10,7 +10,7 @@ import { migrateCheckpoint, restoreRun, withAnswers } from "../checkpoint/restor
 import { changeConfig } from "../run/run-config.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
-import { Run } from "../run/run.ts";
+import { FINALLY, Run } from "../run/run.ts";
 import { moveCalled, moveCalledWrites, renewPauseId } from "../checkpoint/move-called.ts";
 import { newId } from "../checkpoint/ids.ts";
 import type { Durable } from "../run/shared.ts";
@@ -115,9 +115,17 @@ export function moveTo(run: Run, at: string): void {
   run.stored = undefined;
   run.dues = undefined;
   run.children = {};
+  forgetEnd(run);
   run.writer?.results.clear();
   // The answers belong to tasks that no longer run. They must not reach other tasks (6.2).
   run.shared.answers.clear();
+}
+
+/** The run continues: it has not ended, and what its `finally` part has written is dropped (F1). */
+export function forgetEnd(run: Run): void {
+  run.outcome = undefined;
+  run.finallyEnd = undefined;
+  run.finallyChildren = undefined;
 }
 
 function renewDues(dues: ReadonlyMap<string, number>, renew: (id: string) => string): ReadonlyMap<string, number> {
@@ -228,7 +236,8 @@ async function forkChildren(
 export function programAt(program: Program, path: readonly string[]): Program | undefined {
   let found: Program | undefined = program;
   for (const task of path) {
-    if (task === "" || found === undefined) continue;
+    // The `finally` part of a graph is the same graph.
+    if (task === "" || task === FINALLY || found === undefined) continue;
     const name = /^\w+/.exec(task)?.[0] ?? "";
     const call: Program["nodes"][number]["call"] | undefined = found.nodes[found.nodeIndex.get(name) ?? -1]?.call;
     found = call?.kind === "graph" ? call.graph : undefined;

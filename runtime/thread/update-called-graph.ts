@@ -6,7 +6,7 @@ import { loadChildHead, loadHead, loadRecorded, loadWrites } from "../checkpoint
 import { moveCalled, moveCalledWrites, outermostRun } from "../checkpoint/move-called.ts";
 import { restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import type { Cancellation } from "../run/cancellation.ts";
-import { Run } from "../run/run.ts";
+import { FINALLY, Run } from "../run/run.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
 import type { Durable } from "../run/shared.ts";
@@ -62,7 +62,9 @@ export async function updateCalledGraph(
     throw new RunError("NG_BAD_INPUT", "a called graph has the configuration of its caller: change it without `in`");
   }
   const edits = admitEdits(run, values, options);
-  const input = edits.find(({ channel }) => called.channels[channel]!.spec.role === "input");
+  // The inputs of a `finally` part are a copy, as its other channels are.
+  const input =
+    path.at(-1) === FINALLY ? undefined : edits.find(({ channel }) => called.channels[channel]!.spec.role === "input");
   if (input !== undefined) {
     const message = `\`${input.name}\` is an input of graph \`${called.table.name}\`, which its call sets: edit the caller's state instead`;
     throw new RunError("NG_BAD_INPUT", message);

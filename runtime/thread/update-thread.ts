@@ -18,6 +18,7 @@ import { newId } from "../checkpoint/ids.ts";
 import type { Durable, StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { takeAnswers } from "./answers.ts";
+import { forgetEnd } from "./fork-thread.ts";
 
 /**
  * Edits the state of a thread (5.9) with a checkpoint of phase `updated`. Without `as` it changes values only. With
@@ -64,6 +65,7 @@ export async function updateThread(
   // Mutation point: edited-results
   restoreRun(run, head, writes, known.moved);
   changeConfig(run, options.config);
+  if (options.as === undefined) keepFinallyValues(run);
   const edits = admitEdits(run, values, options);
   if (!finishesTask || options.replace === true) applyEdits(run, edits);
   const writer = run.writer!;
@@ -90,6 +92,7 @@ export async function updateThread(
     });
     return writer.headId!;
   }
+  forgetEnd(run);
   run.sends = [];
   run.passed = undefined;
   run.errors = undefined;
@@ -232,4 +235,16 @@ export function applyEdits(run: Run, edits: readonly Edit[]): void {
     run.writer!.touch(channel, run.state[channel]!, appended);
     run.state[channel] = next;
   }
+}
+
+/** An edit of a completed run is based on what the run shows, with the values that its `finally` part has written. */
+function keepFinallyValues(run: Run): void {
+  if (run.finallyEnd === undefined) return;
+  const { values } = run.finallyEnd;
+  for (const { name, index } of run.program.channels) {
+    if (!Object.hasOwn(values, name)) continue;
+    run.writer!.touch(index, run.state[index]!, false);
+    run.state[index] = values[name]!;
+  }
+  run.finallyEnd = { ...run.finallyEnd, values: {} };
 }

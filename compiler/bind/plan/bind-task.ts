@@ -48,7 +48,7 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
     facts: Facts,
     where: ExpressionScope["where"],
   ): ExpressionScope => {
-    const flow = { unwritten, facts, error: "never" } as const;
+    const flow = { unwritten, facts, error: "never", outcome: "never" } as const;
     const place = { flow, reader: `\`${entry.name}\``, locals, adviceOn: parts.adviceOn };
     return {
       file: context.file,
