@@ -13,6 +13,7 @@ import { drivePlan } from "./drive-plan.ts";
 import { planContext } from "./plan-hooks.ts";
 import type { PlanProgram } from "./plan-program.ts";
 import { ledgerOf } from "./run-ledger.ts";
+import { certainRecords } from "./task-record.ts";
 import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
@@ -34,7 +35,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
   });
   const call = durable === undefined ? undefined : await loadCall(durable, run, caller.children);
   const head = call?.head;
-  let restored: RestoredPlan = { tasks: new Map(), waited: [] };
+  let restored: RestoredPlan = { tasks: new Map(), changed: new Set(), waited: [] };
   if (call !== undefined && head !== undefined && continuesCall(attempt, run, head, input)) {
     restored = restorePlan(program, run, head, call.writes);
     inheritConfig(run, caller);
@@ -55,7 +56,9 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
     prefix: `${prefix}${run.path.join("/")}/`,
     ledger: ledgerOf(shared),
     options,
-    restored: restored.tasks,
+    restored: certainRecords(program.plan, restored.tasks),
+    records: restored.tasks,
+    changed: restored.changed,
     waited: restored.waited,
     leftOut: [],
   });

@@ -1,8 +1,6 @@
-import type { PauseItem, PendingWrite } from "../interface/checkpoint.ts";
+import type { PauseItem } from "../interface/checkpoint.ts";
 import type { Run } from "../run/run.ts";
-import type { Update } from "../step/task.ts";
 import { RunError, type NgraphError } from "../interface/errors.ts";
-import type { Json } from "../value/json.ts";
 import { runOrRecall, storedUpdates, type CacheKeys } from "./cached-task.ts";
 import type { PlanEventBody } from "./plan-events.ts";
 import type { PlanExecuteOptions, PlanTaskResult } from "./plan-options.ts";
@@ -11,6 +9,7 @@ import { createPlanScheduler, type PlanScheduler, type TaskEnd } from "./plan-sc
 import type { TaskIndex } from "../table/plan-table.ts";
 import { createPlanValues, type PlanValues } from "./plan-values.ts";
 import { claimOf, type RunLedger } from "./run-ledger.ts";
+import { digestOfCall, recordWrite, unseen, type TaskRecord } from "./task-record.ts";
 import type { PlanTaskEnd } from "./run-plan-task.ts";
 
 /** Everything that a run of a plan needs. */
@@ -24,18 +23,19 @@ export interface DriveRequest {
   readonly prefix: string;
   /** What the tasks of all plans of the run hold; `undefined` in a run of a plan that calls none. */
   readonly ledger: RunLedger | undefined;
-  readonly restored: ReadonlyMap<TaskIndex, RestoredTask>;
+  /** Finished tasks of an earlier run whose results hold. They do not run. */
+  readonly restored: ReadonlyMap<TaskIndex, TaskRecord>;
+  /**
+   * All results of an earlier run. One that is not in `restored` holds if the dependencies of its task turn out to have
+   * the results that it was made from.
+   */
+  readonly records: ReadonlyMap<TaskIndex, TaskRecord>;
+  /** Tasks that an earlier run has finished with another call. */
+  readonly changed: ReadonlySet<TaskIndex>;
   /** Tasks that waited for an answer when the last run ended. */
   readonly waited: readonly TaskIndex[];
   /** Tasks that are not selected for this run. */
   readonly leftOut: readonly TaskIndex[];
-}
-
-/** A task that an earlier run has finished. */
-export interface RestoredTask {
-  readonly updates: readonly Update[];
-  readonly attempts: number;
-  readonly duration: number | null;
 }
 
 export interface DriveEnd {
@@ -76,6 +76,10 @@ class Drive {
   readonly #attempts: Int32Array;
   readonly #started: Float64Array;
   readonly #durations: (number | null)[];
+  /** By task that is done: the execution that made its result. */
+  readonly #epochs = new Map<TaskIndex, number>();
+  /** Tasks whose results of an earlier run hold. */
+  readonly #kept = new Set<TaskIndex>();
   readonly #errors = new Map<TaskIndex, string>();
   readonly #pauses = new Map<TaskIndex, readonly PauseItem[]>();
   #children: Record<string, string> = {};
@@ -132,12 +136,7 @@ class Drive {
   start(): Promise<DriveEnd> {
     const { restored, waited, leftOut, options, run, ledger } = this.#request;
     const scheduler = this.#scheduler;
-    for (const [task, { updates, attempts, duration }] of restored) {
-      this.#values.add(task, updates);
-      this.#attempts[task] = attempts;
-      this.#durations[task] = duration;
-      this.#keys.keys.set(task, JSON.stringify(storedUpdates(this.#request.program, updates)));
-    }
+    for (const [task, record] of restored) this.#keep(task, record);
     scheduler.leaveOut(leftOut, "left_out");
     scheduler.restore([...restored.keys()]);
     scheduler.prefer(waited);
@@ -158,6 +157,36 @@ class Drive {
       run.cancellation.unlisten(onCancel);
       options.drain?.removeEventListener("abort", onDrain);
     });
+  }
+
+  /** Takes over a result of an earlier run. */
+  #keep(task: TaskIndex, record: TaskRecord): void {
+    const { updates = [], attempts, duration, epoch } = record;
+    this.#values.add(task, updates);
+    this.#attempts[task] = attempts;
+    this.#durations[task] = duration;
+    this.#epochs.set(task, epoch);
+    this.#kept.add(task);
+    this.#keys.keys.set(task, JSON.stringify(storedUpdates(this.#request.program, updates)));
+  }
+
+  /**
+   * Whether the result of an earlier run still holds now that all dependencies of the task have ended. If not, the task
+   * runs again, and the reason is reported.
+   */
+  #holdsStill(task: TaskIndex): boolean {
+    const { records, changed, emit, program } = this.#request;
+    const record = records.get(task);
+    const reasons =
+      record === undefined
+        ? changed.has(task)
+          ? ["its call"]
+          : []
+        : unseen(program.plan, task, record, (dependency) => this.#epochs.get(dependency));
+    if (reasons.length > 0) emit({ type: "node_changed", node_id: this.#holder(task), changed: reasons });
+    if (record === undefined || reasons.length > 0) return false;
+    this.#keep(task, record);
+    return true;
   }
 
   #stop(reason: string): void {
@@ -211,6 +240,8 @@ class Drive {
 
   async #work(task: TaskCode): Promise<void> {
     const { program, run, options, emit, prefix } = this.#request;
+    if (this.#holdsStill(task.index)) return this.#scheduler.settle(task.index, { status: "done" });
+    const seen = this.#doneBefore(task);
     const condition = this.#conditionFailed.get(task.index);
     const end: PlanTaskEnd =
       condition ??
@@ -234,12 +265,23 @@ class Drive {
     this.#attempts[task.index] = Math.max(this.#attempts[task.index] ?? 0, end.attempts);
     const now = run.shared.clock.now();
     this.#durations[task.index] = now - (this.#started[task.index] ?? now);
-    await this.#settle(task, end);
+    await this.#settle(task, end, seen);
   }
 
-  async #settle(task: TaskCode, end: PlanTaskEnd): Promise<void> {
+  /** By name, the epoch of each dependency that is done. */
+  #doneBefore({ spec }: TaskCode): ReadonlyMap<string, number> {
+    const { tasks } = this.#request.program.plan;
+    return new Map(
+      spec.after.flatMap((dependency) => {
+        const epoch = this.#epochs.get(dependency);
+        return epoch === undefined ? [] : [[tasks[dependency]?.name ?? "", epoch] as const];
+      }),
+    );
+  }
+
+  async #settle(task: TaskCode, end: PlanTaskEnd, seen: ReadonlyMap<string, number>): Promise<void> {
     const { run, program } = this.#request;
-    const { index, spec } = task;
+    const { index } = task;
     if (end.kind !== "done" && end.children !== undefined) Object.assign(this.#children, end.children);
     switch (end.kind) {
       case "done": {
@@ -248,10 +290,15 @@ class Drive {
         } catch (error) {
           return this.#failTask(task, "reducer_failed", error instanceof Error ? error.message : String(error));
         }
-        const kept = run.writer?.keep(
-          doneWrite(spec.name, program, end.updates, end.attempts, this.#durations[index] ?? null),
-        );
-        if (kept !== undefined) await kept;
+        const epoch = run.shared.durable?.claim.epoch ?? 0;
+        this.#epochs.set(index, epoch);
+        if (run.writer !== undefined) {
+          const { updates, attempts } = end;
+          const duration = this.#durations[index] ?? null;
+          const call = digestOfCall(program.plan, index);
+          const kept = run.writer.keep(recordWrite(program, index, { updates, attempts, duration, epoch, call, seen }));
+          if (kept !== undefined) await kept;
+        }
         return this.#scheduler.settle(index, { status: "done" });
       }
       case "failed":
@@ -332,7 +379,7 @@ class Drive {
     const tasks = program.plan.tasks.map(({ name }, task): PlanTaskResult => {
       const status = scheduler.status(task);
       const own = this.#attempts[task] ?? 0;
-      const isRestored = this.#request.restored.has(task);
+      const isRestored = this.#kept.has(task);
       if (!isRestored) attempts += own;
       if (status === "done" && own > 1 && !isRestored) {
         retries += own - 1;
@@ -373,16 +420,4 @@ class Drive {
             )),
     };
   }
-}
-
-/** The pending write of a finished task. */
-export function doneWrite(
-  name: string,
-  program: PlanProgram,
-  updates: readonly Update[],
-  attempts: number,
-  duration: number | null,
-): PendingWrite {
-  const result: Json = { updates: storedUpdates(program, updates), attempts, duration };
-  return { taskId: name, node: name, result };
 }

@@ -42,6 +42,7 @@ import { setPlanContext } from "./plan-hooks.ts";
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
 import { callsPlans, ledgerOf } from "./run-ledger.ts";
+import { certainRecords } from "./task-record.ts";
 import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { selectTasks } from "./select-tasks.ts";
@@ -122,7 +123,7 @@ async function startPlan(
     applyInput(run, input);
     applyConfig(run, options.config);
     followRun(run, head);
-    return executePlan(plan, run, { tasks: new Map(), waited: [] }, selected, info, options);
+    return executePlan(plan, run, { tasks: new Map(), changed: new Set(), waited: [] }, selected, info, options);
   });
 }
 
@@ -148,7 +149,7 @@ async function startWithoutStore(
     applyInput(run, input);
     applyConfig(run, options.config);
     const info: PlanRunInfo = { runId, resumedFrom: null, thread: null, lastRun: null };
-    return await executePlan(plan, run, { tasks: new Map(), waited: [] }, selected, info, options);
+    return await executePlan(plan, run, { tasks: new Map(), changed: new Set(), waited: [] }, selected, info, options);
   } finally {
     unlink();
   }
@@ -194,7 +195,7 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
       metadata: { ...head.metadata, ...metadataOf(plan, info, options) },
     });
     const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
-    const restored = restorePlan(plan, run, head, writes);
+    const restored = restorePlan(plan, run, head, writes, { keepsChanged: selected !== undefined });
     changeConfig(run, options.config);
     return executePlan(plan, run, withoutSelected(run, plan, restored, selected), selected, info, options);
   });
@@ -231,7 +232,10 @@ async function executePlan(
     emit,
     prefix: "",
     ledger: callsPlans(plan) ? ledgerOf(shared, options.maxParallel ?? plan.plan.maxParallel) : undefined,
-    restored: restored.tasks,
+    // A selection runs its tasks alone: the results of all others stay as they are.
+    restored: selected === undefined ? certainRecords(plan.plan, restored.tasks) : restored.tasks,
+    records: restored.tasks,
+    changed: restored.changed,
     waited: restored.waited,
     leftOut:
       selected === undefined

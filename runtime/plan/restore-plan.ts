@@ -4,14 +4,15 @@ import type { Run } from "../run/run.ts";
 import { ThreadError } from "../interface/errors.ts";
 import type { JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/mismatch.ts";
-import { readUpdates } from "./cached-task.ts";
-import type { RestoredTask } from "./drive-plan.ts";
 import type { PlanProgram } from "./plan-program.ts";
+import { digestOfCall, readRecord, type TaskRecord } from "./task-record.ts";
 import type { TaskIndex } from "../table/plan-table.ts";
 
 /** The state that an earlier run of a plan left. */
 export interface RestoredPlan {
-  readonly tasks: ReadonlyMap<TaskIndex, RestoredTask>;
+  readonly tasks: ReadonlyMap<TaskIndex, TaskRecord>;
+  /** Tasks that were done and have another call now. They run again. */
+  readonly changed: ReadonlySet<TaskIndex>;
   readonly waited: readonly TaskIndex[];
 }
 
@@ -20,6 +21,7 @@ export interface RestoredPlan {
  * Finished tasks must still exist, and their updates must fit.
  *
  * @param writes results that were stored after the checkpoint
+ * @param options `keepsChanged`: a task with another call keeps its result
  * @throws ThreadError NG_DRIFT with a list of the problems
  */
 export function restorePlan(
@@ -27,6 +29,7 @@ export function restorePlan(
   run: Run,
   head: Checkpoint,
   writes: readonly PendingWrite[],
+  { keepsChanged = false }: { readonly keepsChanged?: boolean } = {},
 ): RestoredPlan {
   const problems: string[] = [];
   const { channels, channelIndex } = program.program;
@@ -43,7 +46,8 @@ export function restorePlan(
       run.writer?.touch(index, null, false);
     }
   }
-  const tasks = new Map<TaskIndex, RestoredTask>();
+  const tasks = new Map<TaskIndex, TaskRecord>();
+  const changed = new Set<TaskIndex>();
   for (const write of [...(head.finished ?? []), ...writes]) {
     if (!isResult(write)) continue;
     const task = program.taskIndex.get(write.node);
@@ -51,16 +55,14 @@ export function restorePlan(
       problems.push(`task \`${write.node}\` is done, but no longer exists`);
       continue;
     }
-    const { updates, attempts, duration } = write.result as JsonObject;
-    const read = readUpdates(program, updates);
-    if (read === undefined) problems.push(`the stored result of task \`${write.node}\` does not fit its outputs`);
+    const record = readRecord(program, write.result as JsonObject);
+    if (!keepsChanged && record.call !== undefined && record.call !== digestOfCall(program.plan, task))
+      changed.add(task);
+    else if (record.updates === undefined)
+      problems.push(`the stored result of task \`${write.node}\` does not fit its outputs`);
     else {
       run.writer?.results.set(write.taskId, write);
-      tasks.set(task, {
-        updates: read,
-        attempts: typeof attempts === "number" ? attempts : 1,
-        duration: typeof duration === "number" ? duration : null,
-      });
+      tasks.set(task, record);
     }
   }
   if (problems.length > 0) {
@@ -85,5 +87,5 @@ export function restorePlan(
     const task = program.taskIndex.get(id);
     return task === undefined || tasks.has(task) ? [] : [task];
   });
-  return { tasks, waited: waited.sort((a, b) => a - b) };
+  return { tasks, changed, waited: waited.sort((a, b) => a - b) };
 }
