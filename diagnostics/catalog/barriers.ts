@@ -118,7 +118,7 @@ export function leftIncomplete(
     severity: facts.severity,
     help:
       facts.help ??
-      `let every path lead to a member, or let another node signal in its place: \`any(${facts.missing[0] ?? "a"}, …)\``,
+      `let every path lead to a member, let another node signal in its place: \`any(${facts.missing[0] ?? "a"}, …)\`, or wait only for members that can still signal: \`settled(…)\``,
     fixes: facts.fixes,
     ...facts.run,
   });

@@ -142,6 +142,12 @@ const EDITS: readonly (readonly [what: string, edit: (text: string) => string, f
     (text) => text.replace("  state  note", "  input  who: string\n  state  extra: string\n  state  note"),
     [/input `who` is new/, /state `extra` is new/],
   ],
+  ["a barrier that becomes `settled`", (text) => text.replace("all(left", "settled(left"), []],
+  [
+    "`settled`, and a member less",
+    (text) => text.replace("all(left, hold) -> join", "left -> end\n  settled(mood, hold) -> join"),
+    [/`left` no longer belongs to the barrier in front of `join`/],
+  ],
   [
     "no barrier any more",
     (text) => text.replace("all(left, hold) -> join -> end", "left -> end\n  hold -> join -> end"),

@@ -6,6 +6,7 @@ import { renderMermaid } from "../../cli/drawing/mermaid.ts";
 import { renderSvg } from "../../cli/drawing/svg.ts";
 import { renderText } from "../../cli/drawing/text.ts";
 import { END, type Table } from "../../runtime/table/table.ts";
+import { tableOf } from "../support/graph.ts";
 
 const table: Table = {
   format: "ngraph.table",
@@ -95,6 +96,17 @@ describe("pictures of a graph", () => {
         "   ↳ end",
       ].join("\n"),
     );
+  });
+
+  test("`settled` with its members and all its targets", () => {
+    const drawing = drawTable(
+      tableOf("graph g { node a = 1  node b = 2  node c = 3  node d = 4  start -> a, b  settled(a, b) -> c, d }"),
+    );
+    expect(drawing.nodes.find(({ kind }) => kind === "barrier")).toMatchObject({ id: "[c]", label: "settled" });
+    const ends = drawing.edges
+      .filter(({ from, to }) => [from, to].includes("[c]"))
+      .map(({ from, to }) => `${from} ${to}`);
+    expect(ends.toSorted()).toEqual(["[c] c", "[c] d", "a [c]", "b [c]"]);
   });
 
   test("as Mermaid: generated ids, escaped labels", () => {

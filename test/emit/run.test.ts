@@ -93,7 +93,7 @@ describe("expressions of every kind", () => {
         node broken = failing(text) into text
         node saved  = \`\${error?.node ?? "none"}\` into text
         start -> pick, every
-        all(pick, every) -> inner
+        settled(pick, every) -> inner
         inner -> gather
         gather -> broken when !(text == "again") && len(rows) > 0
         gather -> end otherwise

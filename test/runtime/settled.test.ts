@@ -197,6 +197,29 @@ describe("3.4: the state of the barrier is stored", () => {
     expect((await engine.resume("u", { maxSteps: 10 })).steps).toEqual([["c"]]);
   });
 
+  test("a graph that was edited resumes, also where all members that are left have signalled", async () => {
+    const store = new MemoryStore();
+    const text = (join: string): string => textOf(`start -> a, b  a -> d  d -> b2  ${join}`, { d: "pause before" });
+    const old = engineOf(text("all(a, b, b2) -> c"), { work: () => undefined }, { store });
+    expect(await old.run({}, { thread: "t" })).toMatchObject({ status: "paused" });
+    const edited = engineOf(text("settled(a, b) -> c"), { work: () => undefined }, { store });
+    const result = await edited.resume("t", { answer: true });
+    expect([result.status, result.steps]).toEqual(["completed", [["d"], ["b2", "c"]]]);
+  });
+
+  test("a renamed target and a renamed member keep the signals", async () => {
+    const store = new MemoryStore();
+    const before = engineOf(textOf(edges, { b2: "pause before" }), { work: () => undefined }, { store });
+    expect(await before.run({}, { thread: "t" })).toMatchObject({ status: "paused" });
+    const text = textOf(edges, { b2: "pause before" })
+      .replace(/\ba\b(?!")/g, "first")
+      .replace(/\bc\b(?!")/g, "last");
+    const after = engineOf(text, { work: () => undefined }, { store });
+    await after.migrate("t", { rename: { a: "first", c: "last" } });
+    expect((await after.history("t"))[0]?.barrierState).toEqual({ last: ["first"] });
+    expect((await after.resume("t", { answer: true })).steps).toEqual([["b2"], ["a2"], ["last"]]);
+  });
+
   test("a called graph and each item of a `for` have a barrier of their own", async () => {
     const engine = engineOf(
       `graph inner { input n: int  output log: string[] reduce append
