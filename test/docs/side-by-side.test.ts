@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { transform } from "esbuild";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compile, memoryHost } from "../../compiler/index.ts";
 import { convert } from "../../grammar/convert.ts";
-import { createEngine } from "../../runtime/index.ts";
+import { createEngine, type Engine } from "../../runtime/index.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { RouteSpec, Table, TargetSpec } from "../../runtime/table/table.ts";
+import { ask } from "../../stdlib/nodes/ask.ts";
 import { fencedBlocks } from "./fenced-blocks.ts";
 
 const blocks = fencedBlocks(readFileSync("docs/side-by-side.md", "utf8"));
@@ -94,6 +96,41 @@ test("the NeoGraph document has the same nodes, channels, edges and barrier", ()
     barrier === undefined ? [] : [`${barrier.wait_for.join(", ")} -> ${name}`],
   );
   expect(waiting).toEqual(barriers);
+});
+
+describe("the further graphs", () => {
+  const modules = { "tools.ts": textOf("ts", 2), "orders.ts": textOf("ts", 4) };
+  const further = memoryHost(modules);
+
+  async function engineFor(index: number, module: keyof typeof modules): Promise<Engine> {
+    const { table, diagnostics } = compile(textOf("ngraph", index), { path: "further.ngraph", host: further });
+    expect(diagnostics.filter(({ severity }) => severity !== "info").map(({ message }) => message)).toEqual([]);
+    if (table === undefined) throw new Error("no table");
+    const { code } = await transform(modules[module], { loader: "ts", format: "esm" });
+    const functions = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as Record<string, never>;
+    return createEngine(table, { functions: { ...functions }, builtins: { ask }, store: new MemoryStore() });
+  }
+
+  test("the tool loop answers, and LangGraph has the same nodes", async () => {
+    const result = await (await engineFor(1, "tools.ts")).run({ question: "How is the weather in Paris?" });
+    expect(result.steps).toEqual([["ask"], ["model"], ["tools"], ["model"]]);
+    expect(result.output["messages"]).toHaveLength(4);
+    const program = textOf("ts", 3);
+    await expect(transform(program, { loader: "ts" })).resolves.toMatchObject({ warnings: [] });
+    expect([...program.matchAll(/\.addNode\("(\w+)"/g)].map(([, name]) => name)).toEqual(["model", "tools"]);
+  });
+
+  test("the approval ships, and the states of Step Functions have its nodes", async () => {
+    const engine = await engineFor(2, "orders.ts");
+    await engine.run({ order: "7" }, { thread: "t" });
+    expect((await engine.resume("t", { answer: "approve" })).output).toEqual({ result: "shipped 7" });
+    const { States } = JSON.parse(textOf("json", 1)) as { readonly States: Readonly<Record<string, object>> };
+    expect(
+      Object.keys(States)
+        .filter((name) => name !== "decide")
+        .sort(),
+    ).toEqual(["approve", "ship", "rejected", "expired", "failed"].sort());
+  });
 });
 
 /** The shape of the graph in the table, as lines of text. */
