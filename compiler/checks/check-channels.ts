@@ -1,6 +1,6 @@
 /** Unused channels: NG406 for graphs and plans, NG405 for the state of a plan. */
 import { writeNeverRead } from "../../diagnostics/catalog/data.ts";
-import { unusedChannel } from "../../diagnostics/catalog/types.ts";
+import { constantChannel, unusedChannel } from "../../diagnostics/catalog/types.ts";
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { BoundChannel, BoundGraph } from "../bind/bound-graph.ts";
@@ -17,7 +17,10 @@ export function checkChannelsOfGraph(graph: BoundGraph, report: Report): void {
   for (const name of configOfCalled(graph)) reads.add(name);
   const writes = new Set(nodes.flatMap((node) => node.writes));
   for (const channel of channels) {
-    if (!poisoned.has(channel.name)) reportUnused(channel, reads, writes, placesIn(file), report);
+    if (poisoned.has(channel.name)) continue;
+    const isUnused = reportUnused(channel, reads, writes, placesIn(file), report);
+    if (!isUnused && channel.role === "state" && channel.initial !== undefined && !writes.has(channel.name))
+      report(constantChannel(placesIn(file)(channel.declaration.name.span), { name: channel.name }));
   }
 }
 

@@ -254,6 +254,16 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
     if (barrier === undefined) return context.nodeName(source);
     return `${barrier.kind === "settled" ? "settled" : "all"}(${barrier.members.map((member) => memberName(graph, member.nodes)).join(", ")})`;
   };
+  /** The members of a barrier that waits for all sources; `undefined` if `start` is one of them. */
+  const membersOf = (sources: readonly number[]): readonly string[] | undefined => {
+    if (sources.includes(-1)) return undefined;
+    const names = sources.flatMap((source) => {
+      const barrier = context.model.barriers[source - context.model.nodes.length];
+      if (barrier === undefined) return [context.nodeName(source)];
+      return barrier.members.map((member) => memberName(graph, member.nodes));
+    });
+    return [...new Set(names)];
+  };
   const report = (found: DoubleRun, make: typeof runsTwice, traceEnd: string): void => {
     const sources = found.sources.map(nameOf) as [string, string];
     const node = context.nodeName(found.node);
@@ -270,7 +280,7 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
             : [context.label(first, "and for this one")],
         run: shownRun(graph, found.run, traceEnd),
         fixes: barrierFix(context, found, sources, node),
-        help: `wait for both: \`all(${sources.join(", ")}) -> ${node}\` (or \`waits\`, where their edges are conditional)`,
+        help: joinHelp(membersOf(found.sources), node),
       }),
       found.run,
     );
@@ -299,6 +309,12 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
       run,
     );
   }
+}
+
+function joinHelp(members: readonly string[] | undefined, node: string): string {
+  if (members === undefined) return `signal \`${node}\` once: remove one of the edges`;
+  const list = members.join(", ");
+  return `in place of these edges, wait for both: \`all(${list}) -> ${node}\`, or \`settled(${list}) -> ${node}\` if one of them may not run`;
 }
 
 /** Replaces `a -> c` and `b -> c`, or `any(a, b) -> c`, by `all(a, b) -> c`, if these statements have no other nodes. */

@@ -347,6 +347,14 @@ export function unusedChannel(
   });
 }
 
+/** NG406: a state with a default is read, and no node writes it. */
+export function constantChannel(place: Place, facts: { name: string }): Diagnostic {
+  return diagnostic("NG406", place, `the state \`${facts.name}\` is never written: it always has its default`, {
+    label: "constant",
+    help: `let a node write it with \`into ${facts.name}\`, or make it a constant of the file: \`const ${facts.name} = …\``,
+  });
+}
+
 /** NG117: a configuration has a reducer, which combines writes. */
 export function reducerOfConfig(place: Place, facts: { config: string }): Diagnostic {
   return diagnostic("NG117", place, `no node writes \`${facts.config}\`: it is configuration`, {

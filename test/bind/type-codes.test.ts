@@ -475,7 +475,7 @@ const CASES: readonly Case[] = [
     text: graph(`state n: int`, `node show = print(n)`, `start -> show`),
     at: "n",
     says: "nothing writes it",
-    nearMiss: graph(`state n: int = 1`, `node show = print(n)`, `start -> show`),
+    nearMiss: graph(`input n: int = 1`, `node show = print(n)`, `start -> show`),
   },
   {
     code: "NG403",
@@ -516,7 +516,16 @@ const CASES: readonly Case[] = [
     severity: "warning",
     text: graph(`state n: int = 0`, `node show = print("")`, `start -> show`),
     at: "n",
-    nearMiss: graph(`state n: int = 0`, `node show = print(n)`, `start -> show`),
+    nearMiss: graph(`state n: int = 0`, `node show = print(n)`, `node add = n + 1 into n`, `start -> show -> add`),
+  },
+  {
+    code: "NG406",
+    about: "a state with a default that nothing writes",
+    severity: "warning",
+    text: graph(`state n: int = 0`, `node show = print(n)`, `start -> show`),
+    at: "n",
+    says: "never written",
+    nearMiss: graph(`input n: int = 0`, `node show = print(n)`, `start -> show`),
   },
   {
     code: "NG406",
