@@ -33,7 +33,7 @@ const HELP: ReadonlyMap<string, string> = new Map([
     "`llm` needs a model server (OPENAI_API_KEY or OPENAI_BASE_URL, and NGRAPH_MODEL); --builtins FILE supplies any node",
   ],
   ["NG_EFFECT_DENIED", "name the effect with --allow and in `allow` of ngraph.json, or leave both out"],
-  ["NG_DRIFT", "`ngc migrate THREAD --help` lists the ways to say what became of renamed and removed parts"],
+  ["NG_DRIFT", "`ngc migrate --help` explains the options"],
   ["NG_THREAD_BUSY", "resume the thread, or start a new run with --abandon"],
 ]);
 

@@ -118,16 +118,9 @@ async function checkStore(
 }
 
 function printThreads({ checked, refused }: ThreadCheck, output: Output): void {
-  for (const { thread, graph, problems } of refused) {
-    output.problem(`thread ${thread}: graph \`${graph}\` cannot resume it: ${problems.join("; ")}`);
-  }
+  for (const { message } of refused) output.problem(message);
   const fitting = checked - refused.length;
   output.note(`${checked} ${checked === 1 ? "thread" : "threads"} checked: ${fitting} can be resumed`);
-  if (refused.length > 0) {
-    output.note(
-      "help: declare what was renamed or removed (`was oldname`, `drop name`), or migrate the threads (`ngc migrate`)",
-    );
-  }
 }
 
 /** `2 graphs and 1 plan` */
@@ -157,7 +150,7 @@ async function compileAll(
     return { compiled, fixed: fixed.length > 0 ? fixed : [{ ...source, fixes: [] }] };
   }
   if (paths.length === 0) throw new CommandError("missing required argument 'path'", { help: "ngc check FILE…" });
-  if (baseline !== undefined) return { compiled: [await compileAgainst(findSources(paths), baseline, fix)] };
+  if (baseline !== undefined) return compileAgainst(findSources(paths), baseline, fix === true);
   if (fix === true) return fixSources(findSources(paths));
   const { sources, unreadable } = readSources(paths);
   const compiled: CompileResult[] = [];
@@ -166,14 +159,18 @@ async function compileAll(
 }
 
 /** Compiles one file and compares it with its older version. */
-async function compileAgainst(files: readonly string[], old: string, fix: boolean | undefined): Promise<CompileResult> {
+async function compileAgainst(
+  files: readonly string[],
+  old: string,
+  fix: boolean,
+): Promise<{ compiled: readonly CompileResult[]; fixed?: readonly FixedSource[] }> {
   const [file] = files;
   if (file === undefined || files.length > 1) {
     throw new CommandError(`--baseline compares one file with its older version, not ${files.length} files`);
   }
-  if (fix === true) throw new CommandError("--baseline and --fix exclude each other");
   const baseline = await readBaseline(old);
-  return compileText(readSource(file), file, { baseline });
+  if (fix) return fixSources([file], baseline);
+  return { compiled: [await compileText(readSource(file), file, { baseline })] };
 }
 
 function fixLines(fixed: readonly FixedSource[]): string[] {

@@ -18,6 +18,7 @@ interface MigrateFlags {
   readonly rename?: Readonly<Record<string, string>>;
   readonly drop?: readonly string[];
   readonly keep?: readonly string[];
+  readonly map?: Readonly<Record<string, string>>;
   readonly set?: Readonly<Record<string, Json>>;
   readonly all?: boolean;
   readonly dryRun?: boolean;
@@ -42,6 +43,11 @@ export const migrateCommand = defineCommand<MigrateFlags>({
       .option("--rename <old=new>", "rename a node, channel or graph; may be repeated", collectRename)
       .option("--drop <channel>", "remove the value of a channel; may be repeated", collect)
       .option("--keep <channel>", "keep the value of a channel whose reducer changed; may be repeated", collect)
+      .option(
+        "--map <channel=expression>",
+        "convert the value of a channel with an expression over `value`; may be repeated",
+        collectExpression,
+      )
       .option("--set <channel=json>", "set the value of a channel; may be repeated", collectValue)
       .option("--all", "migrate every thread of the graph in the store; needs --file")
       .option("--dry-run", "report what would happen, and change nothing")
@@ -51,6 +57,7 @@ export const migrateCommand = defineCommand<MigrateFlags>({
   },
   examples: [
     "ngc migrate 42 --rename draft=write --drop score",
+    "ngc migrate 42 --map 'cents=value * 100' --rename review.draft=write",
     "ngc migrate --all --file support.ngraph --rename draft=write --dry-run",
   ],
   run: (threads, flags, output) =>
@@ -69,6 +76,7 @@ async function migrateThreads(
   if (flags.all === true && flags.file === undefined)
     throw new CommandError("--all needs the graph's file: --file FILE");
   const report: Report = { migrated: [], unchanged: [], failed: [] };
+  const map = await readMaps(flags);
   const engines = new Map<string, Engine | undefined>();
   const engineOf = async (file: string, graph: string | undefined): Promise<Engine | undefined> => {
     const key = JSON.stringify([file, graph]);
@@ -82,7 +90,7 @@ async function migrateThreads(
     const engine = await engineOf(flags.file!, flags.graph);
     if (engine === undefined) return EXIT.invalid;
     for await (const thread of ownThreads(store, engine, flags))
-      await migrateThread(thread, store, engine, flags, report);
+      await migrateThread(thread, store, engine, flags, map, report);
   } else {
     for (const thread of threads) await latestOf(store, thread);
     for (const thread of new Set(threads)) {
@@ -91,7 +99,7 @@ async function migrateThreads(
       const { file, graph } = sourceOf(head, flags);
       const engine = await engineOf(file, newName(graph, flags));
       if (engine === undefined) return EXIT.invalid;
-      await migrateThread(thread, store, engine, flags, report);
+      await migrateThread(thread, store, engine, flags, map, report);
     }
   }
   printReport(report, flags, output);
@@ -102,7 +110,8 @@ async function migrateThread(
   thread: string,
   store: Store,
   engine: Engine,
-  { rename = {}, drop = [], keep = [], set = {}, file, dryRun }: MigrateFlags,
+  { rename = {}, drop = [], set = {}, file, dryRun }: MigrateFlags,
+  map: NonNullable<MigrateOptions["map"]>,
   report: Report,
 ): Promise<void> {
   const { metadata, digest, id } = await latestOf(store, thread);
@@ -110,7 +119,7 @@ async function migrateThread(
   const options: MigrateOptions = {
     rename,
     drop,
-    map: Object.fromEntries(keep.map((channel) => [channel, (value: Json) => value])),
+    map,
     set,
     ...(dryRun === true ? { dryRun } : {}),
     metadata: {
@@ -124,10 +133,20 @@ async function migrateThread(
     if (isCurrent) report.unchanged.push(thread);
     else report.migrated.push({ thread, checkpoint: checkpointId });
   } catch (error) {
-    // Wrong options are wrong for every thread.
-    if (!(error instanceof NgraphError) || error.code === "NG_BAD_INPUT") throw error;
+    // Wrong options are wrong for every thread. An expression may fail for the value of one.
+    if (!(error instanceof NgraphError) || (error.code === "NG_BAD_INPUT" && error.cause === undefined)) throw error;
     report.failed.push({ thread, code: error.code, message: error.message });
   }
+}
+
+/** The functions of `--map` and `--keep`. */
+async function readMaps({ keep = [], map = {} }: MigrateFlags): Promise<NonNullable<MigrateOptions["map"]>> {
+  const { valueMapper } = await import("../threads/map-values.ts");
+  const kept = keep.map((channel) => [channel, (value: Json) => value] as const);
+  const mapped = Object.entries(map).map(
+    ([channel, text]) => [channel, valueMapper(`--map ${channel}`, text)] as const,
+  );
+  return Object.fromEntries([...kept, ...mapped]);
 }
 
 /** All threads of the graph, by its present name and by its former one. */
@@ -160,13 +179,13 @@ function collect(value: string, before: readonly string[] = []): readonly string
 }
 
 function collectRename(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
-  const [, old, name] = /^(\w+)=(\w+)$/.exec(text) ?? [];
+  const [, old, name] = /^(\w+(?:\.\w+)?)=(\w+)$/.exec(text) ?? [];
   if (old === undefined || name === undefined) throw new CommandError(`--rename takes OLD=NEW, not \`${text}\``);
   return { ...before, [old]: name };
 }
 
 function collectValue(text: string, before: Readonly<Record<string, Json>> = {}): Readonly<Record<string, Json>> {
-  const [, channel, json] = /^(\w+)=(.*)$/s.exec(text) ?? [];
+  const [, channel, json] = ASSIGNMENT.exec(text) ?? [];
   if (channel === undefined || json === undefined) throw new CommandError(`--set takes CHANNEL=JSON, not \`${text}\``);
   try {
     return { ...before, [channel]: JSON.parse(json) as Json };
@@ -176,3 +195,16 @@ function collectValue(text: string, before: Readonly<Record<string, Json>> = {})
     });
   }
 }
+
+function collectExpression(
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const [, channel, expression] = ASSIGNMENT.exec(text) ?? [];
+  if (channel === undefined || expression === undefined)
+    throw new CommandError(`--map takes CHANNEL=EXPRESSION, not \`${text}\``);
+  return { ...before, [channel]: expression };
+}
+
+/** A channel, or a channel of a called graph (`review.score`), and what is assigned to it. */
+const ASSIGNMENT = /^(\w+(?:\.\w+)?)=(.*)$/s;

@@ -1,4 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
+import type { Baseline } from "../../compiler/baseline/compare-with-baseline.ts";
 import type { CompileResult } from "../../compiler/compile.ts";
 import type { CompilerHost } from "../../compiler/load/host.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
@@ -27,11 +28,12 @@ export interface FixedSources {
  * are not changed unless they are named too. A fix is dropped if a named file that imports the fixed one would have
  * new errors.
  *
+ * @param baseline older versions of the graphs: the fixes of the differences are applied, too
  * @throws CommandError when a file cannot be read or written, or has changed in the meantime
  */
-export async function fixSources(paths: readonly string[]): Promise<FixedSources> {
+export async function fixSources(paths: readonly string[], baseline?: Baseline): Promise<FixedSources> {
   const sources = uniqueFiles(paths).map((path) => ({ path, text: readRegularFile(path) }));
-  const { fixed, compiled } = await fixTexts(sources);
+  const { fixed, compiled } = await fixTexts(sources, baseline);
   const originals = new Map(sources.map(({ path, text }) => [path, text]));
   for (const { path } of fixed) {
     if (readSource(path) !== originals.get(path)) {
@@ -45,6 +47,7 @@ export async function fixSources(paths: readonly string[]): Promise<FixedSources
 /** Like `fixSources`, for texts in memory; writes no file. */
 export async function fixTexts(
   sources: readonly { readonly path: string; readonly text: string }[],
+  baseline?: Baseline,
 ): Promise<FixedSources> {
   const [{ compile }, { createNodeHost }, { fixText }] = await Promise.all([
     import("../../compiler/compile.ts"),
@@ -53,11 +56,13 @@ export async function fixTexts(
   ]);
   const texts = new Map(sources.map(({ path, text }) => [realPathOf(path), text]));
   const host = withTexts(createNodeHost(), texts);
-  const compileNow = (path: string): CompileResult => compile(texts.get(realPathOf(path)) ?? "", { path, host });
+  const options = { host, ...(baseline === undefined ? {} : { baseline }) };
+  const compileNow = (path: string): CompileResult =>
+    compile(texts.get(realPathOf(path)) ?? "", { ...options, path });
   const compiled = new Map(sources.map(({ path }) => [path, compileNow(path)]));
   const fixed: FixedSource[] = [];
   for (const { path, text } of sources) {
-    const result = fixText(text, (changed) => ownFindings(compile(changed, { path, host })));
+    const result = fixText(text, (changed) => ownFindings(compile(changed, { ...options, path })));
     if (result.applied.length === 0) continue;
     texts.set(realPathOf(path), result.text);
     const importers = [...compiled.values()].filter((other) => other.path !== path && imports(other, path));

@@ -4,6 +4,7 @@ import type { Store } from "../../runtime/interface/store.ts";
 import type { Engine } from "../../runtime/interface/engine-options.ts";
 import { unrunnableBindings } from "../sources/bind-functions.ts";
 import { everyThread } from "./every-thread.ts";
+import { drift } from "../../runtime/checkpoint/drift-problem.ts";
 import { memoryProblems } from "../../runtime/run/run-input.ts";
 import type { Program } from "../../runtime/program/program.ts";
 import { threadEngine, threadProgram } from "./thread-engine.ts";
@@ -18,6 +19,8 @@ export interface ThreadCheck {
     readonly thread: string;
     readonly graph: string;
     readonly problems: readonly string[];
+    /** The problems with the ways forward. */
+    readonly message: string;
   }[];
 }
 
@@ -32,7 +35,12 @@ export async function checkThreads(compiled: CompileResult, store: Store): Promi
     for (const name of [table.name, ...(table.was ?? [])]) graphs.set(name, { engine, program });
   }
   let checked = 0;
-  const refused: { thread: string; graph: string; problems: readonly string[] }[] = [];
+  const refuse = (thread: string, { table }: Engine, error: NgraphError): void => {
+    const { details } = error as { details?: unknown };
+    const problems = Array.isArray(details) ? details.map(String) : [error.message];
+    refused.push({ thread, graph: table.name, problems, message: error.message });
+  };
+  const refused: ThreadCheck["refused"][number][] = [];
   for await (const { thread, graph, status, metadata } of everyThread(store)) {
     const name = graph ?? metadata["graph"];
     const own = metadata["plan"] === undefined && typeof name === "string" ? graphs.get(name) : undefined;
@@ -42,17 +50,17 @@ export async function checkThreads(compiled: CompileResult, store: Store): Promi
     const isOver = status === "completed" || status === "incomplete";
     if (isOver) {
       // The next run keeps only the memory.
-      const problems = memoryProblems(program, await latestOf(store, thread));
-      if (problems.length > 0) refused.push({ thread, graph: engine.table.name, problems });
+      const head = await latestOf(store, thread);
+      const problems = memoryProblems(program, head);
+      const what = `a new run on thread \`${thread}\` would lose its memory under this version of graph \`${engine.table.name}\``;
+      if (problems.length > 0) refuse(thread, engine, drift(head, what, problems, "start another thread"));
       continue;
     }
     try {
       await engine.migrate(thread, { dryRun: true });
     } catch (error) {
       if (!(error instanceof NgraphError)) throw error;
-      const { details } = error as { details?: unknown };
-      const problems = Array.isArray(details) ? details.map(String) : [error.message];
-      refused.push({ thread, graph: engine.table.name, problems });
+      refuse(thread, engine, error);
     }
   }
   return { checked, refused };

@@ -13,6 +13,7 @@ import {
   graphGone,
   nodeGone,
   reducerChanged,
+  type MigrationOf,
 } from "../../diagnostics/catalog/baseline.ts";
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
@@ -31,6 +32,10 @@ interface Compared {
   readonly before: Table;
   readonly now: Table;
   readonly graph: BoundGraph;
+  /** The graph of the threads: `graph` itself, or one that calls it. */
+  readonly root: BoundGraph;
+  /** Whether a command has to name the graph: its file has several. */
+  readonly isOneOfMany: boolean;
 }
 
 /** The breaking changes of a file's graphs, and of the graphs that they call. */
@@ -46,7 +51,7 @@ export function compareWithBaseline(
     if (before.kind === "plan") continue;
     const graph = byName.get(name) ?? graphs.find(({ table }) => table?.was?.includes(name) === true);
     if (graph?.table !== undefined) {
-      open.push({ before, now: graph.table, graph: graph.bound });
+      open.push({ before, now: graph.table, graph: graph.bound, root: graph.bound, isOneOfMany: graphs.length > 1 });
       continue;
     }
     const unrelated = [...byName.keys()].filter((other) => !baseline.has(other));
@@ -57,6 +62,9 @@ export function compareWithBaseline(
     const fix = renamed === undefined ? undefined : wasOfGraph(renamed, name);
     found.push(graphGone(place, { graph: name, similar, fix }));
   }
+  // Threads belong to graphs that no other graph calls, mostly.
+  const called = new Set(graphs.flatMap(({ bound }) => bound.graphs));
+  open.sort((a, b) => Number(called.has(b.graph)) - Number(called.has(a.graph)));
   const seen = new Set<string>();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const key = `${next.before.digest} ${next.now.digest}`;
@@ -88,7 +96,7 @@ function compareNodes({ before, now, graph }: Compared): Diagnostic[] {
   });
 }
 
-function compareChannels({ before, now, graph }: Compared): Diagnostic[] {
+function compareChannels({ before, now, graph, root, isOneOfMany }: Compared): Diagnostic[] {
   const channels = new Map(now.channels.map((channel) => [channel.name, channel]));
   const renamed = new Map(now.channels.flatMap((channel) => (channel.was ?? []).map((former) => [former, channel])));
   const dropped = new Set(now.dropped);
@@ -110,17 +118,35 @@ function compareChannels({ before, now, graph }: Compared): Diagnostic[] {
       return [channelGone(headOf(graph), { channel: name, similar, fix })];
     }
     const at = misfit({ type, types: before.types }, { type: channel.type, types: now.types });
-    const facts = { channel: channel.name, before: typeToText(type), now: typeToText(channel.type) };
+    const migrate = migrationOf(root, graph, isOneOfMany, channel.name);
+    const facts = { channel: channel.name, migrate, before: typeToText(type), now: typeToText(channel.type) };
     if (at !== undefined) return [channelTypeChanged(placeOf(channel.name), { ...facts, at })];
     const [was, is] = [reducerText(former, before), reducerText(channel, now)];
-    return was === is ? [] : [reducerChanged(placeOf(channel.name), { channel: channel.name, before: was, now: is })];
+    return was === is
+      ? []
+      : [reducerChanged(placeOf(channel.name), { channel: channel.name, migrate, before: was, now: is })];
   });
   const without = added.flatMap((channel) =>
     startsWithout(channel, now)
-      ? [channelNew(placeOf(channel.name), { channel: channel.name, role: channel.role })]
+      ? [
+          channelNew(placeOf(channel.name), {
+            channel: channel.name,
+            role: channel.role,
+            migrate: migrationOf(root, graph, isOneOfMany, channel.name),
+          }),
+        ]
       : [],
   );
   return [...changed, ...without];
+}
+
+/** The command that migrates a channel of all threads. */
+function migrationOf(root: BoundGraph, graph: BoundGraph, isOneOfMany: boolean, channel: string): MigrationOf {
+  const file = /^[\w./-]+$/.test(root.file.path) ? root.file.path : JSON.stringify(root.file.path);
+  return {
+    command: `ngc migrate --all --file ${file}${isOneOfMany ? ` --graph ${root.name}` : ""}`,
+    part: root === graph ? channel : `${graph.name}.${channel}`,
+  };
 }
 
 function reducerText({ reducer }: ChannelSpec, { functions }: Table): string | undefined {
@@ -172,7 +198,7 @@ function memberNames(barrier: BarrierSpec, table: Table): string[] {
 }
 
 /** Pairs of graphs that a node calls before and after the edit; an unfinished call has its own checkpoints. */
-function calledGraphs({ before, now, graph }: Compared): Compared[] {
+function calledGraphs({ before, now, graph, ...place }: Compared): Compared[] {
   const nodes = new Map(now.nodes.flatMap((node) => [node.name, ...(node.was ?? [])].map((name) => [name, node])));
   return before.nodes.flatMap(({ name, call }) => {
     const later = nodes.get(name)?.call;
@@ -180,7 +206,7 @@ function calledGraphs({ before, now, graph }: Compared): Compared[] {
     const [was, is] = [before.graphs[call.graph], now.graphs[later.graph]];
     const bound = graph.nodes.find((node) => node.name === name || node.was?.includes(name) === true)?.call;
     if (was === undefined || is === undefined || bound?.kind !== "graph") return [];
-    return [{ before: was, now: is, graph: bound.graph }];
+    return [{ ...place, before: was, now: is, graph: bound.graph }];
   });
 }
 

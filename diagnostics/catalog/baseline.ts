@@ -1,6 +1,14 @@
 /** Changes of a graph that keep a stored thread from resuming (NG610). */
 import { diagnostic, type Diagnostic, type Fix, type Place } from "../diagnostic.ts";
 
+/** How a migration of all threads names a channel. */
+export interface MigrationOf {
+  /** `ngc migrate --all --file support.ngraph` */
+  readonly command: string;
+  /** The channel, with the name of a called graph in front. */
+  readonly part: string;
+}
+
 const UNTIL = "until no thread needs it (`ngc threads` lists them)";
 
 /** The graph was removed. */
@@ -55,16 +63,16 @@ export function channelGone(
 /** The new type of a channel does not accept every old value. */
 export function channelTypeChanged(
   place: Place,
-  facts: { channel: string; before: string; now: string; at: string },
+  facts: { channel: string; before: string; now: string; at: string; migrate: MigrationOf },
 ): Diagnostic {
-  const { channel, before, now, at } = facts;
+  const { channel, before, now, at, migrate } = facts;
   return diagnostic(
     "NG610",
     place,
     `channel \`${channel}\` was \`${before}\` and is \`${now}\`: threads that hold another value cannot resume`,
     {
       label: at === "" ? `takes no \`${before}\`` : `does not take every \`${before}\`: see \`${channel}${at}\``,
-      help: `widen the type so that it accepts the old values too, or use another channel for the new ones`,
+      help: `widen the type so that it accepts the old values too, or convert these with an expression over \`value\`: \`${migrate.command} --map ${migrate.part}=EXPRESSION\``,
     },
   );
 }
@@ -72,26 +80,26 @@ export function channelTypeChanged(
 /** The reducer of a channel changed: stored results would be combined in another way. */
 export function reducerChanged(
   place: Place,
-  facts: { channel: string; before: string | undefined; now: string | undefined },
+  facts: { channel: string; before: string | undefined; now: string | undefined; migrate: MigrationOf },
 ): Diagnostic {
-  const { channel, before, now } = facts;
+  const { channel, before, now, migrate } = facts;
   return diagnostic(
     "NG610",
     place,
     `the reducer of channel \`${channel}\` was ${before ?? "none"} and is ${now ?? "none"}: threads that wait cannot resume`,
     {
       label: "combines its values in another way",
-      help: `keep the reducer, or migrate the threads: \`ngc migrate --all --keep ${channel}\` keeps their values`,
+      help: `keep the reducer, or migrate the threads: \`${migrate.command} --keep ${migrate.part}\` keeps their values`,
     },
   );
 }
 
 /** A new channel has no value in threads that exist. */
-export function channelNew(place: Place, facts: { channel: string; role: string }): Diagnostic {
-  const { channel, role } = facts;
+export function channelNew(place: Place, facts: { channel: string; role: string; migrate: MigrationOf }): Diagnostic {
+  const { channel, role, migrate } = facts;
   return diagnostic("NG610", place, `${role} \`${channel}\` is new: threads that exist have no value of it`, {
     label: "has no default that its type allows",
-    help: `give it a default, or migrate the threads: \`ngc migrate --all --set ${channel}=VALUE\``,
+    help: `give it a default, or migrate the threads: \`${migrate.command} --set ${migrate.part}=JSON\``,
   });
 }
 

@@ -6,6 +6,7 @@ import type { Store } from "../interface/store.ts";
 import { channelShapes, recordedShapes, reducerOf, type ChannelShapes } from "./channel-shapes.ts";
 import { presentChannels, underPresentNames, type PresentCheckpoint } from "./former-names.ts";
 import { ERROR_NAME } from "../table/error-channel.ts";
+import { drift, problemsOf, type DriftProblem } from "./drift-problem.ts";
 import { presentPauses } from "./present-pauses.ts";
 import { isResult } from "./restore-run.ts";
 import type { BarrierSpec, Table } from "../table/table.ts";
@@ -32,14 +33,17 @@ export async function refuseDrift(
   // Mutation point: other-graph
   if (present.head.graph !== undefined && present.head.graph !== table.name) throw otherGraph(head, table.name);
   const shapes = head.digest === table.digest ? undefined : presentShapes(program, await recordedShapes(store, stored));
-  const problems = [...known, ...present.problems, ...driftProblems(program, present.head, present.writes, shapes)];
+  const problems = [
+    ...problemsOf([...known, ...present.problems]),
+    ...driftProblems(program, present.head, present.writes, shapes),
+  ];
   // Mutation point: drift
   if (problems.length === 0) return withPresentPauses(program, present);
   throw drift(
     head,
     `thread \`${head.threadId}\` cannot be resumed with this version of graph \`${table.name}\``,
     problems,
-    "resume it under the version that wrote it, declare what was renamed or removed in the graph (`was oldname`, `drop name`), or migrate it (`engine.migrate`, `ngc migrate`)",
+    "resume it under the version that wrote it",
   );
 }
 
@@ -59,27 +63,24 @@ export function otherGraph(head: Checkpoint, name: string): ThreadError {
   return new ThreadError("NG_DRIFT", head.threadId, message, { details: [`the graph was \`${head.graph}\``] });
 }
 
-export function drift(head: Checkpoint, what: string, problems: readonly string[], remedy: string): ThreadError {
-  const message = `${what}: ${problems.join("; ")}; ${remedy}`;
-  return new ThreadError("NG_DRIFT", head.threadId, message, { details: problems });
-}
-
 /** Problems of channels: a changed reducer, or a new channel without a value that its type allows. */
-function channelProblems(program: Program, head: Checkpoint, shapes: ChannelShapes | undefined): string[] {
+function channelProblems(program: Program, head: Checkpoint, shapes: ChannelShapes | undefined): DriftProblem[] {
   if (shapes === undefined) return [];
   const { channels, initial } = program;
   const now = channelShapes(program);
+  const part = partNames(program, head);
   return channels.flatMap((channel) => {
     const { name, index, spec } = channel;
     if (!Object.hasOwn(shapes, name)) {
       if (spec.role === "config" && head.namespace !== "") return [];
       if ((spec.role === "input" || spec.role === "config") && spec.initial === undefined) {
-        return [`${spec.role} \`${name}\` is new and has no default`];
+        return [{ text: `${spec.role} \`${name}\` is new and has no default`, migrate: [`--set ${part(name)}=JSON`] }];
       }
       const hasValue = !(channel.admit(initial[index]!) instanceof Mismatch);
       // Mutation point: new-channel
       if (hasValue) return [];
-      return [`channel \`${name}\` is new, has no default, and its type does not allow \`null\``];
+      const text = `channel \`${name}\` is new, has no default, and its type does not allow \`null\``;
+      return [{ text, migrate: [`--set ${part(name)}=JSON`] }];
     }
     const [before, after] = [reducerOf(shapes[name]!), reducerOf(now[name]!)];
     // Mutation point: changed-reducer
@@ -87,7 +88,8 @@ function channelProblems(program: Program, head: Checkpoint, shapes: ChannelShap
     // A value of another type is reported for itself: the reducer has changed with the type.
     const value = Object.hasOwn(head.values, name) ? head.values[name]! : null;
     if (value !== null && channel.admit(value) instanceof Mismatch) return [];
-    return [`the reducer of channel \`${name}\` was ${before ?? "none"} and is ${after ?? "none"}`];
+    const text = `the reducer of channel \`${name}\` was ${before ?? "none"} and is ${after ?? "none"}`;
+    return [{ text, migrate: [`--keep ${part(name)}`] }];
   });
 }
 
@@ -101,44 +103,60 @@ export function driftProblems(
   head: Checkpoint,
   writes: readonly PendingWrite[],
   shapes: ChannelShapes | undefined,
-): string[] {
+): DriftProblem[] {
   const { table, nodeIndex, channelIndex, channels } = program;
-  const problems: string[] = [];
+  const problems: DriftProblem[] = [];
+  const part = partNames(program, head);
   const needNode = (name: string, why: string): void => {
-    if (!nodeIndex.has(name)) problems.push(`node \`${name}\` no longer exists, but ${why}`);
+    if (!nodeIndex.has(name))
+      problems.push({ text: `node \`${name}\` no longer exists, but ${why}`, ...ofNode(name, part) });
   };
   for (const name of head.nextNodes) needNode(name, "it is a next node");
   for (const name of head.unrouted ?? []) if (name !== "start") needNode(name, "its edges have to be evaluated again");
   for (const write of [...(head.finished ?? []), ...writes]) {
-    if (isResult(write)) for (const each of resultProblems(program, write)) problems.push(each);
+    if (isResult(write)) for (const each of resultProblems(program, write, part)) problems.push(each);
   }
   for (const send of head.pendingSends) needNode(send.node, "an item was sent to it");
   for (const name of Object.keys(head.errors)) needNode(name, "an error edge leads to it");
   for (const [id, names] of Object.entries(head.barrierState)) {
     const barrier = table.barriers.find((spec) => spec.id === id);
     if (barrier === undefined) {
-      problems.push(`the barrier \`${id}\` no longer exists, but ${names.join(", ")} signalled it`);
+      // The id of a barrier is the name of its target.
+      const target = /^\w+/.exec(id)?.[0] ?? id;
+      const renamed = nodeIndex.has(target) ? {} : ofNode(target, part);
+      problems.push({
+        text: `the barrier \`${id}\` no longer exists, but ${names.join(", ")} signalled it`,
+        ...renamed,
+      });
       continue;
     }
     const members = new Set(barrier.members.flat().map((node) => table.nodes[node]?.name));
-    for (const name of names)
-      if (!members.has(name)) problems.push(`\`${name}\` no longer belongs to the barrier \`${id}\``);
+    for (const name of names) {
+      if (members.has(name)) continue;
+      const renamed = nodeIndex.has(name) ? {} : ofNode(name, part);
+      problems.push({ text: `\`${name}\` no longer belongs to the barrier \`${id}\``, ...renamed });
+    }
     if (isFilled(table, barrier, names)) {
       const target = table.nodes[barrier.target]?.name ?? "end";
-      problems.push(
-        `the barrier \`${id}\` has lost the members that it waited for (resume with \`at: "${target}"\` to run \`${target}\`)`,
-      );
+      problems.push({
+        text: `the barrier \`${id}\` has lost the members that it waited for (resume with \`at: "${target}"\` to run \`${target}\`)`,
+      });
     }
   }
   for (const [name, value] of Object.entries(head.values)) {
     if (name === ERROR_NAME) continue;
     const index = channelIndex.get(name);
     if (index === undefined) {
-      problems.push(`channel \`${name}\` no longer exists`);
+      problems.push({ text: `channel \`${name}\` no longer exists`, ...ofChannel(name, part) });
       continue;
     }
     const admitted = value === null ? null : channels[index]!.admit(value);
-    if (admitted instanceof Mismatch) problems.push(`channel \`${name}\` has another type: ${admitted.describe()}`);
+    if (admitted instanceof Mismatch) {
+      problems.push({
+        text: `channel \`${name}\` has another type: ${admitted.describe()}`,
+        migrate: ofValue(name, part),
+      });
+    }
   }
   return [...problems, ...channelProblems(program, head, shapes)];
 }
@@ -170,28 +188,54 @@ export function withoutNext({ table }: Program, head: Checkpoint): Checkpoint {
 function resultProblems(
   { nodeIndex, channelIndex, channels }: Program,
   { node, taskId, result }: PendingWrite,
-): string[] {
-  const problems: string[] = [];
-  if (!nodeIndex.has(node)) problems.push(`node \`${node}\` no longer exists, but its result is stored`);
+  part: (name: string) => string,
+): DriftProblem[] {
+  const problems: DriftProblem[] = [];
+  if (!nodeIndex.has(node)) {
+    problems.push({ text: `node \`${node}\` no longer exists, but its result is stored`, ...ofNode(node, part) });
+  }
   const { updates, goto = [], sends = [] } = result as unknown as StoredOutcome;
   for (const [name, value] of updates) {
     const index = channelIndex.get(name);
     if (index === undefined) {
-      problems.push(`channel \`${name}\` no longer exists, but the stored result of node \`${node}\` writes it`);
+      const text = `channel \`${name}\` no longer exists, but the stored result of node \`${node}\` writes it`;
+      problems.push({ text, ...ofChannel(name, part) });
       continue;
     }
     const isItem = taskId.endsWith("]");
     const admitted = isItem ? channels[index]!.admitItem(value) : channels[index]!.admitUpdate(value);
     if (admitted instanceof Mismatch) {
-      problems.push(
-        `channel \`${name}\` does not accept the stored result of node \`${node}\`: ${admitted.describe()}`,
-      );
+      const text = `channel \`${name}\` does not accept the stored result of node \`${node}\`: ${admitted.describe()}`;
+      problems.push({ text, migrate: ofValue(name, part) });
     }
   }
   for (const target of [...goto, ...sends.map((send) => send.node)]) {
     if (target !== "end" && !nodeIndex.has(target)) {
-      problems.push(`node \`${target}\` no longer exists, but the stored result of node \`${node}\` leads to it`);
+      const text = `node \`${target}\` no longer exists, but the stored result of node \`${node}\` leads to it`;
+      problems.push({ text, ...ofNode(target, part) });
     }
   }
   return problems;
+}
+
+type Remedies = Pick<DriftProblem, "declare" | "migrate">;
+
+/** The name of a node or channel in the options of a migration: that of a called graph has the graph in front. */
+export function partNames({ table }: Program, { namespace }: Checkpoint): (name: string) => string {
+  return (name) => (namespace === "" ? name : `${table.name}.${name}`);
+}
+
+function ofNode(name: string, part: (name: string) => string): Remedies {
+  return { declare: [`was ${name}`], migrate: [`--rename ${part(name)}=NEW`] };
+}
+
+export function ofChannel(name: string, part: (name: string) => string): Remedies {
+  return {
+    declare: [`was ${name}`, `drop ${name}`],
+    migrate: [`--rename ${part(name)}=NEW`, `--drop ${part(name)}`],
+  };
+}
+
+export function ofValue(name: string, part: (name: string) => string): readonly string[] {
+  return [`--map ${part(name)}=EXPRESSION`, `--set ${part(name)}=JSON`];
 }

@@ -5,7 +5,8 @@ import type { Program } from "../program/program.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/validate.ts";
 import { isMemory } from "../checkpoint/channel-shapes.ts";
-import { drift, otherGraph } from "../checkpoint/drift.ts";
+import { ofChannel, ofValue, otherGraph, partNames } from "../checkpoint/drift.ts";
+import { drift, problemsOf, type DriftProblem } from "../checkpoint/drift-problem.ts";
 import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
 import type { Run } from "./run.ts";
@@ -73,13 +74,11 @@ export function followRun(
   const isOther = head.graph !== undefined && head.graph !== table.name;
   if (isOther && run.path.length === 0) throw otherGraph(head, table.name);
   // An edit changed the graph that the node calls. The new graph starts without memory.
-  const lost = isOther || isAdmitted ? [] : [...problems, ...lostMemory(run.program, head)];
+  const lost = isOther || isAdmitted ? [] : [...problemsOf(problems), ...lostMemory(run.program, head)];
   // Mutation point: lost-memory
   if (lost.length > 0) {
     const what = `a new run on thread \`${head.threadId}\` would lose its memory under this version of graph \`${table.name}\``;
-    const remedy =
-      "declare what was renamed or removed in the graph (`was oldname`, `drop name`), migrate the thread (`engine.migrate`, `ngc migrate`), or start another thread";
-    throw drift(head, what, lost, remedy);
+    throw drift(head, what, lost, "start another thread");
   }
   if (!isElsewhere) writer.headId = writer.storedId = head.id;
   for (const [name, count] of Object.entries(head.versions)) {
@@ -114,22 +113,27 @@ export function followRun(
 }
 
 /** The parts of its memory that a new run on the thread would lose, one line for each part. */
-export function memoryProblems(program: Program, stored: Checkpoint): readonly string[] {
+export function memoryProblems(program: Program, stored: Checkpoint): readonly DriftProblem[] {
   const { head, problems } = underPresentNames(program, stored);
-  return [...problems, ...lostMemory(program, head)];
+  return [...problemsOf(problems), ...lostMemory(program, head)];
 }
 
 /** Memory of the last run that a new run cannot keep: the channel is gone, or its type does not take the value. */
-function lostMemory({ channels, channelIndex }: Program, head: Checkpoint): string[] {
+function lostMemory(program: Program, head: Checkpoint): DriftProblem[] {
+  const { channels, channelIndex } = program;
+  const part = partNames(program, head);
   return Object.entries({ ...head.values, ...head.finally?.values }).flatMap(([name, value]) => {
     const index = channelIndex.get(name);
     const channel = index === undefined ? undefined : channels[index];
     const was = head.channels !== undefined && Object.hasOwn(head.channels, name) ? head.channels[name] : undefined;
     if (channel?.spec.role !== "memory") {
-      return was !== undefined && isMemory(was) && value !== null ? [`memory channel \`${name}\` is gone`] : [];
+      const isGone = was !== undefined && isMemory(was) && value !== null;
+      return isGone ? [{ text: `memory channel \`${name}\` is gone`, ...ofChannel(name, part) }] : [];
     }
     if (value === null || (was !== undefined && !isMemory(was))) return [];
     const admitted = channel.admit(value);
-    return admitted instanceof Mismatch ? [`memory channel \`${name}\` has another type: ${admitted.describe()}`] : [];
+    if (!(admitted instanceof Mismatch)) return [];
+    const text = `memory channel \`${name}\` has another type: ${admitted.describe()}`;
+    return [{ text, migrate: ofValue(name, part) }];
   });
 }

@@ -4,6 +4,7 @@ import { asStoreError } from "../checkpoint/journal.ts";
 import { loadChildHead, loadRecorded, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { moveCalled, moveCalledWrites, outermostRun } from "../checkpoint/move-called.ts";
 import { dueOfWrite, isDue, resumeStep } from "../checkpoint/restore-run.ts";
+import type { DriftProblem } from "../checkpoint/drift-problem.ts";
 import { withoutNext } from "../checkpoint/drift.ts";
 import type { Store } from "../interface/store.ts";
 import type { Program } from "../program/program.ts";
@@ -27,7 +28,7 @@ export interface MigratedCall {
 
 export interface MigratedCalls {
   readonly calls: readonly MigratedCall[];
-  readonly problems: readonly string[];
+  readonly problems: readonly DriftProblem[];
 }
 
 /** The place of a thread in a store, with what its migration changes. */
@@ -49,7 +50,7 @@ interface Migration {
 export async function migrateCalls(migration: Migration): Promise<MigratedCalls> {
   const { core, changes, store, threadId, head, migrated } = migration;
   const calls: MigratedCall[] = [];
-  const problems: string[] = [];
+  const problems: DriftProblem[] = [];
   const found = new Map<string, Checkpoint>();
   const recorded = new Set(Object.keys(migrated.children ?? {}));
   for (const [namespace, id] of Object.entries(migrated.children ?? {})) {
@@ -60,7 +61,12 @@ export async function migrateCalls(migration: Migration): Promise<MigratedCalls>
   for (const [namespace, stored] of found) {
     const called = calledAt(core.program, namespace.split("/"));
     if (called === undefined) {
-      problems.push(`\`${namespace}\` has not finished, and no node calls a graph there any more`);
+      const caller = namespace.split("/").at(-1)!;
+      const name = /^\w+/.exec(caller)?.[0] ?? caller;
+      problems.push({
+        text: `\`${namespace}\` has not finished, and no node calls a graph there any more`,
+        ...(namespace === caller ? { declare: [`was ${name}`], migrate: [`--rename ${name}=NEW`] } : {}),
+      });
       continue;
     }
     const isOpen = recorded.has(namespace) || isOfNextStep(stored, head);
@@ -69,7 +75,7 @@ export async function migrateCalls(migration: Migration): Promise<MigratedCalls>
     if (call === undefined) continue;
     const isChanged = stored.namespace !== namespace || (program !== undefined && changesGraph(changes, program));
     if (isChanged) calls.push(call.call);
-    for (const problem of call.problems) problems.push(`in \`${namespace}\`: ${problem}`);
+    for (const problem of call.problems) problems.push({ ...problem, text: `in \`${namespace}\`: ${problem.text}` });
   }
   return { calls, problems };
 }
@@ -80,7 +86,7 @@ async function migrateCall(
   stored: Checkpoint,
   program: Program | undefined,
   isOpen: boolean,
-): Promise<{ readonly call: MigratedCall; readonly problems: readonly string[] } | undefined> {
+): Promise<{ readonly call: MigratedCall; readonly problems: readonly DriftProblem[] } | undefined> {
   const place = { namespace, runId: outermostRun(stored) };
   const latest = await loadChildHead({ store, threadId }, namespace);
   const open = moveCalled(stored, place);
@@ -96,7 +102,12 @@ async function migrateCall(
   if (!isNamed && changes.formerGraphs.get(name) !== moved.graph) {
     // The memory of another graph does not matter to the graph that the node calls now.
     if (!isOpen) return undefined;
-    const problem = `graph \`${moved.graph}\` has not finished, and the node now calls \`${name}\``;
+    const text = `graph \`${moved.graph}\` has not finished, and the node now calls \`${name}\``;
+    const problem = {
+      text,
+      declare: [`graph ${name} was ${moved.graph}`],
+      migrate: [`--rename ${moved.graph}=${name}`],
+    };
     return { call: { ...call, checkpoint: moved }, problems: [problem] };
   }
   const shapes = await recordedShapes(store, stored);

@@ -4,6 +4,7 @@ import { setField } from "../expression/operations.ts";
 import { channelShapes, reducerOf, type ChannelShapes } from "../checkpoint/channel-shapes.ts";
 import { underPresentNames, without, withoutChannels } from "../checkpoint/former-names.ts";
 import { driftProblems, presentShapes } from "../checkpoint/drift.ts";
+import { problemsOf, type DriftProblem } from "../checkpoint/drift-problem.ts";
 import { renameChannels, renameCheckpoint } from "../checkpoint/rename-checkpoint.ts";
 import { dueOfWrite, isDue, isInStep, isResult, withAnswers } from "../checkpoint/restore-run.ts";
 import { describeError } from "../event/run-events.ts";
@@ -17,7 +18,7 @@ import { changesGraph, migratedPath, type Changes, type GraphChanges } from "./m
 /** A checkpoint of the edited graph, and what does not fit it. */
 export interface MigratedCheckpoint {
   readonly checkpoint: Checkpoint;
-  readonly problems: readonly string[];
+  readonly problems: readonly DriftProblem[];
 }
 
 /**
@@ -40,16 +41,18 @@ export function migrateContent(
   const renaming = { ...own.renaming, path: (id: string) => migratedPath(core.program, changes, id, depth) };
   const known = shapes === undefined ? undefined : presentShapes(program, shapes);
 
-  const problems = [...present.problems, ...duplicates(answered, own)];
+  const problems: DriftProblem[] = [...problemsOf([...present.problems, ...duplicates(answered, own)])];
   const dues = dueTimes.length === 0 ? answered.dues : { ...answered.dues, ...Object.fromEntries(dueTimes) };
   const kept = withoutChannels({ ...answered, ...(dues && { dues }) }, own.dropped);
   const head = renameCheckpoint(kept, changesGraph(changes, core.program) ? renaming : own.renaming);
   const values = { ...head.values };
   for (const [name, value] of newValues(core, program, head, own)) {
     const admitted = program.channels[program.channelIndex.get(name)!]!.admit(value);
-    if (admitted instanceof Mismatch)
-      problems.push(`the new value of channel \`${name}\` does not fit: ${admitted.describe()}`);
-    else setField(values, name, admitted);
+    if (admitted instanceof Mismatch) {
+      problems.push({ text: `the new value of channel \`${name}\` does not fit: ${admitted.describe()}` });
+      // The former value is not a problem of its own.
+      delete values[name];
+    } else setField(values, name, admitted);
   }
   const expected = known === undefined ? undefined : renameChannels(without(known, own.dropped), own.renaming);
   const checkpoint: Checkpoint = { ...head, values, ...convertedResults(core, head, own, expected) };

@@ -3,7 +3,8 @@ import type { MigrateOptions } from "../interface/engine-options.ts";
 import type { Claim } from "../interface/store.ts";
 import type { JsonObject } from "../value/json.ts";
 import { channelShapes, recordedShapes } from "../checkpoint/channel-shapes.ts";
-import { drift, otherGraph } from "../checkpoint/drift.ts";
+import { otherGraph } from "../checkpoint/drift.ts";
+import { drift } from "../checkpoint/drift-problem.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
@@ -45,7 +46,7 @@ export async function migrateThread(
   const all = [...problems, ...called.problems];
   if (all.length > 0) {
     const what = `thread \`${threadId}\` does not fit this version of graph \`${table.name}\``;
-    throw drift(latest, what, all, remediesFor(all));
+    throw drift(latest, what, all);
   }
   if (options.dryRun === true || claim === undefined) return latest.id;
 
@@ -139,9 +140,4 @@ function refuseOtherGraph(head: Checkpoint, { table }: Program, { formerGraphs }
   if (was === undefined || was === table.name || table.was?.includes(was) === true) return;
   if (formerGraphs.get(table.name) === was) return;
   throw otherGraph(head, table.name);
-}
-
-/** The ways out of what a migration has left. */
-function remediesFor(_problems: readonly string[]): string {
-  return "say what became of each with `rename`, `drop` or `map` (`ngc migrate --rename old=new --drop name`)";
 }

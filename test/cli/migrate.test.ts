@@ -71,7 +71,9 @@ test("5.7: a graph that declares its edits takes up its threads; check --store n
       },
     },
   });
-  expect(project.ngc(check).stderr).toContain("`was oldname`");
+  expect(project.ngc(check).stderr).toContain(
+    "declare in the graph what was renamed or removed (`was sure`, `was note` or",
+  );
   project.write(
     "g.ngraph",
     edited
@@ -87,6 +89,49 @@ test("5.7: a graph that declares its edits takes up its threads; check --store n
   expect(project.ngc(["check", "g.ngraph", "g.ngraph", ".", "--store", "memory"]).status).toBe(64);
 });
 
+test("5.7: migrate --map converts values with an expression; --keep keeps those of a changed reducer", () => {
+  const text = (type: string, reducer: string): string => `
+    graph inner { state m: { title: string${type === "int" ? "" : ", stars: int"} }[]  output k: "a" | "b"
+      node fill = [{ title: "x"${type === "int" ? "" : ", stars: 0"} }] into m  node sure = ask(\`${"${len(m)}"}?\`) into k
+      start -> fill -> sure }
+    graph g { state n: ${type}  output log: int[] = [] reduce ${reducer}  output verdict: "a" | "b"
+      node count = ${type === "int" ? "3" : '"3"'} into n  node first = [1] into log
+      node call = inner() into { k: verdict }  node last = ask(\`${"${n}"}?\`) into verdict
+      start -> count, first  all(count, first) -> call -> last }`;
+  const project = createProject({ "g.ngraph": text("int", "append") });
+  expect(project.ngc(["run", "g.ngraph", "--thread", "t"]).status).toBe(3);
+  project.write("g.ngraph", text("string", "union"));
+  const { stderr } = project.ngc(["resume", "t", "--answer", "a"]);
+  expect(stderr).toMatch(/`--map n=EXPRESSION` or `--set n=JSON`, `--keep log`/);
+  const options = ["--keep", "log", "--map", "inner.m=[{ ...item, stars: 0 } for item in value]"];
+  expect(project.ngc(["migrate", "t", "--map", "n=value +"])).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining("the expression of --map n is not valid: expected an expression") as string,
+  });
+  expect(project.json(["migrate", "t", ...options, "--map", "n=trim(value)"])).toMatchObject({
+    status: 1,
+    document: { failed: [{ message: expect.stringContaining("for a value of type `int`") as string }] },
+  });
+  const { status } = project.ngc(["migrate", "t", ...options, "--map", "n=`${value}`"]);
+  expect(status).toBe(0);
+  const { document } = project.json(["resume", "t", "--answer", "a"]);
+  expect(document).toMatchObject({
+    status: "paused",
+    state: { n: "3", log: [1] },
+    pauses: [{ payload: { question: "3?" } }],
+  });
+});
+
+test("5.7: check --baseline --fix declares what was renamed or removed, and the threads resume", () => {
+  const project = paused("t");
+  project.write("old.ngraph", graph("sure", "note"));
+  project.write("g.ngraph", graph("certain", "remark"));
+  const fixed = project.ngc(["check", "g.ngraph", "--baseline", "old.ngraph", "--fix"]);
+  expect(fixed.stderr).toMatch(/fixed NG610: add `was sure`/);
+  expect(fixed.stderr).toMatch(/fixed NG610: add `was note`/);
+  expect(project.json(["resume", "t", "--answer", "a"]).document).toMatchObject({ status: "completed" });
+});
+
 test("migrate refuses usage that means nothing", () => {
   const project = paused("t");
   for (const args of [
@@ -96,6 +141,7 @@ test("migrate refuses usage that means nothing", () => {
     ["t", "--rename", "x"],
     ["t", "--set", "note"],
     ["t", "--set", "note=x"],
+    ["t", "--map", "note"],
     ["none"],
   ]) {
     expect(project.ngc(["migrate", ...args]).status).toBe(64);
