@@ -57,8 +57,7 @@ export async function fixTexts(
   const texts = new Map(sources.map(({ path, text }) => [realPathOf(path), text]));
   const host = withTexts(createNodeHost(), texts);
   const options = { host, ...(baseline === undefined ? {} : { baseline }) };
-  const compileNow = (path: string): CompileResult =>
-    compile(texts.get(realPathOf(path)) ?? "", { ...options, path });
+  const compileNow = (path: string): CompileResult => compile(texts.get(realPathOf(path)) ?? "", { ...options, path });
   const compiled = new Map(sources.map(({ path }) => [path, compileNow(path)]));
   const fixed: FixedSource[] = [];
   for (const { path, text } of sources) {

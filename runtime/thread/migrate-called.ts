@@ -9,6 +9,7 @@ import { withoutNext } from "../checkpoint/drift.ts";
 import type { Store } from "../interface/store.ts";
 import type { Program } from "../program/program.ts";
 import { memoryProblems } from "../run/run-input.ts";
+import { FINALLY } from "../run/run.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import { migrateContent, stateInStep } from "./migrate-checkpoint.ts";
 import { changesGraph, type Changes } from "./migrate-options.ts";
@@ -203,6 +204,8 @@ function indexesUnder(task: string, namespaces: Iterable<string>): number[] {
 function calledAt(program: Program, path: readonly string[]): Program | "plan" | undefined {
   let found = program;
   for (const task of path) {
+    // The `finally` part of a graph is the same graph.
+    if (task === FINALLY) continue;
     const call = found.nodes[found.nodeIndex.get(/^\w+/.exec(task)?.[0] ?? "") ?? -1]?.call;
     if (call?.kind === "plan") return "plan";
     if (call?.kind !== "graph") return undefined;

@@ -2,6 +2,7 @@ import type { MigrateOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Renaming } from "../checkpoint/rename-checkpoint.ts";
 import type { Program } from "../program/program.ts";
+import { FINALLY } from "../run/run.ts";
 import type { Json } from "../value/json.ts";
 
 /** What a migration changes in the checkpoints of one graph. */
@@ -82,7 +83,8 @@ export function changesGraph(changes: Changes, program: Program): boolean {
 export function migratedPath(program: Program, changes: Changes, id: string, depth: number): string {
   let called: Program | undefined = program;
   const parts = id.split("/").map((part, index) => {
-    if (called === undefined) return part;
+    // The `finally` part of a graph is the same graph.
+    if (called === undefined || PART.exec(part)?.[2] === FINALLY) return part;
     const { nodes } = changes.of(called).renaming;
     const rename = (name: string): string => (index < depth ? name : (nodes.get(name) ?? name));
     const renamed = part.replace(PART, (_, gate: string | undefined, name: string) => `${gate ?? ""}${rename(name)}`);

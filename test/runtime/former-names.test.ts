@@ -257,7 +257,9 @@ describe("was and drop", () => {
       {},
       { store },
     );
-    await expect(after.resume("t", "x")).rejects.toThrow(/declare in the graph .*`was choose`.*`ngc migrate t` with `--rename choose=NEW`/);
+    await expect(after.resume("t", "x")).rejects.toThrow(
+      /declare in the graph .*`was choose`.*`ngc migrate t` with `--rename choose=NEW`/,
+    );
     await after.update("t", { choice: "by hand" }, { as: "other" });
     expect(await after.resume("t")).toMatchObject({ status: "completed", output: { out: "by hand" } });
   });
