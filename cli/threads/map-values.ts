@@ -52,7 +52,7 @@ function isError({ severity }: Diagnostic): boolean {
 
 /** Codes of the parser. */
 function isSyntax(code: string): boolean {
-  return /^NG0/.test(code);
+  return code.startsWith("NG0");
 }
 
 function notAnExpression(option: string, text: string, { message }: Diagnostic, type?: string): CommandError {
