@@ -8,16 +8,19 @@ import type { ControlModel } from "./model.ts";
  * signal fires: it never leaves a run incomplete.
  */
 export function firingSettled(model: ControlModel, marked: ReadonlySet<number>): readonly number[] | undefined {
-  let first: Settled | undefined;
-  for (const { index, settled, members } of model.barriers) {
-    if (settled?.first !== index || !members.some(({ place }) => marked.has(place))) continue;
+  const signalled = new Set<Settled>();
+  for (const place of marked) {
+    const settled = model.barriers[model.barrierOfPlace[place]!]?.settled;
+    if (settled !== undefined) signalled.add(settled);
+  }
+  if (signalled.size === 0) return undefined;
+  const inOrder = [...signalled].sort((a, b) => a.first - b.first);
+  for (const settled of inOrder) {
     // Mutation point: settled-reach
     if (!isHeld(model, settled, marked)) return settled.barriers;
-    first ??= settled;
   }
-  if (first === undefined) return undefined;
   for (const place of marked) if (place < model.nodes.length) return undefined;
-  return first.barriers;
+  return inOrder[0]!.barriers;
 }
 
 /** Whether a signal can still come to a member that has none. */
