@@ -5,7 +5,7 @@ import { formatTraceOf } from "./trace.ts";
 
 /**
  * A line for each diagnostic, `file(line,col): error NG101: message`, which the problem matchers of editors read as the
- * TypeScript compiler's output. Its trace, notes and help follow, indented by two spaces, on a line each.
+ * TypeScript compiler's output. Its label, trace, notes and help follow, indented by two spaces, on a line each.
  */
 export function renderPlain(diagnostics: readonly Diagnostic[], options: { readonly max?: number } = {}): string {
   const { shown, hidden } = selectDiagnostics(diagnostics, options.max);
@@ -15,6 +15,7 @@ export function renderPlain(diagnostics: readonly Diagnostic[], options: { reado
     const trace = formatTraceOf(diagnostic);
     return [
       `${place}: ${diagnostic.severity} ${diagnostic.code}: ${oneLine(diagnostic.message)}`,
+      ...(diagnostic.label === "" ? [] : [`  label: ${oneLine(diagnostic.label)}`]),
       ...(trace === undefined ? [] : [`  trace: ${oneLine(trace)}`]),
       ...diagnostic.notes.map((note) => `  note: ${oneLine(note)}`),
       ...(diagnostic.help === undefined ? [] : [`  help: ${oneLine(diagnostic.help)}`]),

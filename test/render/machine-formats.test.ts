@@ -12,10 +12,10 @@ test("plain lines are those that problem matchers of editors read", () => {
   for (const line of text.split("\n")) expect(line).toMatch(matcher);
 });
 
-test("plain lines are followed by the trace, the notes and the help", () => {
+test("plain lines are followed by the label, the trace, the notes and the help", () => {
   const found = sample(file, "three", { help: "a\n  b", notes: ["n"] });
   expect(renderPlain([found])).toBe("dir/a b.ngraph(2,5): error NG101: the message\n  note: n\n  help: a b");
-  expect(renderPlain([joinNeverComplete()]).split("\n")).toHaveLength(3);
+  expect(renderPlain([joinNeverComplete()]).split("\n")).toHaveLength(4);
 });
 
 test("JSON has 1-based ranges with exclusive ends, labels, fixes and the trace", () => {
