@@ -10,6 +10,7 @@ import { forkCommand } from "./commands/fork.ts";
 import { graphCommand } from "./commands/graph.ts";
 import { historyCommand } from "./commands/history.ts";
 import { labelCommand } from "./commands/label.ts";
+import { logsCommand } from "./commands/logs.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { newCommand } from "./commands/new.ts";
 import { planCommand } from "./commands/plan.ts";
@@ -37,6 +38,7 @@ const COMMANDS = [
   showCommand,
   forkCommand,
   labelCommand,
+  logsCommand,
   updateCommand,
   migrateCommand,
   threadsCommand,

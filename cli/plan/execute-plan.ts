@@ -40,6 +40,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   const shell = createShell({
     onStart: (command) => log.onCommandStart(command),
     onEnd: (command) => log.onCommandEnd(command),
+    onOutput: (command, stream, chunk) => log.onOutput(command, stream, chunk),
   });
   const session = await openRunSession(execution, progress, output, () => ({ shell }));
   const runner = createPlanRunner(table, session.engineOptions);
@@ -56,7 +57,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
       if (info.lastRun !== null) await endLastRun(info.lastRun, log.runs, output);
       const dead = await endDeadRuns(log.runs, info.runId);
       for (const command of dead) output.note(`ended a command of an earlier run: ${command}`);
-      log.open(info.runId, file, session.redact);
+      log.open(info.runId, file, info.thread, session.redact);
       started = info;
     },
     onEvent(event) {

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
 import type { RunningCommand } from "../../stdlib/nodes/shell.ts";
 import { processRecorder } from "./process-groups.ts";
+import { createOutputLogs, type OutputLogs } from "./output-logs.ts";
 import { createRunDirectory, type RunDirectory } from "./run-directory.ts";
 import { writeRunIndex } from "./run-index.ts";
 
@@ -13,6 +14,7 @@ export class PlanLog {
   readonly runs: string;
   #directory: RunDirectory | undefined;
   #recorder: ReturnType<typeof processRecorder> | undefined;
+  #outputs: OutputLogs | undefined;
   #failure: unknown;
 
   constructor(runs: string) {
@@ -20,9 +22,11 @@ export class PlanLog {
   }
 
   /** @throws CommandError when the directory cannot be created */
-  open(runId: string, planFile: string, redact: (text: string) => string): void {
-    this.#directory = createRunDirectory(this.runs, runId, planFile);
-    this.#recorder = processRecorder(this.#directory, redact);
+  open(runId: string, planFile: string, thread: string | null, redact: (text: string) => string): void {
+    const directory = createRunDirectory(this.runs, runId, planFile, thread);
+    this.#directory = directory;
+    this.#outputs = createOutputLogs(directory, redact);
+    this.#recorder = processRecorder(directory, redact);
   }
 
   /** The first error of a write; `undefined` while the log is complete. */
@@ -41,6 +45,11 @@ export class PlanLog {
 
   onCommandEnd(command: RunningCommand): void {
     this.#recorder?.onEnd(command);
+    this.#attempt(() => this.#outputs?.end(command));
+  }
+
+  onOutput(command: RunningCommand, stream: "stdout" | "stderr", chunk: Uint8Array): void {
+    this.#attempt(() => this.#outputs?.write(command, stream, chunk));
   }
 
   /** Writes the summary and the index of all runs. */

@@ -24,6 +24,8 @@ export function reportPlan(
       `${styles.error("failed")}: ${task.id}: ${task.reason ?? "failed"} after ${count(task.attempts, "attempt")}`,
     );
     for (const line of (task.error ?? "").trim().split("\n")) if (line !== "") output.problem(`  ${line}`);
+    const name = result.thread ?? result.runId;
+    output.note(`  all that it printed: ngc logs ${quoteArgument(name)} ${quoteArgument(task.id)}`);
   }
   const blocked = result.tasks.filter((task) => task.status === "blocked");
   if (blocked.length > 0) {

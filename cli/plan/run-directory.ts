@@ -19,25 +19,34 @@ export const RUNS_DIRECTORY = ".ngraph/runs";
 
 /**
  * The directory of one run. It contains `transitions.jsonl`, which is append-only; a copy of the plan's file from the start of the run;
- * `processes.jsonl`; and `summary.json`, written once at the end.
+ * `run.json`, which names the thread; `processes.jsonl`; `logs/`, with what the tasks printed; and `summary.json`, written once at
+ * the end.
  */
 export interface RunDirectory {
   readonly path: string;
   appendEvent(line: object): void;
   appendProcess(line: object): void;
+  /** Opens the file for the output of an attempt of a task, or of one of its checks. */
+  openLog(node: string, attempt: number): { write(text: string): void; close(): void };
   /** @throws CommandError when there is one already */
   writeSummary(summary: object): void;
   close(): void;
 }
 
 /** @throws CommandError when the directory cannot be created, or another run has created it */
-export function createRunDirectory(runs: string, runId: string, file: string): RunDirectory {
+export function createRunDirectory(
+  runs: string,
+  runId: string,
+  file: string,
+  thread: string | null = null,
+): RunDirectory {
   const path = join(runs, checkRunId(runId));
   try {
     makeStoreDirectory(resolve(runs, ".."));
     mkdirSync(runs, { recursive: true, mode: PRIVATE });
     mkdirSync(path, { mode: PRIVATE });
     writeFileSync(join(path, snapshotName(file)), readFileSync(file), { flag: "wx", mode: 0o600 });
+    writeFileSync(join(path, RUN_FILE), `${JSON.stringify({ version: 1, thread })}\n`, { flag: "wx", mode: 0o600 });
   } catch (error) {
     throw new CommandError(`cannot write the run's log in ${path}: ${reasonOf(error)}`, { cause: error });
   }
@@ -46,6 +55,11 @@ export function createRunDirectory(runs: string, runId: string, file: string): R
   return {
     path,
     appendEvent: (line) => append(events, line),
+    openLog(node, attempt) {
+      mkdirSync(join(path, LOGS), { recursive: true, mode: PRIVATE });
+      const file = openSync(join(path, LOGS, logName(node, attempt)), "a", 0o600);
+      return { write: (text) => void writeSync(file, text), close: () => closeSync(file) };
+    },
     appendProcess: (line) => append((processes ??= openSync(join(path, PROCESSES), "a", 0o600)), line),
     writeSummary: (summary) => writeOnce(join(path, "summary.json"), `${JSON.stringify(summary, null, 2)}\n`),
     close() {
@@ -56,6 +70,24 @@ export function createRunDirectory(runs: string, runId: string, file: string): R
 }
 
 export const PROCESSES = "processes.jsonl";
+export const RUN_FILE = "run.json";
+export const LOGS = "logs";
+
+/** The name of a log file: the attempt, then the node with all characters encoded that a file name may not have. */
+function logName(node: string, attempt: number): string {
+  return `${attempt}.${encodeURIComponent(node).slice(0, 200)}.log`;
+}
+
+/** The attempt and the node of a log file; `undefined` for another file. */
+export function readLogName(name: string): { readonly attempt: number; readonly node: string } | undefined {
+  const [, attempt, node] = /^(\d+)\.(.+)\.log$/.exec(name) ?? [];
+  if (attempt === undefined || node === undefined) return undefined;
+  try {
+    return { attempt: Number(attempt), node: decodeURIComponent(node) };
+  } catch {
+    return { attempt: Number(attempt), node };
+  }
+}
 
 /** `plan.ngraph` or `plan.yaml`: the name of the copy of the plan's file. */
 function snapshotName(file: string): string {

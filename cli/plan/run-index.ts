@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeAtomically } from "../output/write-atomically.ts";
-import { readJsonLines } from "./run-directory.ts";
+import { readJsonLines, RUN_FILE } from "./run-directory.ts";
 
 /** A run of a plan, with the durations of its tasks for later schedules. */
 export interface RunEntry {
@@ -83,7 +83,7 @@ function readRun(runs: string, id: string): RunEntry | undefined {
   return {
     id,
     plan: String(start["plan"]),
-    thread: textOf(readSummary(runs, id)["thread"]),
+    thread: textOf(readObject(runs, id, "summary.json")["thread"] ?? readObject(runs, id, RUN_FILE)["thread"]),
     startedAt: String(start["ts"]),
     outcome: textOf(end?.["outcome"]),
     resumedFrom: textOf(start["resumed_from"]),
@@ -91,9 +91,9 @@ function readRun(runs: string, id: string): RunEntry | undefined {
   };
 }
 
-function readSummary(runs: string, id: string): Readonly<Record<string, unknown>> {
+function readObject(runs: string, id: string, file: string): Readonly<Record<string, unknown>> {
   try {
-    return JSON.parse(readFileSync(join(runs, id, "summary.json"), "utf8")) as Readonly<Record<string, unknown>>;
+    return JSON.parse(readFileSync(join(runs, id, file), "utf8")) as Readonly<Record<string, unknown>>;
   } catch {
     return {};
   }

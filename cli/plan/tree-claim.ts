@@ -87,6 +87,12 @@ export async function endDeadRuns(runs: string, ownRun: string): Promise<readonl
   return ended;
 }
 
+/** The run that works in the tree now; `undefined` if there is none. */
+export function runAtWork(runs: string): string | undefined {
+  const holder = parseHolder(readText(join(runs, CLAIM)) ?? "");
+  return holder !== undefined && isAtWork(holder) ? holder.run : undefined;
+}
+
 /** Removes a claim of a dead process, unless another process has replaced it meanwhile. */
 function takeAway(path: string, expected: string): void {
   const aside = `${path}.${process.pid}.dead`;

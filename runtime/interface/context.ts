@@ -96,5 +96,11 @@ export interface Waits {
   receive<T = Json>(name: string, options?: { readonly expects?: ExpectedType | undefined }): Promise<T> | T;
 }
 
+/** What the engine gives to built-in nodes beyond the context of imported functions. */
+export interface BuiltinContext extends NodeContext, Partial<Waits> {
+  /** The names of the calling nodes and tasks and of the node itself, separated by `/`: `release/pack/zip`. */
+  readonly node?: string;
+}
+
 /** The code of a built-in node. Arguments are passed by name. */
-export type BuiltinNode = (args: Readonly<Record<string, Json>>, context: NodeContext & Partial<Waits>) => unknown;
+export type BuiltinNode = (args: Readonly<Record<string, Json>>, context: BuiltinContext) => unknown;

@@ -1,4 +1,4 @@
-import type { ExpectedType, NodeContext, Waits } from "../interface/context.ts";
+import type { BuiltinContext, ExpectedType, NodeContext, Waits } from "../interface/context.ts";
 import type { Json } from "../value/json.ts";
 import type { Attempt } from "./attempt.ts";
 
@@ -6,7 +6,7 @@ import type { Attempt } from "./attempt.ts";
  * The context that a node body receives. Everything expensive is created on first access. Methods are bound, so that
  * `({ goto }) => goto("x")` works.
  */
-export class TaskContext implements NodeContext, Waits {
+export class TaskContext implements BuiltinContext, Waits {
   readonly #attempt: Attempt;
 
   constructor(attempt: Attempt) {
@@ -15,6 +15,10 @@ export class TaskContext implements NodeContext, Waits {
 
   get signal(): AbortSignal {
     return this.#attempt.signal;
+  }
+  get node(): string {
+    const { run, task } = this.#attempt;
+    return [...run.path, task.id].join("/");
   }
   get step(): number {
     return this.#attempt.step;

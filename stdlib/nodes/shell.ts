@@ -1,10 +1,12 @@
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import type { BuiltinNode } from "../../runtime/interface/context.ts";
+import type { BuiltinNode, ExpectedType } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { NodeFailure } from "../node-failure.ts";
 
-/** Maximum size of each output stream. More output fails the node, because results are stored in checkpoints. */
+/** Maximum size of an output stream that is stored. More output fails the node, because checkpoints hold results. */
 export const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
+/** Of a stream that is not stored, so much of its end is kept for messages and checks. */
+const TAIL_BYTES = 256 * 1024;
 /** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 3000;
 /** Maximum length of a failed command's output in the error message, in characters. */
@@ -34,12 +36,18 @@ export interface RunningCommand {
   readonly command: string;
   /** The value of `NGRAPH_IDEMPOTENCY_KEY` in the environment of the command. */
   readonly key: string;
+  /** The node or task, with the names of its callers; a check of a task is `TASK check N`. */
+  readonly node: string;
+  /** 1-based. */
+  readonly attempt: number;
 }
 
 export interface ShellOptions {
   /** The command starts after this function has returned. Not called on Windows, which has no process groups. */
   readonly onStart?: (command: RunningCommand) => void;
   readonly onEnd?: (command: RunningCommand) => void;
+  /** Called with each part of the output, in the order in which it arrives. */
+  readonly onOutput?: (command: RunningCommand, stream: "stdout" | "stderr", chunk: Uint8Array) => void;
 }
 
 /** Makes the node `shell` with hooks that observe its commands. */
@@ -57,6 +65,9 @@ export function createShell(watch: ShellOptions = {}): BuiltinNode {
         },
         ...(typeof input === "string" ? { input } : {}),
         signal: context.signal,
+        node: context.node ?? "",
+        attempt: context.attempt,
+        stores: (stream) => mayStore(context.expects, stream),
       },
       watch,
     );
@@ -70,6 +81,13 @@ export function createShell(watch: ShellOptions = {}): BuiltinNode {
     }
     return { code, stdout: stdout.replace(/\r?\n$/, ""), stderr };
   };
+}
+
+/** Whether the graph may store a field of the result. */
+function mayStore(expects: ExpectedType | undefined, field: string): boolean {
+  if (expects === undefined) return false;
+  const { type } = expects;
+  return type.kind !== "record" || type.fields.some(({ name }) => name === field);
 }
 
 /** A command line for the shell, or a program with its arguments. */
@@ -116,6 +134,10 @@ interface CommandOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly signal: AbortSignal;
+  readonly node: string;
+  readonly attempt: number;
+  /** Whether all of a stream is needed. */
+  readonly stores: (stream: "stdout" | "stderr") => boolean;
 }
 
 interface CommandResult {
@@ -151,10 +173,14 @@ function runCommand(call: Call, options: CommandOptions, watch: ShellOptions): P
       ? spawn("/bin/sh", ["-c", GATE, "sh", ...gated], spawnOptions)
       : spawn(program, args ?? [], spawnOptions);
     if (posix && child.pid !== undefined) watchGroup(child.pid);
+    const { node, attempt, stores } = options;
     const running: RunningCommand | undefined =
       isGated && child.pid !== undefined
-        ? { group: child.pid, command, key: options.env["NGRAPH_IDEMPOTENCY_KEY"] ?? "" }
+        ? { group: child.pid, command, key: options.env["NGRAPH_IDEMPOTENCY_KEY"] ?? "", node, attempt }
         : undefined;
+    const observe = (stream: "stdout" | "stderr", chunk: Uint8Array): void => {
+      if (running !== undefined) watch.onOutput?.(running, stream, chunk);
+    };
     const ended = (): void => {
       signal.removeEventListener("abort", onAbort);
       if (child.pid !== undefined) liveGroups.delete(child.pid);
@@ -170,8 +196,8 @@ function runCommand(call: Call, options: CommandOptions, watch: ShellOptions): P
     const onAbort = (): void => end(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
 
-    const stdout = collect(child, "stdout", command, end);
-    const stderr = collect(child, "stderr", command, end);
+    const stdout = collect(child, "stdout", { command, keepsAll: stores("stdout"), end, observe });
+    const stderr = collect(child, "stderr", { command, keepsAll: stores("stderr"), end, observe });
     child.once("error", (error) => {
       ended();
       const isMissing = "code" in error && error.code === "ENOENT";
@@ -214,21 +240,42 @@ function runCommand(call: Call, options: CommandOptions, watch: ShellOptions): P
   });
 }
 
+interface Collecting {
+  readonly command: string;
+  /** Otherwise only the end of the stream is kept. */
+  readonly keepsAll: boolean;
+  readonly end: (reason: unknown) => void;
+  readonly observe: (stream: "stdout" | "stderr", chunk: Uint8Array) => void;
+}
+
 /** Collects a stream; the returned function returns its text after the command has ended. */
 function collect(
   child: ChildProcess,
   name: "stdout" | "stderr",
-  command: string,
-  end: (reason: unknown) => void,
+  { command, keepsAll, end, observe }: Collecting,
 ): () => string {
-  const chunks: Uint8Array[] = [];
+  let chunks: Uint8Array[] = [];
   let bytes = 0;
+  const trim = (): void => {
+    let first = 0;
+    for (; bytes - (chunks[first]?.byteLength ?? 0) >= TAIL_BYTES; first++) bytes -= chunks[first]?.byteLength ?? 0;
+    chunks = chunks.slice(first);
+  };
   child[name]?.on("data", (chunk: Uint8Array) => {
+    observe(name, chunk);
     bytes += chunk.byteLength;
-    if (bytes <= MAX_OUTPUT_BYTES) chunks.push(chunk);
+    if (!keepsAll) {
+      chunks.push(chunk);
+      // Twice the size, so that the list is not copied for each chunk.
+      if (bytes > 2 * TAIL_BYTES) trim();
+    } else if (bytes <= MAX_OUTPUT_BYTES) chunks.push(chunk);
     else {
       const limit = `${MAX_OUTPUT_BYTES / 1024 / 1024} MiB`;
-      end(new NodeFailure(`\`${command}\` wrote more than ${limit} to ${name}`, { retryable: false }));
+      end(
+        new NodeFailure(`\`${command}\` wrote more than ${limit} to ${name}, which the graph stores`, {
+          retryable: false,
+        }),
+      );
     }
   });
   return () => {

@@ -154,11 +154,21 @@ describe("shell", () => {
     expect(await run("shell", { command: "true", input: "x".repeat(1_000_000) })).toMatchObject({ code: 0 });
   });
 
-  test("too much output ends the command and fails the node", async () => {
-    await expect(run("shell", { command: "yes" })).rejects.toMatchObject({
-      message: "`yes` wrote more than 10 MiB to stdout",
+  test("too much output that is stored ends the command and fails the node", async () => {
+    const field = { name: "stdout", type: { kind: "string" } } as const;
+    const context = fakeContext({ expects: { type: { kind: "record", fields: [field] }, types: [] } });
+    await expect(run("shell", { command: "yes" }, context)).rejects.toMatchObject({
+      message: "`yes` wrote more than 10 MiB to stdout, which the graph stores",
       retryable: false,
     });
+  });
+
+  test("of output that is not stored, only the end is kept", async () => {
+    const { code, stdout } = (await run("shell", { command: "yes | head -c 20000000; echo end" })) as {
+      code: number;
+      stdout: string;
+    };
+    expect([code, stdout.slice(-5), stdout.length < 1_000_000]).toEqual([0, "y\nend", true]);
   });
 
   test("cancelling ends the command and what it started", async () => {

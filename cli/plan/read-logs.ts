@@ -1,0 +1,122 @@
+import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { CommandError } from "../process/command-error.ts";
+import { LOGS, readLogName } from "./run-directory.ts";
+import { runAtWork } from "./tree-claim.ts";
+import { readRunIndex, type RunEntry } from "./run-index.ts";
+
+/** What an attempt of a task, or of one of its checks, has printed. */
+export interface TaskLog {
+  /** The task, with the names of the tasks that call its plan. */
+  readonly task: string;
+  /** 1-based, if it is a check. */
+  readonly check: number | undefined;
+  /** 1-based. */
+  readonly attempt: number;
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** The runs of a thread, newest first. `name` may also be the id of a run. */
+export function runsOf(runs: string, name: string): readonly RunEntry[] {
+  const entries = readRunIndex(runs).filter(({ thread, id }) => thread === name || id === name);
+  return entries.reverse();
+}
+
+/** The logs of a run in the order in which their commands began. With `task`, only those of the task and of its checks. */
+export function logsOf(runs: string, run: string, task?: string): readonly TaskLog[] {
+  const directory = join(runs, run, LOGS);
+  let names: readonly string[];
+  try {
+    names = readdirSync(directory);
+  } catch {
+    return [];
+  }
+  return names
+    .flatMap((name) => {
+      const parsed = readLogName(name);
+      if (parsed === undefined) return [];
+      const [, owner = parsed.node, check] = /^(.*) check (\d+)$/.exec(parsed.node) ?? [];
+      if (task !== undefined && owner !== task && !owner.startsWith(`${task}[`) && !owner.startsWith(`${task}/`))
+        return [];
+      const path = join(directory, name);
+      const { size, birthtimeMs } = statSync(path);
+      const log: TaskLog = {
+        task: owner,
+        check: check === undefined ? undefined : Number(check),
+        attempt: parsed.attempt,
+        path,
+        bytes: size,
+      };
+      return [{ log, begun: birthtimeMs }];
+    })
+    .sort((a, b) => a.begun - b.begun || a.log.attempt - b.log.attempt || compare(a.log.path, b.log.path))
+    .map(({ log }) => log);
+}
+
+/**
+ * The newest run of a thread that has printed something. `follow` prefers a run at work, which may print later.
+ *
+ * @throws CommandError NG_NO_LOGS
+ */
+export function findLoggedRun(
+  runs: string,
+  name: string,
+  {
+    task,
+    run,
+    follow,
+  }: { readonly task: string | undefined; readonly run: string | undefined; readonly follow: boolean },
+): RunEntry {
+  const entries = runsOf(runs, name);
+  const [newest] = entries;
+  if (newest === undefined) {
+    throw new CommandError(`no run of a plan with thread or run id \`${name}\` is recorded in ${runs}`, {
+      help: "`ngc run` prints the thread; only tasks of plans have logs, and they are in the directory of the run",
+      code: "NG_NO_LOGS",
+    });
+  }
+  if (run !== undefined) {
+    const entry = entries.find(({ id }) => id.startsWith(run));
+    if (entry === undefined) {
+      const ids = entries.slice(0, 10).map(({ id }) => id);
+      throw new CommandError(`thread \`${name}\` has no run \`${run}\` (there are: ${ids.join(", ")})`, {
+        code: "NG_NO_LOGS",
+      });
+    }
+    return entry;
+  }
+  if (follow && runAtWork(runs) === newest.id) return newest;
+  const found = entries.find(({ id }) => logsOf(runs, id, task).length > 0);
+  if (found !== undefined) return found;
+  if (task === undefined)
+    throw new CommandError(`no task of thread \`${name}\` has printed anything`, { code: "NG_NO_LOGS" });
+  const tasks = [...new Set(entries.flatMap(({ id }) => logsOf(runs, id).map((log) => log.task)))];
+  throw new CommandError(
+    `task \`${task}\` of thread \`${name}\` has printed nothing` +
+      (tasks.length === 0
+        ? ""
+        : ` (there are logs of: ${tasks.slice(0, 20).join(", ")}${tasks.length > 20 ? ", …" : ""})`),
+    { code: "NG_NO_LOGS" },
+  );
+}
+
+/** Reads a file from a position to its end, in parts. */
+export function* readFrom(path: string, position: number): Generator<Buffer> {
+  const file = openSync(path, "r");
+  try {
+    for (let at = position; ;) {
+      const buffer = Buffer.allocUnsafe(64 * 1024);
+      const count = readSync(file, buffer, 0, buffer.byteLength, at);
+      if (count === 0) return;
+      at += count;
+      yield buffer.subarray(0, count);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,82 @@
+/** `ngc logs`: what the tasks of a plan print is kept, and can be read while they run. */
+import { expect, test } from "vitest";
+import { createProject, type Document } from "./project.ts";
+
+const PLAN = `plan p {
+  output text: string
+  task a = shell("echo one; echo two >&2; printf three") { done when shell("echo checked") }
+  task b = shell("for i in 1 2 3; do echo tick $i; sleep 0.3; done") for i in ["x"] after a
+  task c = shell("printf '\\\\033[31mred\\\\n'; exit 3") after b into { stdout: text }
+  task q = 1 into n
+  state n: int
+}
+`;
+
+test("prints what tasks and checks have printed, whole and escaped", () => {
+  const project = createProject({ "p.ngraph": PLAN });
+  const { status, stderr } = project.ngc(["run", "p.ngraph", "--thread", "t"]);
+  expect(status).toBe(1);
+  expect(stderr).toContain("all that it printed: ngc logs t c");
+
+  const one = project.ngc(["logs", "t", "a"]);
+  expect(one.status).toBe(0);
+  expect(one.stdout.split("\n").sort()).toEqual(["", "checked", "one", "three", "two"]);
+  expect(one.stderr).toBe("==> a, try 1 <==\n==> a, try 1, check 1 <==\n");
+  expect(project.ngc(["logs", "t", "c"]).stdout).toBe("\\u{001b}[31mred\n");
+  expect(project.ngc(["logs", "t", "c", "--raw"]).stdout).toBe("\u001b[31mred\n");
+  // The name of a matrix task stands for all of its tasks.
+  expect(project.ngc(["logs", "t", "b"]).stdout).toBe("tick 1\ntick 2\ntick 3\n");
+
+  const { run, logs } = project.json(["logs", "t"]).document;
+  expect(logs).toEqual([
+    expect.objectContaining({ task: "a", attempt: 1, bytes: 14 }),
+    expect.objectContaining({ task: "a", attempt: 1, check: 1, bytes: 8 }),
+    expect.objectContaining({ task: "b[x]" }),
+    expect.objectContaining({ task: "c" }),
+  ]);
+  expect(project.ngc(["logs", run, "c"]).stdout).toContain("red");
+});
+
+test("names what there is if a thread, a run or a task has no log", () => {
+  const project = createProject({ "p.ngraph": PLAN });
+  project.ngc(["run", "p.ngraph", "--thread", "t"]);
+  const refused = (...args: string[]): string => {
+    const { status, stderr } = project.ngc(["logs", ...args]);
+    expect(status).toBe(64);
+    return stderr;
+  };
+  expect(refused("nope")).toContain("no run of a plan with thread or run id `nope`");
+  expect(refused("t", "q")).toContain("task `q` of thread `t` has printed nothing (there are logs of: a, b[x], c)");
+  expect(refused("t", "--run", "zzz")).toContain("thread `t` has no run `zzz` (there are:");
+  expect(refused("t", "--follow", "--json")).toContain("choose one of them");
+});
+
+test("follows a run until it ends", async () => {
+  const project = createProject({ "p.ngraph": PLAN });
+  const run = project.start(["run", "p.ngraph", "--thread", "t"]);
+  await new Promise<void>((resolve) => run.stderr.on("data", (chunk) => String(chunk).includes("▸ b") && resolve()));
+  const follow = project.start(["logs", "t", "--follow"]);
+  let text = "";
+  follow.stdout.on("data", (chunk) => (text += String(chunk)));
+  expect(await new Promise((resolve) => follow.once("close", resolve))).toBe(0);
+  expect(text.split("\n")).toEqual(expect.arrayContaining(["one", "tick 1", "tick 3", "\\u{001b}[31mred"]));
+});
+
+test("a task may print any amount that the plan does not store; secrets are replaced", () => {
+  const project = createProject({
+    "p.ngraph": `secret KEY
+plan p {
+  task much = shell("yes | head -c 30000000")
+  task keep = shell("yes | head -c 30000000") into { stdout: text }
+  state text: string
+  task leak = shell("printf begin; printf $KEY; sleep 0.2; echo -end", env: { KEY: KEY })
+}
+`,
+  });
+  const ran = project.ngc(["run", "p.ngraph", "--thread", "t", "--json"], { env: { KEY: "hush-hush-123" } });
+  const document = JSON.parse(ran.stdout) as Document;
+  expect(document.tasks.map((task: { status: string }) => task.status)).toEqual(["done", "failed", "done"]);
+  expect(document.tasks[1].error).toContain("wrote more than 10 MiB to stdout, which the graph stores");
+  expect(project.json(["logs", "t", "much"]).document.logs[0].bytes).toBe(30_000_000);
+  expect(project.ngc(["logs", "t", "leak"]).stdout).toBe("begin[secret KEY]-end\n");
+});
