@@ -305,8 +305,8 @@ export type Policy =
 export interface LimitDecl {
   readonly kind: "Limit";
   readonly span: Span;
-  readonly of: "steps" | "parallel";
-  /** `none` for no limit (steps only). */
+  readonly of: "steps" | "tokens" | "cost" | "parallel";
+  /** `none` for no limit (not of `parallel`). The value of `cost` may have a fraction. */
   readonly value: Count | "none";
 }
 

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { CommandError } from "../process/command-error.ts";
-import type { StepLimitFlags } from "../run/parse-values.ts";
+import type { LimitFlags } from "../run/parse-values.ts";
 
 /** Options of `run` and `resume` that apply to plans only. */
 export interface PlanFlags {
@@ -28,7 +28,9 @@ export function addPlanOptions(command: Command): void {
 export function refusePlanFlags(
   table: Table | PlanTable,
   flags: PlanFlags & {
-    readonly maxSteps?: StepLimitFlags;
+    readonly maxSteps?: LimitFlags;
+    readonly maxTokens?: LimitFlags;
+    readonly maxCost?: LimitFlags;
     readonly pauseBefore?: readonly string[];
     readonly pauseAfter?: readonly string[];
   },
@@ -41,6 +43,12 @@ export function refusePlanFlags(
     if (flags.maxSteps?.own !== undefined)
       throw new CommandError(`--max-steps: \`${table.name}\` is a plan, which has no steps`, {
         help: "--max-steps GRAPH=N sets the limit of a graph that one of its tasks calls",
+      });
+    const flag =
+      flags.maxTokens?.own !== undefined ? "--max-tokens" : flags.maxCost?.own !== undefined ? "--max-cost" : "";
+    if (flag !== "")
+      throw new CommandError(`${flag}: \`${table.name}\` is a plan, which has no limits`, {
+        help: `${flag} GRAPH=N sets the limit of a graph that one of its tasks calls`,
       });
     return;
   }

@@ -206,7 +206,7 @@ async function attempt(search: Search, choices: ChoiceScript): Promise<Attempt> 
   });
   const limit = options.ownLimit === true ? {} : { maxSteps: trace.length };
   const result = await engine.run(given, { thread: "replay", ...limit });
-  const isCut = result.status === "failed" || result.status === "step_limit";
+  const isCut = result.status === "failed" || result.status === "limit";
   const left = trace.findIndex(({ ran }, step) => {
     const own = steps[step];
     return own === undefined ? step === 0 || !isCut : !isSameStep(own, ran);

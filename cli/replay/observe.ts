@@ -39,7 +39,7 @@ export function observe(replayed: Replayed): Observation[] {
   }
   if (result.incompleteBarriers.length === 0) add("waiting", waitingBarriers(replayed));
   if (result.status === "failed" && result.error !== null) add("failed", [result.error.message]);
-  if (result.status === "step_limit" && result.error !== null) add("limit", [result.error.message]);
+  if (result.status === "limit" && result.error !== null) add("limit", [result.error.message]);
   add("assertion", violatedAssertions(replayed));
   add("lost", lostSignals(replayed));
   add("again", nodesThatRunAgain(replayed));

@@ -174,7 +174,7 @@ function comparePaths(trace: readonly TraceStep[], steps: readonly (readonly str
   for (const [index, { ran }] of trace.entries()) {
     const own = steps[index];
     if (own === undefined) {
-      if (index > 0 && (result.status === "failed" || result.status === "step_limit")) return;
+      if (index > 0 && (result.status === "failed" || result.status === "limit")) return;
       throw mismatch(index, `${names(ran)} ran, but the run has ended (${result.error?.message ?? result.status})`);
     }
     if (names(own) !== names(ran)) throw mismatch(index, `${names(ran)} ran, but the graph runs ${names(own)}`);

@@ -82,7 +82,7 @@ function report(graph: BoundGraph, given: GivenTrace, replayed: Replayed, output
   for (const { text } of happenings) output.result(`  ${styles.error("shown")}: ${text}`);
   if (!shown) {
     output.result(
-      `  ${styles.info("not shown")}: the run follows the trace and ${result.status === "step_limit" ? "has no failure so far" : `ends ${result.status}`}`,
+      `  ${styles.info("not shown")}: the run follows the trace and ${result.status === "limit" ? "has no failure so far" : `ends ${result.status}`}`,
     );
   }
   return {

@@ -2,12 +2,14 @@ import type { Command } from "commander";
 import { EFFECT_NAMES, parseEffect } from "./allowed-effects.ts";
 import type { Effect } from "../../runtime/table/effects.ts";
 import { STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
-import { parseCount, parseStepLimit, type StepLimitFlags } from "./parse-values.ts";
+import { parseAmount, parseCount, parseLimit, type LimitFlags } from "./parse-values.ts";
 
 /** Options that `run` and `resume` have in common. */
 export interface ExecutionOptions {
   readonly store?: string;
-  readonly maxSteps?: StepLimitFlags;
+  readonly maxSteps?: LimitFlags;
+  readonly maxTokens?: LimitFlags;
+  readonly maxCost?: LimitFlags;
   readonly maxParallel?: number;
   readonly allow?: readonly Effect[];
   readonly events?: boolean;
@@ -24,7 +26,17 @@ export function addExecutionOptions(command: Command): void {
     .option(
       "--max-steps <n>",
       "maximum steps of the run, resumes included; replaces `limit steps`; GRAPH=N for a called graph; may be repeated",
-      parseStepLimit,
+      parseLimit("--max-steps", parseCount),
+    )
+    .option(
+      "--max-tokens <n>",
+      "maximum tokens of the run; replaces `limit tokens`; as --max-steps",
+      parseLimit("--max-tokens", parseCount),
+    )
+    .option(
+      "--max-cost <n>",
+      "maximum cost of the run; replaces `limit cost`; as --max-steps",
+      parseLimit("--max-cost", parseAmount),
     )
     .option("--max-parallel <n>", "maximum tasks at the same time", parseCount("--max-parallel", 1))
     .option("--allow <effects>", `allow only these effects: ${EFFECT_NAMES} or none`, parseEffects)

@@ -45,24 +45,39 @@ export function parseCount(flag: string, least: number): (text: string) => numbe
   };
 }
 
-/** Step limits: of the run's own graph, and of called graphs by name. */
-export interface StepLimitFlags {
+/** Parses a number above 0, for `--max-cost`. */
+export function parseAmount(flag: string): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+(\.\d+)?$/.test(text) || value <= 0) {
+      throw new CommandError(`${flag} takes a number above 0, not \`${text}\``);
+    }
+    return value;
+  };
+}
+
+/** Limits: of the run's own graph, and of called graphs by name. */
+export interface LimitFlags {
   readonly own?: number;
   readonly graphs: Readonly<Record<string, number>>;
 }
 
 /** Parses `N`, or `GRAPH=N` for a graph that the run calls; may be repeated. */
-export function parseStepLimit(text: string, before: StepLimitFlags | undefined): StepLimitFlags {
-  const flag = "--max-steps";
-  const { graphs = {}, ...rest } = before ?? {};
-  const [, name, count] = /^(\w+)=(.*)$/.exec(text) ?? [];
-  if (name === undefined) return { ...rest, graphs, own: parseCount(flag, 1)(text) };
-  return { ...rest, graphs: { ...graphs, [name]: parseCount(`${flag} ${name}=`, 1)(count ?? "") } };
+export function parseLimit(
+  flag: string,
+  parse: (flag: string, least: number) => (text: string) => number,
+): (text: string, before: LimitFlags | undefined) => LimitFlags {
+  return (text, before) => {
+    const { graphs = {}, ...rest } = before ?? {};
+    const [, name, count] = /^(\w+)=(.*)$/.exec(text) ?? [];
+    if (name === undefined) return { ...rest, graphs, own: parse(flag, 1)(text) };
+    return { ...rest, graphs: { ...graphs, [name]: parse(`${flag} ${name}=`, 1)(count ?? "") } };
+  };
 }
 
 /** Converts the flags to the option of a run. */
-export function stepLimits(
-  { own, graphs }: StepLimitFlags,
+export function givenLimits(
+  { own, graphs }: LimitFlags,
   graph: string,
 ): number | Readonly<Record<string, number>> | undefined {
   if (Object.keys(graphs).length === 0) return own;

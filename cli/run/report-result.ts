@@ -59,7 +59,8 @@ export function reportResult(result: RunResult, place: RunPlace, output: Output)
   const steps = `${result.steps.length} step${result.steps.length === 1 ? "" : "s"}`;
   output.note(`${statusText(result, output)} after ${steps}${thread === null ? "" : ` · thread ${thread}`}`);
   if (!place.isMemory && thread !== null && RESUMABLE.has(result.status)) {
-    const more = hasReachedLimit(error) ? " --max-steps N" : "";
+    const flag = flagOfLimit(error);
+    const more = flag === undefined ? "" : ` ${flag} N`;
     output.note(`resume with: ngc resume ${quoteArgument(thread)}${place.flags}${more}`);
   }
   const exitCode = exitCodeOf(result.status);
@@ -67,15 +68,22 @@ export function reportResult(result: RunResult, place: RunPlace, output: Output)
   return exitCode === EXIT.ok && hasFailed ? EXIT.failed : exitCode;
 }
 
-/** Whether the graph itself or a called graph has reached its step limit. */
-function hasReachedLimit(error: unknown): boolean {
+/** The flag that raises the limit that the graph itself or a called graph has reached. */
+function flagOfLimit(error: unknown): string | undefined {
   for (let cause = error; cause instanceof NgraphError; cause = cause.cause) {
-    if (cause.code === "NG_STEP_LIMIT") return true;
+    const flag = FLAGS.get(cause.code);
+    if (flag !== undefined) return flag;
   }
-  return false;
+  return undefined;
 }
 
-const RESUMABLE: ReadonlySet<string> = new Set(["failed", "cancelled", "step_limit"]);
+const FLAGS: ReadonlyMap<string, string> = new Map([
+  ["NG_STEP_LIMIT", "--max-steps"],
+  ["NG_TOKEN_LIMIT", "--max-tokens"],
+  ["NG_COST_LIMIT", "--max-cost"],
+]);
+
+const RESUMABLE: ReadonlySet<string> = new Set(["failed", "cancelled", "limit"]);
 
 export function exitCodeOf(status: RunResult["status"]): ExitCode {
   switch (status) {
@@ -87,14 +95,14 @@ export function exitCodeOf(status: RunResult["status"]): ExitCode {
       return EXIT.interrupted;
     case "incomplete":
     case "failed":
-    case "step_limit":
+    case "limit":
       return EXIT.failed;
   }
 }
 
 function statusText(result: RunResult, output: Output): string {
   const { stderrStyles: styles } = output;
-  const text = result.status.replace("_", " ");
+  const text = result.limit === undefined ? result.status : `${result.limit.replace(/s$/, "")} limit`;
   return result.status === "completed" || result.status === "paused" ? styles.info(text) : styles.error(text);
 }
 
@@ -184,6 +192,8 @@ function resultDocument(result: RunResult): object {
   return {
     version: 1,
     status: result.status,
+    ...(result.limit === undefined ? {} : { limit: result.limit }),
+    ...(result.usage === undefined ? {} : { usage: result.usage }),
     thread: result.thread,
     steps: result.steps,
     output: result.output,

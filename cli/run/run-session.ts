@@ -21,7 +21,7 @@ import type { OpenStore } from "../threads/open-store.ts";
 import { allowedEffects } from "./allowed-effects.ts";
 import type { ExecutionOptions } from "./execution-options.ts";
 import { llmFromEnvironment } from "./llm-from-environment.ts";
-import { stepLimits } from "./parse-values.ts";
+import { givenLimits, type LimitFlags } from "./parse-values.ts";
 import type { RunPlace } from "./report-result.ts";
 
 /** A graph or plan to run, and where its run is stored. */
@@ -51,7 +51,7 @@ export interface RunSession {
   /** User code, built-in nodes, store and permissions, for the engine or the plan runner. */
   readonly engineOptions: Pick<EngineOptions, "functions" | "graphs" | "builtins" | "store" | "secrets" | "allow">;
   /** Options that both kinds of runs take. */
-  readonly runOptions: Pick<ExecuteOptions, "maxSteps"> & {
+  readonly runOptions: Pick<ExecuteOptions, "maxSteps" | "maxTokens" | "maxCost"> & {
     readonly maxParallel?: number;
     readonly metadata: { readonly file: string; readonly graph: string };
   };
@@ -87,7 +87,8 @@ export async function openRunSession(
     const text = printableText(line);
     display.above(() => (output.json ? output.problem(text) : output.result(text)));
   });
-  const maxSteps = options.maxSteps === undefined ? undefined : stepLimits(options.maxSteps, table.name);
+  const limit = (flags: LimitFlags | undefined) => (flags === undefined ? undefined : givenLimits(flags, table.name));
+  const [maxSteps, maxTokens, maxCost] = [limit(options.maxSteps), limit(options.maxTokens), limit(options.maxCost)];
   const say = options.events === true ? quietly(output) : output;
   let stored: string | undefined;
   return {
@@ -103,6 +104,8 @@ export async function openRunSession(
     runOptions: {
       metadata: { file: resolve(file), graph: table.name },
       ...(maxSteps === undefined ? {} : { maxSteps }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+      ...(maxCost === undefined ? {} : { maxCost }),
       ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
     },
     redact,

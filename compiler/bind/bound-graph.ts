@@ -7,7 +7,7 @@ import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
-import type { Effect, FunctionSpec } from "../../runtime/table/table.ts";
+import type { Effect, FunctionSpec, Table } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { ControlNet, NetEntry } from "../control/net.ts";
 import type { TypeScriptCheck } from "../expressions/typescript-check.ts";
@@ -45,7 +45,7 @@ export interface BoundGraph {
   /** The control flow of the nodes and edges. */
   readonly control: ControlNet;
   readonly assertions: readonly BoundAssertion[];
-  readonly limits: { readonly steps: number | null; readonly parallel: number | null };
+  readonly limits: Table["limits"];
   /** Imported functions that the graph uses, once each, in order of first use. */
   readonly functions: readonly FunctionSpec[];
   /** Named types that are used, once each, sorted by name; recursive ones through `ref`. */

@@ -95,26 +95,30 @@ export function collectDeclarations(
   return { channels, derived, nodes, edges, limits, defaults, assertions, drops, poisoned, hasUnknownNames, hasBroken };
 }
 
-/** `limit steps` and `limit parallel`. The default is 100 steps (2.8). */
+/** `limit steps`, `limit tokens`, `limit cost` and `max parallel`. The default is 100 steps (2.8). */
 export function bindLimits(limits: readonly Ast.LimitDecl[], context: GraphContext): BoundGraph["limits"] {
-  const bound: { steps: number | null; parallel: number | null } = { steps: 100, parallel: null };
+  const bound: { steps: number | null; parallel: number | null; tokens?: number; cost?: number } = {
+    steps: 100,
+    parallel: null,
+  };
   const first = new Map<string, Span>();
   for (const { of, value, span } of limits) {
-    const what = of === "steps" ? "`limit steps`" : "`max parallel`";
+    const what = of === "parallel" ? "`max parallel`" : `\`limit ${of}\``;
     const earlier = first.get(of);
     if (earlier !== undefined) {
       context.report(statedTwice(placeIn(context, span), { what, first: placeIn(context, earlier) }));
       continue;
     }
     first.set(of, span);
-    if (value === "none") bound[of] = null;
-    else if (value.value >= 1) bound[of] = value.value;
+    if (value === "none") {
+      if (of === "steps" || of === "parallel") bound[of] = null;
+    } else if (of === "cost" ? value.value > 0 : value.value >= 1) bound[of] = value.value;
     else if (of === "parallel") context.report(maxParallelBelowOne(placeIn(context, value.span)));
     else {
       const facts = {
-        message: "`limit steps` is at least 1",
-        label: "no node could run",
-        help: "write `limit steps none` for no limit",
+        message: of === "cost" ? "`limit cost` is more than 0" : `\`limit ${of}\` is at least 1`,
+        label: of === "steps" ? "no node could run" : "no node could follow a report",
+        help: `write \`limit ${of} none\` for no limit`,
       };
       context.report(illegalPolicyValue(placeIn(context, value.span), facts));
     }
@@ -122,7 +126,6 @@ export function bindLimits(limits: readonly Ast.LimitDecl[], context: GraphConte
   return bound;
 }
 
-/** @param conditionOf types the condition of `condition at a` */
 export function bindAssertions(
   assertions: readonly Ast.AssertDecl[],
   conditionOf: (condition: Ast.Expr, node: NodeEntry) => TypedExpression,

@@ -24,9 +24,10 @@ export function layoutStatement(statement: AnyStatement, source: SourceView): Do
     case "Derive":
       return words("derive", statement.name.name, "=", layoutExpression(statement.value, source));
     case "Limit":
-      return statement.of === "steps"
-        ? words("limit", "steps", statement.value === "none" ? "none" : layoutCount(statement.value))
-        : words("max", "parallel", statement.value === "none" ? "none" : layoutCount(statement.value));
+      return words(
+        ...(statement.of === "parallel" ? ["max", "parallel"] : ["limit", statement.of]),
+        statement.value === "none" ? "none" : layoutCount(statement.value),
+      );
     case "Defaults":
       return words("defaults", layoutPolicyBlock(statement.policies, source));
     case "Assert":

@@ -483,6 +483,14 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     return { kind: "Count", span: this.spanOf(token), value: Math.floor(value) };
   }
 
+  /** A number that may have a fraction. */
+  protected amount(what: string): Count {
+    const token = this.take(t.Numeral, what);
+    if (this.RECORDING_PHASE) return { kind: "Count", span: NOWHERE, value: 0 };
+    const { value } = numberValue(this.reading, token.image, token.startOffset);
+    return { kind: "Count", span: this.spanOf(token), value };
+  }
+
   protected durationAhead(): Duration {
     if (!this.RECORDING_PHASE && this.at(t.Numeral)) {
       const { image } = this.LA(1);

@@ -85,7 +85,8 @@ const NAMES = [
   "conditionArm",
   // Limits and assertions
   "limit",
-  "stepLimit",
+  "limitKind",
+  "limitValue",
   "assertion",
   "assertEach",
   // Tests

@@ -13,15 +13,15 @@ export abstract class GraphRules extends EdgeRules {
     return this.choose<LimitDecl>(D.limit, [
       () => {
         this.takeWord("limit");
-        this.takeWord("steps");
-        const value = this.choose<LimitDecl["value"]>(D.stepLimit, [
+        const of = this.takeOneOf(D.limitKind, ["steps", "tokens", "cost"], "`steps`, `tokens` or `cost`");
+        const value = this.choose<LimitDecl["value"]>(D.limitValue, [
           () => {
             this.takeWord("none");
             return "none";
           },
-          () => this.count("a number of steps, or `none`"),
+          () => (of === "cost" ? this.amount("a cost, or `none`") : this.count(`a number of ${of}, or \`none\``)),
         ]);
-        return { kind: "Limit", span: this.spanFrom(first), of: "steps", value };
+        return { kind: "Limit", span: this.spanFrom(first), of, value };
       },
       () => {
         this.takeWord("max");

@@ -158,7 +158,8 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
     ],
   ],
   limit: [["'limit'"], ["'max'"]],
-  stepLimit: [["'none'"], ["Numeral"]],
+  limitKind: [["'steps'"], ["'tokens'"], ["'cost'"]],
+  limitValue: [["'none'"], ["Numeral"]],
   assertion: [
     ["'once' Identifier"],
     ["'eventually' Identifier"],
@@ -232,7 +233,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
     ["'config' Identifier", "'input' Identifier", "'memory' Identifier", "'output' Identifier", "'state' Identifier"],
     ["'derive' Identifier"],
     ["'node' Identifier"],
-    ["'limit' 'steps'", "'max' 'parallel'"],
+    ["'limit' 'cost'", "'limit' 'steps'", "'limit' 'tokens'", "'max' 'parallel'"],
     ["'defaults' LeftBrace"],
     [
       "'assert' 'eventually'",

@@ -6,6 +6,7 @@ import type { IToken, TokenType } from "chevrotain";
 import * as t from "../lexer/tokens.ts";
 import { CHANNEL_WORDS, CLAUSE_WORDS, GRAPH_WORDS, ITEM_WORDS, POLICY_WORDS, TEST_WORDS } from "../words.ts";
 
+const LIMIT_WORDS: ReadonlySet<string> = new Set(["steps", "tokens", "cost"]);
 const ASSERTION_WORDS: ReadonlySet<string> = new Set(["once", "eventually", "never"]);
 
 export type BodyKind = "graph" | "plan" | "test";
@@ -89,7 +90,7 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
     if (first === "node") return named && is(source, index + 2, t.Equal);
     if (first === "derive") return named && (is(source, index + 2, t.Equal) || is(source, index + 2, t.Colon));
     if (first === "defaults") return is(source, index + 1, t.LeftBrace);
-    if (first === "limit") return isPair && next === "steps";
+    if (first === "limit") return isPair && LIMIT_WORDS.has(next);
     if (first === "assert") return isPair && (ASSERTION_WORDS.has(next) || word(source, index + 2) === "before");
     if (first === "drop") return named && !is(source, index + 2, t.Arrow) && !startsEdgeClause(source, index + 1);
     return (first === "all" || first === "settled" || first === "any") && is(source, index + 1, t.LeftParen);

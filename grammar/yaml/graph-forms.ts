@@ -37,7 +37,7 @@ import {
   type Fields,
 } from "./form.ts";
 import { POLICY_FIELDS, policiesOf } from "./policy-forms.ts";
-import { countForm } from "./small-forms.ts";
+import { amountForm, countForm } from "./small-forms.ts";
 import { entrySpan, type YamlEntry } from "./yaml-tree.ts";
 
 export const typeForm = named(
@@ -268,27 +268,34 @@ export const tasksForm: Form<(TaskDecl | Broken)[]> = mapOf<Identifier, TaskValu
 
 // Limits and assertions -------------------------------------------------------------------------------
 
-const stepsForm: Form<Count | "none"> = {
-  expected: "a number of steps, or `none`",
-  schema: () => ({ anyOf: [{ type: "integer", minimum: 0 }, { const: "none" }] }),
-  read: (node, reader) =>
-    node.kind === "scalar" && node.value === "none"
-      ? "none"
-      : countForm("a number of steps, or `none`").read(node, reader),
-};
+function limitForm(what: string, form: Form<Count>): Form<Count | "none"> {
+  return {
+    expected: `${what}, or \`none\``,
+    schema: (definitions) => ({ anyOf: [form.schema(definitions), { const: "none" }] }),
+    read: (node, reader) => (node.kind === "scalar" && node.value === "none" ? "none" : form.read(node, reader)),
+  };
+}
 
-export const limitsForm: Form<LimitDecl[]> = recordForm(
-  "`limits`",
-  {
-    steps: optional(stepsForm, "The most steps of one run, or `none`."),
-    "max parallel": optional(countForm("a number of tasks"), "The most tasks at the same time."),
-  },
-  ({ values, entries }): LimitDecl[] =>
-    entries.flatMap((entry): LimitDecl[] => {
-      const value = entry.key === "steps" ? values.steps : values["max parallel"];
-      if (value === undefined) return [];
-      return [{ kind: "Limit", span: entrySpan(entry), of: entry.key === "steps" ? "steps" : "parallel", value }];
-    }),
+const LIMIT_FIELDS = {
+  steps: optional(
+    limitForm("a number of steps", countForm("a number of steps, or `none`")),
+    "The most steps of one run, or `none`.",
+  ),
+  tokens: optional(
+    limitForm("a number of tokens", countForm("a number of tokens, or `none`")),
+    "The most tokens that one run may use, or `none`.",
+  ),
+  cost: optional(limitForm("a cost", amountForm("a cost, or `none`")), "The highest cost of one run, or `none`."),
+  "max parallel": optional(countForm("a number of tasks"), "The most tasks at the same time."),
+} as const satisfies Fields;
+
+export const limitsForm: Form<LimitDecl[]> = recordForm("`limits`", LIMIT_FIELDS, ({ values, entries }): LimitDecl[] =>
+  entries.flatMap((entry): LimitDecl[] => {
+    const key = entry.key as keyof typeof LIMIT_FIELDS;
+    const value = values[key];
+    if (value === undefined) return [];
+    return [{ kind: "Limit", span: entrySpan(entry), of: key === "max parallel" ? "parallel" : key, value }];
+  }),
 );
 
 export const defaultsForm: Form<Omit<DefaultsDecl, "span">> = recordForm(

@@ -29,6 +29,17 @@ export function countForm(expected: string): Form<Count> {
   });
 }
 
+/** A number that is not negative. */
+export function amountForm(expected: string): Form<Count> {
+  return scalarForm(expected, { type: "number", minimum: 0 }, (node, reader) => {
+    const { value } = node;
+    if (typeof value !== "number" || !Number.isFinite(value) || value < 0 || Object.is(value, -0)) {
+      return wrongKind(node, reader, expected);
+    }
+    return { kind: "Count", span: node.span, value };
+  });
+}
+
 /** A boolean. `false` has the meaning of a missing key. */
 export const flagForm: Form<boolean> = scalarForm("true", { type: "boolean" }, (node, reader) =>
   typeof node.value === "boolean" ? node.value : wrongKind(node, reader, "true"),

@@ -242,7 +242,7 @@ function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
       case "Limit": {
         const value = statement.value === "none" ? "none" : statement.value.value;
         if (statement.of === "parallel") sections.set("max parallel", value, statement);
-        else sections.declare("limits", "steps", value, statement);
+        else sections.declare("limits", statement.of, value, statement);
         break;
       }
       case "Defaults":

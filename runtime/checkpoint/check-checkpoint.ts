@@ -1,5 +1,6 @@
 import type { Checkpoint } from "../interface/checkpoint.ts";
 import { StoreError } from "../interface/errors.ts";
+import { readUsage } from "../interface/usage.ts";
 import { unknownIn } from "../interface/known-phase.ts";
 
 /** The checkpoint that was requested. Without an `id`: the head of the namespace. */
@@ -52,6 +53,7 @@ const OPTIONAL: ReadonlySet<keyof Checkpoint> = new Set([
   "outcome",
   "ends",
   "finally",
+  "usage",
 ] as const);
 
 type Fits = (value: unknown) => boolean;
@@ -90,6 +92,7 @@ const SHAPES: readonly (readonly [keyof Checkpoint, Fits])[] = [
   ["outcome", withTexts("status")],
   ["ends", (value) => Number.isSafeInteger(value)],
   ["finally", (value) => withTexts("status")(value) && record((value as { readonly values?: unknown }).values)],
+  ["usage", (value) => readUsage(value) !== undefined],
   ["errors", record],
   ["metadata", record],
   // The fields of these records are checked where they are read.

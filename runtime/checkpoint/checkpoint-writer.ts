@@ -9,6 +9,7 @@ import {
 } from "../interface/checkpoint.ts";
 import { NodeError, type NgraphError } from "../interface/errors.ts";
 import { setField } from "../expression/operations.ts";
+import type { Usage } from "../interface/usage.ts";
 import type { Json } from "../value/json.ts";
 import { signalsOf } from "../routing/barrier-state.ts";
 import { isThenable } from "../value/promise.ts";
@@ -17,7 +18,7 @@ import { takenBy } from "./inbox.ts";
 import type { Run } from "../run/run.ts";
 import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
 import { firstDue } from "./waits.ts";
-import { dueWrite } from "./restore-run.ts";
+import { dueWrite, usageWrite } from "./restore-run.ts";
 import { channelShapes } from "./channel-shapes.ts";
 import { newId } from "./ids.ts";
 import { listChange } from "./list-change.ts";
@@ -120,6 +121,19 @@ export class CheckpointWriter {
       const taken = results.flatMap(takenBy).map(({ id }) => id);
       return store.putWrites!(claim, headId, results, ...(taken.length === 0 ? [] : [taken]));
     });
+  }
+
+  /** Stores what the run has used since the head. The run does not wait for it. */
+  keepUsage(usage: Usage): void {
+    const { store, claim, journal, durability } = this.#durable;
+    const { headId } = this;
+    if (store.putWrites === undefined || headId === null || durability === "exit") return;
+    try {
+      // A failure is thrown by the next write of the run.
+      journal.write(() => store.putWrites!(claim, headId, [usageWrite(usage)]))?.catch(() => undefined);
+    } catch {
+      // The journal has failed before, and reports that at its next write, too.
+    }
   }
 
   /**
@@ -241,6 +255,7 @@ export class CheckpointWriter {
     if (run.outcome !== undefined) header.outcome = run.outcome;
     if (run.ends > 0) header.ends = run.ends;
     if (run.finallyEnd !== undefined) header.finally = this.#finally(run.finallyEnd);
+    if (run.usage !== undefined) header.usage = run.usage;
     if (run.attempt !== 1) header.attempt = run.attempt;
     if (run.argumentsRound !== 1) header.argumentsRound = run.argumentsRound;
     const children = { ...unfinished?.children, ...run.finallyChildren };

@@ -5,6 +5,7 @@ import {
   type PendingWrite,
 } from "../interface/checkpoint.ts";
 import { NodeError, RunError, StoreError, type NgraphError } from "../interface/errors.ts";
+import { readUsage, type Usage } from "../interface/usage.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import { checkCheckpoint, type RequestedCheckpoint } from "./check-checkpoint.ts";
 import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
@@ -98,6 +99,7 @@ export function restoreRun(
   }
   restoreOutcome(run, head);
   run.step = resumeStep(head);
+  restoreUsage(run, head, writes);
   if (head.passedGates !== undefined) run.passed = new Set(head.passedGates);
   // Mutation point: restored-sends
   run.sends = head.pendingSends.map(({ taskId, node: name, item }) => ({ taskId, node: node(name), item }));
@@ -255,7 +257,21 @@ export function isAnswer(write: PendingWrite): boolean {
 
 /** Whether a pending write is the result of a task. */
 export function isResult(write: PendingWrite): boolean {
-  return !isAnswer(write) && !isDue(write) && !isWoken(write);
+  return !isAnswer(write) && !isDue(write) && !isWoken(write) && write.taskId !== USAGE;
+}
+
+const USAGE = "usage:";
+
+/** The pending write of what a run has used so far. It replaces the one before. */
+export function usageWrite(usage: Usage): PendingWrite {
+  return { taskId: USAGE, node: "", result: { ...usage } };
+}
+
+/** Restores what the run of a checkpoint has used. @param writes stored after the checkpoint */
+export function restoreUsage(run: Run, head: Checkpoint, writes: readonly PendingWrite[]): void {
+  const write = writes.find(({ taskId }) => taskId === USAGE);
+  // Mutation point: restored-usage
+  run.usage = (write === undefined ? undefined : readUsage(write.result)) ?? head.usage;
 }
 
 const WOKEN = "woken:";

@@ -52,7 +52,7 @@ import { LINKER } from "../plan/link-calls.ts";
 import {
   createCore,
   createShared,
-  maxStepsOf,
+  limitsOfCall,
   ON_RESULT,
   ON_STATE,
   type EngineCore,
@@ -168,13 +168,13 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
   checkOptions("a run", options, RUN_OPTIONS);
   core.drain.refuseNewRun();
   const { program } = core;
-  const maxSteps = maxStepsOf(core, options);
+  const limits = limitsOfCall(core, options);
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     const { head, isOwn } = await loadClaimedHead(durable, program);
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
     const shared = createShared(core, options, { threadId, durable, ttl: head?.ttl });
-    const run = new Run(program, shared, { cancellation, maxSteps });
+    const run = new Run(program, shared, { cancellation, limits });
     applyInput(run, input);
     applyConfig(run, options.config);
     followRun(run, head, { isAdmitted: isOwn });
@@ -189,14 +189,14 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
 async function runWithoutStore(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
   checkOptions("a run", options, RUN_OPTIONS);
   const { program } = core;
-  const maxSteps = maxStepsOf(core, options);
+  const limits = limitsOfCall(core, options);
   if (program.pausingNode !== undefined) throw needsStore(program.table.name, program.pausingNode);
   const [breakpoint] = [...(options.pauseBefore ?? []), ...(options.pauseAfter ?? [])];
   if (breakpoint !== undefined) throw needsStore(program.table.name, breakpoint);
   const onFailure = options.onFailure ?? core.options.onFailure;
   const cancellation = new Cancellation(options.signal !== undefined || onFailure === "abort");
   if (program.receives && options.thread !== undefined) return runWithMailbox(core, input, options, options.thread);
-  const run = new Run(program, createShared(core, options, { threadId: options.thread }), { cancellation, maxSteps });
+  const run = new Run(program, createShared(core, options, { threadId: options.thread }), { cancellation, limits });
   applyInput(run, input);
   applyConfig(run, options.config);
   if (options.signal === undefined && !run.listening) return resultOf(run, await beginRun(run));
@@ -218,7 +218,7 @@ async function runWithMailbox(
   const mailbox = new Mailbox();
   const cancellation = new Cancellation(true);
   const shared = createShared(core, options, { threadId, mailbox });
-  const run = new Run(core.program, shared, { cancellation, maxSteps: maxStepsOf(core, options) });
+  const run = new Run(core.program, shared, { cancellation, limits: limitsOfCall(core, options) });
   applyInput(run, input);
   applyConfig(run, options.config);
   core.mailboxes.set(threadId, mailbox);

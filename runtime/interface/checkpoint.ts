@@ -1,4 +1,5 @@
 import type { ExpectedType } from "./context.ts";
+import type { Usage } from "./usage.ts";
 import type { Json } from "../value/json.ts";
 
 /** The schema of checkpoint records. 0 is reserved for records without a version. */
@@ -81,7 +82,7 @@ export interface CheckpointHeader {
   readonly answers: readonly ConsumedAnswer[];
   /** Node name -> the value of `error` in that node, for targets of error edges in the next step. */
   readonly errors: Readonly<Record<string, Json>>;
-  readonly status: "running" | "paused" | "completed" | "incomplete" | "failed" | "step_limit" | "cancelled";
+  readonly status: "running" | "paused" | "completed" | "incomplete" | "failed" | "limit" | "cancelled";
   readonly label: string | null;
   readonly metadata: Readonly<Record<string, Json>>;
   /** Milliseconds since 1970, for display only: it never decides an order. */
@@ -109,6 +110,8 @@ export interface CheckpointHeader {
   readonly dues?: Readonly<Record<string, number>>;
   /** Signals that tasks have taken since the outermost graph's last completed step. A fork from before takes them again. */
   readonly taken?: readonly Signal[];
+  /** What the run has used so far, in all attempts and called graphs. Absent if nothing was reported. */
+  readonly usage?: Usage;
   /** Why the run failed. */
   readonly failure?: {
     readonly code: string;
@@ -125,7 +128,7 @@ export interface CheckpointHeader {
   readonly ends?: number;
   /** How the `finally` part has ended, and the values of the channels that it has written. */
   readonly finally?: {
-    readonly status: "completed" | "incomplete" | "failed" | "step_limit" | "cancelled";
+    readonly status: "completed" | "incomplete" | "failed" | "limit" | "cancelled";
     readonly values: Readonly<Record<string, Json>>;
     readonly failure?: CheckpointHeader["failure"];
   };

@@ -1,6 +1,7 @@
 import type { Json } from "../value/json.ts";
 import type { LongTermMemory } from "./memory.ts";
 import type { ThreadId } from "./checkpoint.ts";
+import type { Usage } from "./usage.ts";
 import type { ValueType } from "../table/value-type.ts";
 
 /** Objects that a program gives to a run for its node bodies, by name. */
@@ -53,6 +54,11 @@ export interface NodeContext {
   stop(): Command;
   /** The long-term memory of the engine. A write is durable at once, and made again when the body runs again. */
   readonly memory: LongTermMemory;
+  /**
+   * Reports what a call of a model has used. It counts towards `limit tokens` and `limit cost` of the graph and of the
+   * graphs that call it, whether or not the attempt succeeds. Several reports add up.
+   */
+  usage(used: Partial<Usage>): void;
   /**
    * Emits a `custom` event. The kind `token` marks a part of a text that is being generated: such events are the items of the stream
    * view `tokens`, not of `custom`.

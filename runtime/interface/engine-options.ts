@@ -12,6 +12,7 @@ import type { GeneratedExpression } from "../expression/compile-expression.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import type { NodeCache } from "../run/node-cache.ts";
 import type { Store } from "./store.ts";
+import type { Usage } from "./usage.ts";
 import type { Effect, Table } from "../table/table.ts";
 
 /** A function that a graph imports: a node body, a reducer, or a function that expressions call. */
@@ -75,7 +76,9 @@ export interface EngineOptions extends Bindings {
   readonly storeTimeoutMs?: number;
   /** Defaults of the same fields in `RunOptions`. */
   readonly durability?: Durability;
-  readonly maxSteps?: GivenStepLimits;
+  readonly maxSteps?: GivenLimits;
+  readonly maxTokens?: GivenLimits;
+  readonly maxCost?: GivenLimits;
   readonly maxParallel?: number | null;
   readonly onFailure?: OnFailure;
   readonly ttl?: number | null;
@@ -90,10 +93,10 @@ export type Woken =
   | { readonly thread: ThreadId; readonly result: null; readonly error: NgraphError };
 
 /**
- * Step limits that replace `limit steps`; `null` is no limit. A number applies to the outermost graph. A record applies
- * to graphs by name, called graphs included.
+ * Limits that replace `limit steps`, `limit tokens` or `limit cost`; `null` is no limit. A number applies to the
+ * outermost graph. A record applies to graphs by name, called graphs included.
  */
-export type GivenStepLimits = number | null | Readonly<Record<string, number | null>>;
+export type GivenLimits = number | null | Readonly<Record<string, number | null>>;
 
 /**
  * When a step is durable (5.8). `sync`: before the next step starts. `async`: written in the background, in order.
@@ -113,7 +116,11 @@ export interface ExecuteOptions {
    * called graphs included. A number given to a resume also raises the limit of called graphs that have stopped at a
    * lower limit.
    */
-  readonly maxSteps?: GivenStepLimits;
+  readonly maxSteps?: GivenLimits;
+  /** Tokens that the run may use, resumes and called graphs included; replaces `limit tokens`. As `maxSteps`. */
+  readonly maxTokens?: GivenLimits;
+  /** The cost that the run may reach, resumes and called graphs included; replaces `limit cost`. As `maxSteps`. */
+  readonly maxCost?: GivenLimits;
   /** Tasks in flight at once; replaces `max parallel` of the graph. `null`: no limit. */
   readonly maxParallel?: number | null;
   readonly durability?: Durability;
@@ -172,7 +179,10 @@ export interface ResumeOptions<Config = JsonObject> extends ExecuteOptions {
   readonly config?: SomeConfig<Config>;
 }
 
-export type RunStatus = "completed" | "incomplete" | "paused" | "failed" | "step_limit" | "cancelled";
+export type RunStatus = "completed" | "incomplete" | "paused" | "failed" | "limit" | "cancelled";
+
+/** What a run with the status `limit` has reached. */
+export type LimitKind = "steps" | "tokens" | "cost";
 
 export interface IncompleteBarrier {
   readonly id: string;
@@ -185,6 +195,10 @@ export interface IncompleteBarrier {
 
 export interface RunResult<Output = JsonObject, State = JsonObject> {
   readonly status: RunStatus;
+  /** With the status `limit`: the limit that the run has reached. */
+  readonly limit?: LimitKind;
+  /** What the run has used so far, resumes and called graphs included. Absent if nothing was reported. */
+  readonly usage?: Usage;
   /** Output channels by name. */
   readonly output: Output;
   /** All channels by name. */
@@ -194,7 +208,7 @@ export interface RunResult<Output = JsonObject, State = JsonObject> {
   /** The pauses that wait for an answer; empty unless the status is `paused`. */
   readonly pauses: readonly PauseItem[];
   readonly incompleteBarriers: readonly IncompleteBarrier[];
-  /** Set for the statuses `failed`, `step_limit` (NG_STEP_LIMIT) and `cancelled` (NG_CANCELLED, NG_DRAINED), otherwise `null`. */
+  /** Set for the statuses `failed`, `limit` (NG_STEP_LIMIT, NG_TOKEN_LIMIT, NG_COST_LIMIT) and `cancelled` (NG_CANCELLED, NG_DRAINED), otherwise `null`. */
   readonly error: NodeError | NgraphError | null;
   /** How the run has ended, if its graph has a `finally` part. It is set while this part is paused, too. */
   readonly outcome?: RunOutcome;
@@ -464,7 +478,7 @@ export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObj
   readonly memory: LongTermMemory;
   run(input: Input, options?: RunOptions<Config>): Promise<RunResult<Output, State>>;
   /**
-   * Resumes a thread after a pause, a failure, a step limit, a cancellation or a crash. A string, number or boolean in
+   * Resumes a thread after a pause, a failure, a limit, a cancellation or a crash. A string, number or boolean in
    * place of the options answers the one pause that waits.
    */
   resume(thread: ThreadId, options?: ResumeOptions<Config> | BareAnswer): Promise<RunResult<Output, State>>;

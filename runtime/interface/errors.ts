@@ -18,6 +18,8 @@ export type RunErrorCode =
   | "NG_BAD_INPUT"
   | "NG_MISSING_FUNCTION"
   | "NG_STEP_LIMIT"
+  | "NG_TOKEN_LIMIT"
+  | "NG_COST_LIMIT"
   | "NG_CANCELLED"
   | "NG_DRAINED"
   | "NG_EFFECT_DENIED"

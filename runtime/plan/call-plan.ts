@@ -5,6 +5,7 @@ import { Cancellation } from "../run/cancellation.ts";
 import { PauseSignal } from "../step/pause-signal.ts";
 import { inheritConfig } from "../run/run-config.ts";
 import { applyInput, followRun } from "../run/run-input.ts";
+import { NO_LIMITS } from "../run/limits.ts";
 import { placeOfCall, Run } from "../run/run.ts";
 import type { Attempt } from "../step/attempt.ts";
 import { loadCall } from "../checkpoint/load-checkpoint.ts";
@@ -30,8 +31,9 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
   attempt.onAbort = (reason) => cancellation.cancel(reason);
   const run = new Run(program.program, shared, {
     cancellation,
-    maxSteps: null,
+    limits: NO_LIMITS,
     place: placeOfCall(caller, task),
+    caller,
   });
   const call = durable === undefined ? undefined : await loadCall(durable, run, caller.children);
   const head = call?.head;

@@ -1,6 +1,6 @@
 /** The public interface of plans: options and results of a runner. The implementation starts at `plan-runner.ts`. */
 import type { PauseItem, ThreadId } from "../interface/checkpoint.ts";
-import type { EngineOptions, GivenStepLimits, SomeConfig } from "../interface/engine-options.ts";
+import type { EngineOptions, GivenLimits, SomeConfig } from "../interface/engine-options.ts";
 import type { NgraphError } from "../interface/errors.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import type { PlanEvent, PlanEventListener, PlanTotals } from "./plan-events.ts";
@@ -9,7 +9,10 @@ import type { PlanTable } from "../table/plan-table.ts";
 import type { TaskCache } from "./task-cache.ts";
 
 /** `onEvent` receives the events of graphs that tasks call. The `onEvent` of a run receives the events of the plan. */
-export type PlanRunnerOptions = Omit<EngineOptions, "maxSteps" | "onFailure" | "wake" | "onWake">;
+export type PlanRunnerOptions = Omit<
+  EngineOptions,
+  "maxSteps" | "maxTokens" | "maxCost" | "onFailure" | "wake" | "onWake"
+>;
 
 /** Options of both runs and resumes. */
 export interface PlanExecuteOptions {
@@ -34,7 +37,11 @@ export interface PlanExecuteOptions {
    * Step limits of the graphs that tasks call, by name (a plan has no steps). A number given to a resume raises the
    * limit of graphs that have stopped at a lower limit.
    */
-  readonly maxSteps?: GivenStepLimits;
+  readonly maxSteps?: GivenLimits;
+  /** Limits of the tokens of graphs that tasks call, by name. */
+  readonly maxTokens?: GivenLimits;
+  /** Limits of the cost of graphs that tasks call, by name. */
+  readonly maxCost?: GivenLimits;
   /** Stored with the run. */
   readonly metadata?: JsonObject;
   /** The cache for tasks with a `cache` policy. Without it these tasks always run. */

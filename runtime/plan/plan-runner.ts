@@ -15,6 +15,7 @@ import { answerWrite } from "../checkpoint/restore-run.ts";
 import { applyConfig, changeConfig } from "../run/run-config.ts";
 import { applyInput, followRun } from "../run/run-input.ts";
 import { createCore, createShared, type EngineCore } from "../run/run-settings.ts";
+import { NO_LIMITS, type LimitOptions } from "../run/limits.ts";
 import { Run } from "../run/run.ts";
 import { newId } from "../checkpoint/ids.ts";
 import type { Shared } from "../run/shared.ts";
@@ -119,7 +120,7 @@ async function startPlan(
       ttl: head?.ttl,
       metadata: metadataOf(plan, info, options),
     });
-    const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
+    const run = new Run(plan.program, shared, { cancellation, limits: NO_LIMITS });
     applyInput(run, input);
     applyConfig(run, options.config);
     followRun(run, head);
@@ -145,7 +146,7 @@ async function startWithoutStore(
   const unlink = linkSignal(options.signal, cancellation);
   try {
     const shared = createShared(core, limitsOf(options), { threadId: options.thread, runId });
-    const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
+    const run = new Run(plan.program, shared, { cancellation, limits: NO_LIMITS });
     applyInput(run, input);
     applyConfig(run, options.config);
     const info: PlanRunInfo = { runId, resumedFrom: null, thread: null, lastRun: null };
@@ -194,7 +195,7 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
       isResume: true,
       metadata: { ...head.metadata, ...metadataOf(plan, info, options) },
     });
-    const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
+    const run = new Run(plan.program, shared, { cancellation, limits: NO_LIMITS });
     const restored = restorePlan(plan, run, head, writes, { keepsChanged: selected !== undefined });
     changeConfig(run, options.config);
     return executePlan(plan, run, withoutSelected(run, plan, restored, selected), selected, info, options);
@@ -301,8 +302,12 @@ function forRunner({ signal }: PlanExecuteOptions): { readonly signal?: AbortSig
   return signal === undefined ? {} : { signal };
 }
 
-function limitsOf({ maxSteps }: PlanExecuteOptions): Pick<PlanExecuteOptions, "maxSteps"> {
-  return maxSteps === undefined ? {} : { maxSteps };
+function limitsOf({ maxSteps, maxTokens, maxCost }: PlanExecuteOptions): LimitOptions {
+  return {
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxCost === undefined ? {} : { maxCost }),
+  };
 }
 
 function metadataOf(plan: PlanProgram, info: PlanRunInfo, options: PlanExecuteOptions): JsonObject {

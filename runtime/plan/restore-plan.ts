@@ -1,5 +1,5 @@
 import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
-import { pausesByTask, isResult } from "../checkpoint/restore-run.ts";
+import { pausesByTask, isResult, restoreUsage } from "../checkpoint/restore-run.ts";
 import type { Run } from "../run/run.ts";
 import { ThreadError } from "../interface/errors.ts";
 import type { JsonObject } from "../value/json.ts";
@@ -32,6 +32,7 @@ export function restorePlan(
   { keepsChanged = false }: { readonly keepsChanged?: boolean } = {},
 ): RestoredPlan {
   const problems: string[] = [];
+  restoreUsage(run, head, writes);
   const { channels, channelIndex } = program.program;
   for (const [name, value] of Object.entries(head.values)) {
     const index = channelIndex.get(name);

@@ -13,6 +13,7 @@ import { isAllowed, type Effect } from "../table/effects.ts";
 import type { NodeSpec, Table } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
 import { LONGEST_HOLD } from "../interface/clock.ts";
+import type { RunLimits } from "../run/limits.ts";
 import { ChannelCode } from "./channel-code.ts";
 
 /** A table linked with its code, ready to run. Compiled once for an engine; shared by all its runs. */
@@ -34,6 +35,8 @@ export interface Program {
   /** All fields of the output and of the state, with the value `null`. */
   readonly outputTemplate: JsonObject;
   readonly stateTemplate: JsonObject;
+  /** The limits that the graph states. */
+  readonly limits: RunLimits;
   /** Start values by channel; `null` for inputs without one. */
   readonly initial: readonly Json[];
   readonly nodeIndex: ReadonlyMap<string, number>;
@@ -279,6 +282,11 @@ function link(
         plainTasks: undefined,
         goes: spec.goes === undefined ? undefined : new Set(spec.goes),
       };
+    }),
+    limits: Object.freeze({
+      steps: table.limits.steps,
+      tokens: table.limits.tokens ?? null,
+      cost: table.limits.cost ?? null,
     }),
     initial: table.channels.map((channel) => channel.initial ?? null),
     nodeIndex: new Map(table.nodes.map(({ name }, index) => [name, index])),

@@ -92,6 +92,16 @@ export function checkCount(name: string, value: number | null, least: number): n
   );
 }
 
+/** As `checkCount`, for any number. @throws RunError NG_BAD_INPUT */
+export function checkAmount(name: string, value: number | null, least: number): number | null {
+  if (value === null || value === Number.POSITIVE_INFINITY) return null;
+  if (Number.isFinite(value) && value >= least) return value;
+  throw new RunError(
+    "NG_BAD_INPUT",
+    `\`${name}\` is a number of at least ${least}, or null for no limit, not ${String(value)}`,
+  );
+}
+
 /** Refuses a store that lacks a required method. */
 function checkStore(store: Store | undefined): void {
   if (store === undefined) return;

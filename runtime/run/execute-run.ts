@@ -4,6 +4,7 @@ import { isAbandoned } from "../checkpoint/guarded-store.ts";
 import { emitEvent, eventError } from "../event/run-events.ts";
 import { Cancellation } from "./cancellation.ts";
 import { createShared, type EngineCore } from "./run-settings.ts";
+import { NO_LIMITS } from "./limits.ts";
 import { Run, type RunEnd } from "./run.ts";
 import { stoppedEnd } from "./run-end.ts";
 
@@ -49,7 +50,7 @@ export async function orCancelled(
     cancellation.cancel(options.signal.reason);
     const run = new Run(core.program, createShared(core, {}, { threadId: options.thread }), {
       cancellation,
-      maxSteps: null,
+      limits: NO_LIMITS,
     });
     return resultOf(run, stoppedEnd("cancelled", run.cancelled(error)));
   }
@@ -59,6 +60,8 @@ export function resultOf(run: Run, end: RunEnd): RunResult {
   const isLarge = run.program.channels.length > LARGE_STATE;
   const result: RunResult = {
     status: end.status,
+    ...(end.limit === undefined ? {} : { limit: end.limit }),
+    ...(run.usage === undefined ? {} : { usage: run.usage }),
     output: run.output(),
     state: isLarge ? {} : run.values(),
     steps: run.steps,

@@ -33,6 +33,8 @@ export type OptionNames<Options> = { readonly [Name in keyof Required<Options> &
 const EXECUTE: OptionNames<ExecuteOptions> = {
   signal: true,
   maxSteps: true,
+  maxTokens: true,
+  maxCost: true,
   maxParallel: true,
   durability: true,
   metadata: true,
@@ -73,6 +75,8 @@ const PLAN_EXECUTE: OptionNames<PlanExecuteOptions> = {
   expected: true,
   onEvent: true,
   maxSteps: true,
+  maxTokens: true,
+  maxCost: true,
   metadata: true,
   taskCache: true,
   beforeStart: true,
@@ -82,6 +86,8 @@ const PLAN_EXECUTE: OptionNames<PlanExecuteOptions> = {
 export const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
   ...PLAN_ENGINE,
   maxSteps: true,
+  maxTokens: true,
+  maxCost: true,
   onFailure: true,
   wake: true,
   onWake: true,

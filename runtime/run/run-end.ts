@@ -13,7 +13,8 @@ export function nextStop(run: Run): RunEnd | undefined {
     return { status, pauses: [], incompleteBarriers, error: null };
   }
   if (run.cancellation.aborted) return cancelledEnd(run);
-  if (run.maxSteps !== null && run.step >= run.maxSteps) return stoppedEnd("step_limit", run.stepLimit());
+  const limit = run.reachedLimit();
+  if (limit !== undefined) return { ...stoppedEnd("limit", run.limitError(limit)), limit };
   const gates = closedGates(run);
   if (gates.length > 0) return pausedEnd(gates);
   return isDraining(run) ? cancelledEnd(run) : undefined;
@@ -58,7 +59,7 @@ export function gatePause(run: Run, node: string, kind: "before" | "after", step
   };
 }
 
-export function stoppedEnd(status: "cancelled" | "step_limit" | "failed", error: RunEnd["error"]): RunEnd {
+export function stoppedEnd(status: "cancelled" | "limit" | "failed", error: RunEnd["error"]): RunEnd {
   return { status, pauses: [], incompleteBarriers: [], error };
 }
 
@@ -136,7 +137,7 @@ export function setOutcome(run: Run, end: RunEnd): void {
   // Mutation point: counted-ends
   run.ends++;
   run.outcome = Object.freeze({
-    status: end.status === "step_limit" ? "limit" : (end.status as Exclude<RunEnd["status"], "paused" | "step_limit">),
+    status: end.status as Exclude<RunEnd["status"], "paused">,
     error: end.error === null ? null : (end.failure ?? failureOf(run, end.error)),
   });
 }

@@ -19,7 +19,7 @@ import { Inbox } from "../checkpoint/inbox.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { Durable, Shared } from "./shared.ts";
 import { Slots } from "./slots.ts";
-import { readStepLimits, stepLimitOf, type StepLimits } from "./step-limits.ts";
+import { limitsOf, readLimits, type Limits, type RunLimits } from "./limits.ts";
 import { type Turn, turnOf } from "./take-turns.ts";
 
 /** The parts of an engine that all its runs share. */
@@ -115,7 +115,7 @@ class RunSettings implements Shared {
   readonly onResult: Shared["onResult"];
   readonly breakpoints: Breakpoints | undefined;
   readonly context: RunContext;
-  readonly stepLimits: StepLimits;
+  readonly limits: Limits;
   readonly core: EngineCore;
   private id: string | undefined;
   private signals: Inbox | undefined;
@@ -141,7 +141,7 @@ class RunSettings implements Shared {
     this.breakpoints = readBreakpoints(core.program, options);
     this.context = options.context ?? NO_CONTEXT;
     const isResume = details.isResume === true;
-    this.stepLimits = readStepLimits(core.program, engine.maxSteps, options.maxSteps, isResume);
+    this.limits = readLimits(core.program, engine, options, isResume);
     this.metadata = details.metadata ?? options.metadata ?? NO_METADATA;
     const ttl = options.ttl === undefined ? engine.ttl : options.ttl;
     this.ttl = ttl === undefined ? details.ttl : (ttl ?? undefined);
@@ -185,10 +185,10 @@ function listenersOf(ofEngine: EventListener | undefined, ofCall: EventListener 
   return ofCall === undefined ? [ofEngine] : [ofEngine, ofCall];
 }
 
-/** The step limit of the outermost graph. @throws RunError NG_BAD_INPUT for invalid options */
-export function maxStepsOf(core: EngineCore, options: ExecuteOptions): number | null {
+/** The limits of the outermost graph. @throws RunError NG_BAD_INPUT for invalid options */
+export function limitsOfCall(core: EngineCore, options: ExecuteOptions): RunLimits {
   checkExecuteOptions(options);
-  return stepLimitOf(readStepLimits(core.program, core.options.maxSteps, options.maxSteps, false), core.program);
+  return limitsOf(readLimits(core.program, core.options, options, false), core.program);
 }
 
 function maxParallelOf(core: EngineCore, options: ExecuteOptions): number | null {

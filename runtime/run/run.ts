@@ -1,5 +1,6 @@
 import type { PauseItem, Phase, RunFailure, RunOutcome, Signal } from "../interface/checkpoint.ts";
-import type { FinallyResult, IncompleteBarrier, RunStatus } from "../interface/engine-options.ts";
+import type { FinallyResult, IncompleteBarrier, LimitKind, RunStatus } from "../interface/engine-options.ts";
+import { addUsage, NO_USAGE, type Usage } from "../interface/usage.ts";
 import { NodeError, RunError, type NgraphError, type StoreError } from "../interface/errors.ts";
 import type { Scope } from "../expression/compile-expression.ts";
 import type { Json, JsonObject, MaybePromise } from "../value/json.ts";
@@ -8,6 +9,7 @@ import { failedWithoutRoute, noRoute } from "../routing/no-route.ts";
 import { sha256 } from "../table/sha256.ts";
 import { END } from "../table/table.ts";
 import type { Cancellation } from "./cancellation.ts";
+import { LIMIT_OPTIONS, type RunLimits } from "./limits.ts";
 import { CheckpointWriter } from "../checkpoint/checkpoint-writer.ts";
 import { errorChannel } from "../table/error-channel.ts";
 import { runSuffix } from "../checkpoint/ids.ts";
@@ -26,6 +28,8 @@ export interface RunEnd {
   readonly error: NgraphError | null;
   /** The failure of the node that failed the run. */
   readonly failure?: RunFailure;
+  /** The limit that the run has reached. */
+  readonly limit?: LimitKind;
   /** The engine was drained: the thread stays unfinished, for `recover`. */
   readonly drained?: true;
 }
@@ -129,7 +133,11 @@ export class Run {
    * different tasks (5.5).
    */
   argumentsRound = 1;
-  maxSteps: number | null;
+  limits: RunLimits;
+  /** The run whose node calls this graph or plan. */
+  readonly caller: Run | undefined;
+  /** What the run has used so far, in all attempts and called graphs; absent if nothing was reported. */
+  usage: Usage | undefined;
   readonly listening: boolean;
   /** Values by channel. They change between steps only: no task reads while updates are applied. */
   readonly state: Json[];
@@ -190,10 +198,11 @@ export class Run {
     shared: Shared,
     details: {
       readonly cancellation: Cancellation;
-      readonly maxSteps: number | null;
+      readonly limits: RunLimits;
       readonly place?: Place;
       /** Of the `finally` part: how its run has ended. */
       readonly outcome?: RunOutcome;
+      readonly caller?: Run;
     },
   ) {
     this.program = program;
@@ -205,7 +214,8 @@ export class Run {
     this.attempt = details.place?.attempt ?? 1;
     this.#runId = details.place?.runId;
     this.#keyId = details.place?.keyId;
-    this.maxSteps = details.maxSteps;
+    this.limits = details.limits;
+    this.caller = details.caller;
     this.listening = shared.listeners.length > 0;
     this.state = program.initial.slice();
     this.isFinally = details.outcome !== undefined;
@@ -375,15 +385,42 @@ export class Run {
     });
   }
 
-  stepLimit(): RunError {
+  /** Adds to what this run and its callers have used. */
+  addUsage(usage: Usage): void {
+    if (usage.inputTokens + usage.outputTokens + usage.cost === 0) return;
+    this.usage = addUsage(this.usage ?? NO_USAGE, usage);
+    // Mutation point: stored-usage
+    this.writer?.keepUsage(this.usage);
+    this.caller?.addUsage(usage);
+  }
+
+  /** The limit that does not allow another step; `undefined` if every limit does. */
+  reachedLimit(): LimitKind | undefined {
+    const { steps, tokens, cost } = this.limits;
+    if (steps !== null && this.step >= steps) return "steps";
+    const { usage } = this;
+    if (usage === undefined) return undefined;
+    // Mutation point: token-limit
+    if (tokens !== null && usage.inputTokens + usage.outputTokens >= tokens) return "tokens";
+    return cost !== null && usage.cost >= cost ? "cost" : undefined;
+  }
+
+  limitError(kind: LimitKind): RunError {
     const next = [...this.ready, ...this.sends.map(({ node }) => node)].map((node) => `\`${this.nodeName(node)}\``);
     const shown = [...new Set(next)].slice(0, 10).join(", ");
     const { name } = this.program.table;
+    const option = LIMIT_OPTIONS[kind];
     const [whose, higher] =
-      this.path.length === 0 ? ["", "`maxSteps`"] : [` of graph \`${name}\``, `\`maxSteps: { ${name}: … }\``];
-    const count = `${this.maxSteps} ${this.maxSteps === 1 ? "step" : "steps"}`;
+      this.path.length === 0 ? ["", `\`${option}\``] : [` of graph \`${name}\``, `\`${option}: { ${name}: … }\``];
+    const limit = this.limits[kind];
+    const { inputTokens, outputTokens, cost } = this.usage ?? NO_USAGE;
+    const [code, count] = {
+      steps: ["NG_STEP_LIMIT", `${limit} ${limit === 1 ? "step" : "steps"}`] as const,
+      tokens: ["NG_TOKEN_LIMIT", `${limit} tokens (${inputTokens + outputTokens} used)`] as const,
+      cost: ["NG_COST_LIMIT", `a cost of ${limit} (${cost} used)`] as const,
+    }[kind];
     const message = `the limit of ${count}${whose} is reached before ${shown}: resume with a higher ${higher} to continue`;
-    return new RunError("NG_STEP_LIMIT", message);
+    return new RunError(code, message);
   }
 }
 

@@ -13,7 +13,7 @@ import type { LongTermMemory } from "../interface/memory.ts";
 import type { RecentHeads } from "../checkpoint/recent-heads.ts";
 import type { Journal } from "../checkpoint/journal.ts";
 import type { Slots } from "./slots.ts";
-import type { StepLimits } from "./step-limits.ts";
+import type { Limits } from "./limits.ts";
 import type { Turn } from "./take-turns.ts";
 
 /** The data that a run and the runs of the graphs it calls share. */
@@ -54,7 +54,7 @@ export interface Shared {
   /** How long after each checkpoint the thread expires, in milliseconds. */
   readonly ttl: number | undefined;
   readonly slots: Slots | undefined;
-  readonly stepLimits: StepLimits;
+  readonly limits: Limits;
   /** The hosts to which the engine restricts requests; `undefined` for any. */
   readonly allowedHosts: readonly string[] | undefined;
   /** Removes the values of secrets from a text that leaves the run. */

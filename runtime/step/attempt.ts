@@ -1,5 +1,6 @@
 import type { PauseItem, Signal } from "../interface/checkpoint.ts";
 import { COMMAND, type Command, type ExpectedType } from "../interface/context.ts";
+import { readUsage } from "../interface/usage.ts";
 import { NodeError, StoreError, type NodeErrorCode } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { END } from "../table/table.ts";
@@ -248,6 +249,14 @@ export class Attempt {
       ...(expects === undefined ? {} : { expects }),
     };
     return (this.pause = new PauseSignal([item]));
+  }
+
+  report(used: unknown): void {
+    if (this.closed) return;
+    const usage = readUsage(used);
+    if (usage !== undefined) return this.run.addUsage(usage);
+    const message = "`usage` takes a record of `inputTokens`, `outputTokens` and `cost`, which are numbers from 0";
+    throw this.#violate("NG_BAD_RESULT", `node \`${this.task.node.spec.name}\`: ${message}`);
   }
 
   emit(data: unknown, kind: unknown): void {

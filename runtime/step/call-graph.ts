@@ -13,7 +13,7 @@ import { inheritConfig } from "../run/run-config.ts";
 import { applyInput, followRun, hasInput } from "../run/run-input.ts";
 import { placeOfCall, Run, type RunEnd } from "../run/run.ts";
 import { parentOf, replaceHead } from "./replace-head.ts";
-import { raisedLimitOf, stepLimitOf } from "../run/step-limits.ts";
+import { limitsOf, raisedLimitsOf } from "../run/limits.ts";
 import type { Attempt } from "./attempt.ts";
 import { loadCall, loadChildHead, roundOf, type StoredCall } from "../checkpoint/load-checkpoint.ts";
 
@@ -28,7 +28,8 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   attempt.onAbort = (reason) => cancellation.cancel(reason);
   const child = new Run(program, shared, {
     cancellation,
-    maxSteps: stepLimitOf(shared.stepLimits, program),
+    limits: limitsOf(shared.limits, program),
+    caller,
     place: placeOfCall(caller, task),
   });
   const { durable } = shared;
@@ -43,7 +44,7 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     inheritConfig(child, caller);
     if (head.status === "completed") return child.output();
     if (isMoved) await replaceHead(child, latest, present.head, stored!);
-    if (head.status === "step_limit") child.maxSteps = raisedLimitOf(shared.stepLimits, program);
+    if (head.status === "limit") child.limits = raisedLimitsOf(shared.limits, program);
     end = await continueRun(child, present.head);
   } else {
     applyInput(child, input);

@@ -14,6 +14,7 @@ import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
 import { Cancellation } from "../run/cancellation.ts";
 import { inheritConfig } from "../run/run-config.ts";
 import { dropSignals } from "../run/drop-signals.ts";
+import { limitOfCode } from "../run/limits.ts";
 import { pausedEnd, saveEnd } from "../run/run-end.ts";
 import { replaceHead } from "./replace-head.ts";
 import { placeOfFinally, Run, type RunEnd } from "../run/run.ts";
@@ -40,7 +41,9 @@ export async function openFinally(run: Run, children: Readonly<Record<string, st
   const cancellation = new Cancellation(true);
   const child = new Run(program, shared, {
     cancellation,
-    maxSteps: run.maxSteps,
+    // What the part uses counts for the run, but the part has limits of its own.
+    limits: run.limits,
+    caller: run,
     place: placeOfFinally(run),
     outcome: outcome!,
   });
@@ -125,7 +128,8 @@ export function restoredEnd(run: Run, { outcome, failure }: Checkpoint): RunEnd 
   const error = known === undefined ? null : errorOf(known, run.shared.threadId);
   const incompleteBarriers = status === "incomplete" ? run.incompleteBarriers() : [];
   return {
-    status: status === "limit" ? "step_limit" : (status as RunEnd["status"]),
+    status: status as RunEnd["status"],
+    ...(status === "limit" ? { limit: limitOfCode(error?.code) } : {}),
     pauses: [],
     incompleteBarriers,
     error,

@@ -71,6 +71,10 @@ export class TaskContext implements BuiltinContext, Waits {
   get memory(): NodeContext["memory"] {
     return this.#attempt.run.shared.memory;
   }
+  get usage(): NodeContext["usage"] {
+    const attempt = this.#attempt;
+    return (used) => attempt.report(used);
+  }
   get emit(): NodeContext["emit"] {
     const attempt = this.#attempt;
     return (data, options) => attempt.emit(data, options?.kind);

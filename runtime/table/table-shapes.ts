@@ -7,6 +7,7 @@ import { MAX_EXPRESSION_DEPTH } from "../expression/limits.ts";
 import { EFFECT_PATTERN, type Effect } from "./effects.ts";
 import { PLAN_FORMAT, PLAN_VERSION, type PlanTable, type TaskSpec } from "./plan-table.ts";
 import {
+  AMOUNT,
   any,
   calledTable,
   COUNT,
@@ -305,7 +306,12 @@ export const GRAPH_SHAPE: Shape<Table> = record<Table>({
   finally: optional(ROUTES),
   barriers: namedList(BARRIER, "barriers", "id"),
   plans: optional(list(calledTable<PlanTable>("plan"))),
-  limits: record<Table["limits"]>({ steps: nullable(COUNT), parallel: nullable(COUNT) }),
+  limits: record<Table["limits"]>({
+    steps: nullable(COUNT),
+    parallel: nullable(COUNT),
+    tokens: optional(COUNT),
+    cost: optional(AMOUNT),
+  }),
   assertions: list(ASSERTION),
 });
 

@@ -63,8 +63,16 @@ export interface Table {
   readonly secrets: readonly string[];
   /** Sorted effects of this graph and of the graphs it calls. */
   readonly effects: readonly Effect[];
-  /** Steps of one run (2.8); `null` for no limit. Tasks in flight at once; `null` for no limit. */
-  readonly limits: { readonly steps: number | null; readonly parallel: number | null };
+  /**
+   * Steps of one run (2.8); `null` for no limit. Tasks in flight at once; `null` for no limit. Tokens and cost that a
+   * run may use; absent for no limit.
+   */
+  readonly limits: {
+    readonly steps: number | null;
+    readonly parallel: number | null;
+    readonly tokens?: number;
+    readonly cost?: number;
+  };
   readonly assertions: readonly AssertionSpec[];
   readonly digest: Digest;
   readonly debug?: TableDebug;

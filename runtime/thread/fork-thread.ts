@@ -6,6 +6,7 @@ import type { Cancellation } from "../run/cancellation.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
 import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
 import type { Program } from "../program/program.ts";
+import { NO_LIMITS } from "../run/limits.ts";
 import { migrateCheckpoint, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { changeConfig } from "../run/run-config.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
@@ -69,7 +70,7 @@ export async function forkCheckpoint(
         : { ...request.metadata, forkedFrom: { thread: source.threadId, checkpoint: source.id } },
     },
   );
-  const run = new Run(program, shared, { cancellation, maxSteps: null });
+  const run = new Run(program, shared, { cancellation, limits: NO_LIMITS });
   // Mutation point: forked-results
   restoreRun(run, source, results, isSameThread ? known.moved : undefined);
   changeConfig(run, request.config);
@@ -211,7 +212,7 @@ async function forkChildren(
     const shared = createShared(core, {}, { threadId, runId, durable, metadata: child.metadata });
     const run = new Run(program, shared, {
       cancellation,
-      maxSteps: null,
+      limits: NO_LIMITS,
       place: { path: namespace.split("/"), runId: child.runId, keyId: child.runId, attempt: child.attempt ?? 1 },
     });
     run.argumentsRound = child.argumentsRound ?? 1;

@@ -25,7 +25,7 @@ import {
 } from "../checkpoint/restore-run.ts";
 import { continueRun } from "../step/run-loop.ts";
 import { nextStop } from "../run/run-end.ts";
-import { createShared, maxStepsOf, type EngineCore } from "../run/run-settings.ts";
+import { createShared, limitsOfCall, type EngineCore } from "../run/run-settings.ts";
 import { Run, type RunEnd } from "../run/run.ts";
 import type { Durable } from "../run/shared.ts";
 import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.ts";
@@ -43,7 +43,7 @@ export async function resumeThread(
   core.drain.refuseNewRun();
   storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
-  maxStepsOf(core, options);
+  limitsOfCall(core, options);
   return orCancelled(core, { ...options, thread: threadId }, async () => {
     // An unknown thread is not claimed.
     await beforeClaim(core, options, (store) => loadHead(store, threadId));
@@ -189,7 +189,7 @@ async function resumeHead(
     metadata: { ...head.metadata, ...options.metadata },
     ...(now === undefined ? {} : { now }),
   });
-  const run = new Run(core.program, shared, { cancellation, maxSteps: maxStepsOf(core, options) });
+  const run = new Run(core.program, shared, { cancellation, limits: limitsOfCall(core, options) });
   restoreRun(run, head, writes, moved);
   run.woken = new Set([...woken.map(({ id }) => id), ...wokenPauses(writes)]);
   return executeRun(run, true, (restored) => (isOver(head) ? asItStands(restored) : continueRun(restored, head)));

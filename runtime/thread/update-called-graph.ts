@@ -4,6 +4,7 @@ import type { JsonObject } from "../value/json.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import { loadChildHead, loadHead, loadRecorded, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { moveCalled, moveCalledWrites, outermostRun } from "../checkpoint/move-called.ts";
+import { NO_LIMITS } from "../run/limits.ts";
 import { restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { FINALLY, Run } from "../run/run.ts";
@@ -55,7 +56,7 @@ export async function updateCalledGraph(
   const metadata = { ...head.metadata, ...options.metadata };
   const shared = createShared(core, {}, { threadId, runId: head.runId, durable, answers, metadata });
   const place = { path, runId: child.runId, keyId: child.runId, attempt: child.attempt ?? 1 };
-  const run = new Run(called, shared, { cancellation, maxSteps: null, place });
+  const run = new Run(called, shared, { cancellation, limits: NO_LIMITS, place });
   run.argumentsRound = child.argumentsRound ?? 1;
   restoreRun(run, child, inner.writes, inner.moved);
   if (options.config !== undefined) {
@@ -80,7 +81,7 @@ export async function updateCalledGraph(
     unfinished: { next: unfinishedNodes(run), children: child.children ?? {} },
   });
 
-  const caller = new Run(core.program, shared, { cancellation, maxSteps: null });
+  const caller = new Run(core.program, shared, { cancellation, limits: NO_LIMITS });
   restoreRun(caller, head, outer.writes, outer.moved);
   caller.children = { ...children, [namespace]: run.writer!.headId! };
   await caller.writer!.save("updated", {

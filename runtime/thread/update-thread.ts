@@ -8,6 +8,7 @@ import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
 import { planStart } from "../routing/plan-step.ts";
 import { routeAs } from "../run/replan.ts";
+import { NO_LIMITS } from "../run/limits.ts";
 import { isInStep, isResult, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { describeError } from "../event/run-events.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
@@ -61,7 +62,7 @@ export async function updateThread(
       metadata: { ...head.metadata, ...options.metadata },
     },
   );
-  const run = new Run(program, shared, { cancellation, maxSteps: null });
+  const run = new Run(program, shared, { cancellation, limits: NO_LIMITS });
   // Mutation point: edited-results
   restoreRun(run, head, writes, known.moved);
   changeConfig(run, options.config);
@@ -122,7 +123,7 @@ export async function createThread(
 ): Promise<string> {
   const { program } = core;
   const details = { threadId: durable.threadId, durable, metadata: options.metadata ?? {} };
-  const run = new Run(program, createShared(core, {}, details), { cancellation, maxSteps: null });
+  const run = new Run(program, createShared(core, {}, details), { cancellation, limits: NO_LIMITS });
   applyConfig(run, options.config);
   const edits = admitEdits(run, values, options);
   const missing = program.required.filter(({ name }) => !edits.some((edit) => edit.name === name));

@@ -1,4 +1,5 @@
 import type { BuiltinNode, ExpectedType, NodeContext } from "../../runtime/interface/context.ts";
+import type { Usage } from "../../runtime/interface/usage.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { NodeFailure } from "../node-failure.ts";
 import { isStrict, schemaOf } from "../type-schema.ts";
@@ -76,7 +77,7 @@ async function send(
   url: string,
   apiKey: string | undefined,
   body: object,
-  { signal, redact }: Pick<NodeContext, "signal" | "redact">,
+  { signal, redact, usage }: Pick<NodeContext, "signal" | "redact" | "usage">,
 ): Promise<string> {
   const what = `the model server at ${new URL(url).host}`;
   let response: Response;
@@ -109,6 +110,7 @@ async function send(
       details: { status: response.status },
     });
   }
+  usage(usageOf(document));
   const refusal = textAt(document, ["choices", 0, "message", "refusal"]);
   if (refusal !== undefined) throw new NodeFailure(`the model refused: ${refusal}`, { retryable: false });
   const content = textAt(document, ["choices", 0, "message", "content"]);
@@ -117,6 +119,15 @@ async function send(
     throw new NodeFailure("the model's answer was cut off: raise `maxTokens` or ask for less", { retryable: false });
   }
   return content;
+}
+
+/** The usage that the server reports. Some servers report the cost, too. */
+function usageOf(document: unknown): Partial<Usage> {
+  const amount = (name: string): number => {
+    const value = valueAt(document, ["usage", name]);
+    return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+  };
+  return { inputTokens: amount("prompt_tokens"), outputTokens: amount("completion_tokens"), cost: amount("cost") };
 }
 
 /** Reads the answer. A failure can be retried: the model may follow the schema at the next try. */
@@ -138,10 +149,15 @@ function parse(text: string): unknown {
 }
 
 function textAt(document: unknown, path: readonly (string | number)[]): string | undefined {
+  const value = valueAt(document, path);
+  return typeof value === "string" ? value : undefined;
+}
+
+function valueAt(document: unknown, path: readonly (string | number)[]): unknown {
   let value = document;
   for (const step of path) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
     value = (value as { readonly [key: string | number]: unknown })[step];
   }
-  return typeof value === "string" ? value : undefined;
+  return value;
 }

@@ -445,6 +445,27 @@ const CASES: readonly Case[] = [
     nearMiss: graph(`node hello = print("hi") { tries 2 backoff 200ms..5s }`, `start -> hello`),
   },
   {
+    code: "NG006",
+    about: "no tokens",
+    text: graph(`limit tokens 0`, `node hello = print("hi")`, `start -> hello`),
+    at: "0",
+    nearMiss: graph(`limit tokens 1`, `node hello = print("hi")`, `start -> hello`),
+  },
+  {
+    code: "NG006",
+    about: "no cost",
+    text: graph(`limit cost 0`, `node hello = print("hi")`, `start -> hello`),
+    at: "0",
+    nearMiss: graph(`limit cost 0.01`, `node hello = print("hi")`, `start -> hello`),
+  },
+  {
+    code: "NG102",
+    about: "a limit twice",
+    text: graph(`limit cost 1`, `limit cost none`, `node hello = print("hi")`, `start -> hello`),
+    at: "limit cost none",
+    nearMiss: graph(`limit cost 1`, `limit tokens 9`, `node hello = print("hi")`, `start -> hello`),
+  },
+  {
     code: "NG706",
     about: "nothing in parallel",
     text: graph(`node hello = print("hi") { max parallel 0 }`, `start -> hello`),

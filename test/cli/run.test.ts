@@ -398,3 +398,38 @@ describe("--config", () => {
     expect(stderr).toMatch(message);
   });
 });
+
+test("--max-tokens and --max-cost raise the limits of what a run uses", () => {
+  const project = createProject({
+    "loop.ngraph": `import { more } from "./nodes.ts"
+graph loop {
+  output n: int = 0
+
+  limit tokens 25
+
+  node more = more(n) into n
+
+  start -> more
+  more -> more when n < 6
+  more -> end otherwise
+}
+`,
+    "nodes.ts": `import type { NodeContext } from "ngraph/runtime";
+export function more(n: number, context: NodeContext): number {
+  context.usage({ inputTokens: 10, cost: 0.5 });
+  return n + 1;
+}
+`,
+  });
+  const stopped = project.ngc(["run", "loop.ngraph", "--thread", "t"]);
+  expect(stopped.status).toBe(1);
+  expect(stopped.stderr).toMatch(/token limit after 3 steps/);
+  expect(stopped.stderr).toContain("ngc resume t --max-tokens N");
+  const again = project.json(["resume", "t", "--max-tokens", "loop=100", "--max-cost", "2"]);
+  expect(again).toMatchObject({
+    status: 1,
+    document: { status: "limit", limit: "cost", usage: { inputTokens: 40, outputTokens: 0, cost: 2 } },
+  });
+  expect(project.json(["resume", "t", "--max-tokens", "100"]).document).toMatchObject({ output: { n: 6 } });
+  expect(project.ngc(["resume", "t", "--max-cost", "0"]).stderr).toContain("--max-cost takes a number above 0");
+});

@@ -96,7 +96,7 @@ describe("options", () => {
     const options = engine === undefined ? {} : { maxSteps: engine };
     const result = await compiledEngine(LOOP, {}, options).run({}, run === undefined ? {} : { maxSteps: run });
     expect([result.steps.length, result.output["n"]]).toEqual([steps, steps]);
-    expect(result.status).toBe(steps === 40 ? "completed" : "step_limit");
+    expect(result.status).toBe(steps === 40 ? "completed" : "limit");
   });
 
   test.each<[string, RunOptions]>([

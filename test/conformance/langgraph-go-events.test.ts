@@ -189,7 +189,7 @@ describe("errors", () => {
   });
 
   test.each([
-    ["LG-66: the limit of steps", chain(4), {}, 2, "step_limit", "NG_STEP_LIMIT"],
+    ["LG-66: the limit of steps", chain(4), {}, 2, "limit", "NG_STEP_LIMIT"],
     [
       "LG-66: a condition that matches no arm",
       `graph g { node a = print("a")  node b = print("b")  start -> a  a -> b when odd()  a -> end when !odd() }`,

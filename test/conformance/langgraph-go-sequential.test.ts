@@ -125,11 +125,11 @@ describe("nodes in a row", () => {
 
 describe("limits", () => {
   test.each([
-    ["LG-20: five, three steps", 5, 3, "step_limit", 6],
-    ["LG-20: two, one step", 2, 1, "step_limit", 1],
-    ["LG-20: one, no step", 1, 0, "step_limit", 0],
-    ["LG-20: a hundred and one, a hundred steps", 101, 100, "step_limit", 5050],
-    ["LG-20: a hundred and one, as it is without a word", 101, undefined, "step_limit", 5050],
+    ["LG-20: five, three steps", 5, 3, "limit", 6],
+    ["LG-20: two, one step", 2, 1, "limit", 1],
+    ["LG-20: one, no step", 1, 0, "limit", 0],
+    ["LG-20: a hundred and one, a hundred steps", 101, 100, "limit", 5050],
+    ["LG-20: a hundred and one, as it is without a word", 101, undefined, "limit", 5050],
     ["LG-21: three, ten steps", 3, 10, "completed", 6],
     ["LG-22: a hundred, no limit", 100, null, "completed", 5050],
     ["LG-22: a thousand, no limit", 1000, null, "completed", 500_500],
@@ -152,8 +152,8 @@ describe("limits", () => {
   const LOOP = `graph g { output counter: int = 0 reduce sum  node a = 1 into counter  node b = 1 into counter
     start -> a  a -> b when counter < 6  a -> end otherwise  b -> a }`;
   test.each([
-    [1, "step_limit"],
-    [6, "step_limit"],
+    [1, "limit"],
+    [6, "limit"],
     [7, "completed"],
     [10, "completed"],
   ])("LG-34: a loop of two that needs seven steps, with %i", async (maxSteps, status) => {
@@ -176,15 +176,15 @@ describe("limits", () => {
       const engine = compiledEngine(ENDLESS, functions, { store: new MemoryStore() });
       const result = await engine.run({}, { thread: "t", maxSteps });
       expect(result).toMatchObject({
-        status: "step_limit",
+        status: "limit",
         output: { counter: maxSteps },
         error: { code: "NG_STEP_LIMIT" },
       });
       expect(result.error?.message).toMatch(maxSteps === 1 ? /limit of 1 step is/ : /limit of \d+ steps is/);
       expect(result.error?.message).toContain(maxSteps % 2 === 0 ? "`a`" : "`b`");
-      expect(await engine.resume("t", { maxSteps })).toMatchObject({ status: "step_limit", steps: [] });
+      expect(await engine.resume("t", { maxSteps })).toMatchObject({ status: "limit", steps: [] });
       const more = await engine.resume("t", { maxSteps: maxSteps + 3 });
-      expect(more).toMatchObject({ status: "step_limit", output: { counter: maxSteps + 3 } });
+      expect(more).toMatchObject({ status: "limit", output: { counter: maxSteps + 3 } });
       expect(more.steps).toHaveLength(3);
     },
   );
@@ -196,7 +196,7 @@ describe("limits", () => {
     expect(events.at(-1)).toMatchObject({
       type: "run",
       phase: "end",
-      status: "step_limit",
+      status: "limit",
       error: { code: "NG_STEP_LIMIT" },
     });
   });

@@ -261,7 +261,7 @@ describe("events and results", () => {
     expect(done).toMatchObject({ status: "completed", output: { n: 111 }, error: null });
     expect(done.output["nothing"]).toBeUndefined();
     expect(await engine.run({}, { maxSteps: 1 })).toMatchObject({
-      status: "step_limit",
+      status: "limit",
       error: { code: "NG_STEP_LIMIT" },
     });
   });

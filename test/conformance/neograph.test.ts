@@ -43,7 +43,7 @@ describe("routing from end to end", () => {
       text: `node looper = 1  start -> looper -> looper`,
       maxSteps: 5,
       steps: Array.from({ length: 5 }, () => ["looper"]),
-      result: { status: "step_limit" },
+      result: { status: "limit" },
     },
     {
       name: "C26: one step is enough for one worker",
@@ -57,7 +57,7 @@ describe("routing from end to end", () => {
       text: `node worker = 1  start -> worker -> end`,
       maxSteps: 0,
       steps: [],
-      result: { status: "step_limit" },
+      result: { status: "limit" },
     },
     {
       name: "C26: an empty graph needs none",

@@ -82,12 +82,12 @@ export class Ledger {
    * How far a run continues from a position, and how it ends: by itself, by a failure, or because of the limit of this
    * search.
    */
-  end(from: Position): { readonly at: Position; readonly status: "over" | "failed" | "step_limit" } {
+  end(from: Position): { readonly at: Position; readonly status: "over" | "failed" | "limit" } {
     let at = from;
     for (;;) {
       if (ending(at) !== undefined) return { at, status: "over" };
       if (at.step >= MAX_STEPS || (!this.#steps.has(at) && this.#tasks > this.#mostTasks))
-        return { at, status: "step_limit" };
+        return { at, status: "limit" };
       const { next } = this.step(at);
       if (next === undefined) return { at, status: "failed" };
       at = next;
@@ -408,7 +408,7 @@ export class Ledger {
     if (held.length > 0) wanted = ["after", "paused", held];
     else if (over !== undefined) wanted = ["", over, []];
     else if (found.status === "cancelled" && life.cancelled) wanted = ["", "cancelled", []];
-    else if (at.step >= life.maxSteps) wanted = ["", "step_limit", []];
+    else if (at.step >= life.maxSteps) wanted = ["", "limit", []];
     else if (before.length > 0) wanted = ["before", "paused", before];
     else wanted = ["", "running", []];
     const [phase, status, names] = wanted;

@@ -107,7 +107,7 @@ function isAtRest(script: Script, head: Checkpoint, at: Position, ledger: Ledger
   if (status === "completed" || status === "incomplete") return true;
   const end = ledger.end(at);
   if (end.at !== at || end.status === "over") return false;
-  if (status === "step_limit") return end.status === "step_limit";
+  if (status === "limit") return end.status === "limit";
   return status === "failed" && end.status === "failed" && script.failures++ > 0;
 }
 

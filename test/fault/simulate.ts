@@ -257,7 +257,7 @@ function stepsOf(setting: Setting, { act, thread }: Plan, head: Checkpoint | und
   if (at === undefined) return 0;
   void thread;
   const end = ledger.end(at);
-  const most = end.status === "step_limit" ? end.at.step : end.at.step + 2;
+  const most = end.status === "limit" ? end.at.step : end.at.step + 2;
   if (setting.lowLimits === 0) return most;
   setting.lowLimits--;
   world.cover("a low limit of steps");
@@ -362,7 +362,7 @@ function judge(
     result.status === "paused" ||
     (result.status === "failed"
       ? over === undefined && (ledger.isFault(head.id) || mayBreak(setting.model))
-      : result.status === (over ?? "step_limit"));
+      : result.status === (over ?? "limit"));
   if (!isRight) world.report(`it ended ${result.status} before step ${at.step}, where the reference says ${over}`);
 }
 

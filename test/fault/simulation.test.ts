@@ -125,7 +125,7 @@ function manySeeds(): void {
     "status: incomplete",
     "status: paused",
     "status: running",
-    "status: step_limit",
+    "status: limit",
     "store: crash after",
     "store: crash before",
     "store: delivered twice",

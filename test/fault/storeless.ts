@@ -60,7 +60,7 @@ function expected(model: Model, input: number): unknown {
   for (;;) {
     const over = ending(at);
     if (over !== undefined) return end(over);
-    if (at.step >= LIMIT) return end("step_limit");
+    if (at.step >= LIMIT) return end("limit");
     const { next, tasks } = step(model, at);
     if (next === undefined) return end("failed");
     steps.push(tasks.map(({ node }) => model.nodes[node]!.name));

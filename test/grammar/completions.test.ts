@@ -38,7 +38,7 @@ describe("completionsAt", () => {
         "state",
       ],
     ],
-    ["graph g {\n  node a = f()\n  limit ‸", ["->", "steps"]],
+    ["graph g {\n  node a = f()\n  limit ‸", ["->", "cost", "steps", "tokens"]],
     ["graph g {\n  state x‸", ["NAME"]],
     ["graph g {\n  state x ‸", [":"]],
     ["graph g {\n  node a = f() in‸\n  start -> a\n}", ["NAME", "in", "input", "into"]],

@@ -120,7 +120,7 @@ export function sampleTable(name = "sample", graphs: readonly Table[] = []): Tab
     graphs,
     secrets: ["KEY"],
     effects: ["code"],
-    limits: { steps: null, parallel: 4 },
+    limits: { steps: null, parallel: 4, tokens: 1000, cost: 0.5 },
     assertions: [
       { kind: "before", first: 0, then: -1 },
       { kind: "once", node: 1 },

@@ -66,7 +66,7 @@ describe("2.8, 7.2: a called graph that has reached its own limit", () => {
     const engine = engineOf(LOOP, { more }, { maxSteps: { child: 4 } });
     expect(await engine.run({})).toMatchObject({ status: "failed" });
     expect(await engine.run({}, { maxSteps: { child: 5 } })).toMatchObject({ status: "completed", output: { n: 5 } });
-    expect(await engine.run({}, { maxSteps: { child: 5, outer: 0 } })).toMatchObject({ status: "step_limit" });
+    expect(await engine.run({}, { maxSteps: { child: 5, outer: 0 } })).toMatchObject({ status: "limit" });
     await expect(engine.run({}, { maxSteps: { kid: 5 } })).rejects.toMatchObject({
       code: "NG_BAD_INPUT",
       message: "`maxSteps` names `kid`, which is not a graph of this run; its graphs are `outer`, `parent`, `child`",

@@ -114,7 +114,7 @@ test("6.2 the answer to a gate is not lost when the run stops before the step be
   );
   const [gate] = (await engine.run({}, { thread: "t" })).pauses;
   const answers = { [gate!.id]: true };
-  expect(await engine.resume("t", { answers, maxSteps: 1 })).toMatchObject({ status: "step_limit" });
+  expect(await engine.resume("t", { answers, maxSteps: 1 })).toMatchObject({ status: "limit" });
   expect(await engine.resume("t")).toMatchObject({ status: "completed", steps: [["b"], ["c"]] });
 });
 

@@ -40,7 +40,7 @@ describe("stored results", () => {
     );
     const { pauses } = await engine.run({}, { thread: "t" });
     const answers = { [pauses[0]!.id]: "b" };
-    expect((await engine.resume("t", { maxSteps: 1, answers })).status).toBe("step_limit");
+    expect((await engine.resume("t", { maxSteps: 1, answers })).status).toBe("limit");
     expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { log: ["first", "a", "b"] } });
     expect(ran).toEqual(["first", "a"]);
   });

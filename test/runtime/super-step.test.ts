@@ -461,11 +461,11 @@ describe("2.8 the step limit", () => {
   test("stops a run with work left; it counts resumes, and a higher limit continues", async () => {
     const engine = engineOf(loop, {}, { store: new MemoryStore() });
     const stopped = await engine.run({}, { thread: "t" });
-    expect(stopped).toMatchObject({ status: "step_limit", output: { n: 5 } });
+    expect(stopped).toMatchObject({ status: "limit", output: { n: 5 } });
     expect(stopped.error).toMatchObject({ code: "NG_STEP_LIMIT" });
     expect(stopped.steps).toHaveLength(5);
-    expect(await engine.resume("t")).toMatchObject({ status: "step_limit", output: { n: 5 }, steps: [] });
-    expect(await engine.resume("t", { maxSteps: 7 })).toMatchObject({ status: "step_limit", output: { n: 7 } });
+    expect(await engine.resume("t")).toMatchObject({ status: "limit", output: { n: 5 }, steps: [] });
+    expect(await engine.resume("t", { maxSteps: 7 })).toMatchObject({ status: "limit", output: { n: 7 } });
   });
 
   test("is 100 by default, and `none` is none", async () => {
@@ -475,13 +475,13 @@ describe("2.8 the step limit", () => {
         start -> count   count -> count when n < 250   count -> end otherwise }`,
     );
     expect(await endless.run({})).toMatchObject({ status: "completed", output: { n: 250 } });
-    expect(await endless.run({}, { maxSteps: 3 })).toMatchObject({ status: "step_limit", output: { n: 3 } });
+    expect(await endless.run({}, { maxSteps: 3 })).toMatchObject({ status: "limit", output: { n: 3 } });
   });
 
   test("a run that ends with its last step has not reached it", async () => {
     const engine = engineOf(`graph g { node a = 1  start -> a -> end }`);
     expect(await engine.run({}, { maxSteps: 1 })).toMatchObject({ status: "completed" });
-    expect(await engine.run({}, { maxSteps: 0 })).toMatchObject({ status: "step_limit", steps: [] });
+    expect(await engine.run({}, { maxSteps: 0 })).toMatchObject({ status: "limit", steps: [] });
   });
 
   test.each([-1, 1.5, Number.NaN])("a limit of %d is refused before any node runs", async (maxSteps) => {

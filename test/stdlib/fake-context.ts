@@ -20,6 +20,7 @@ export function fakeContext(
     answers?: readonly Json[];
     expects?: ExpectedType;
     redact?: NodeContext["redact"];
+    usage?: NodeContext["usage"];
   } = {},
 ): NodeContext {
   const answers = [...(options.answers ?? [])];
@@ -41,6 +42,7 @@ export function fakeContext(
     send: () => command,
     stop: () => command,
     memory: new StoreMemory({ store: new MemoryStore(), now: () => Date.now(), options: {} }),
+    usage: options.usage ?? (() => undefined),
     emit: () => {},
     redact: options.redact ?? ((text) => text),
   };

@@ -147,3 +147,24 @@ test("types become closed schemas; recursive ones by reference", () => {
   expect(isStrict(expected)).toBe(true);
   expect(isStrict({ type: { kind: "map", value: { kind: "int" } }, types: [] })).toBe(false);
 });
+
+test("reports the tokens and the cost that the server states", async () => {
+  const used: unknown[] = [];
+  const llm = createLlm({ baseUrl, model: "small" });
+  const body = { choices: [{ message: { content: "hello" } }] };
+  const usages = [{ prompt_tokens: 12, completion_tokens: 3, cost: 0.002 }, { prompt_tokens: "many" }, undefined];
+  for (const usage of usages) {
+    reply = { status: 200, body: JSON.stringify({ ...body, usage }) };
+    await llm({ prompt: "p" }, fakeContext({ usage: (each) => used.push(each) }));
+  }
+  // An answer that cannot be used has been paid for.
+  reply = { status: 200, body: JSON.stringify({ choices: [], usage: { prompt_tokens: 5 } }) };
+  await expect(llm({ prompt: "p" }, fakeContext({ usage: (each) => used.push(each) }))).rejects.toThrow();
+  const nothing = { inputTokens: 0, outputTokens: 0, cost: 0 };
+  expect(used).toEqual([
+    { inputTokens: 12, outputTokens: 3, cost: 0.002 },
+    nothing,
+    nothing,
+    { ...nothing, inputTokens: 5 },
+  ]);
+});

@@ -330,12 +330,20 @@ const edge: fc.Arbitrary<Ast.EdgeDecl> = merged(
   documented,
 );
 
+const cost: fc.Arbitrary<Ast.Count> = fc
+  .oneof(fc.nat(100), fc.constantFrom(0.5, 0.001, 2.75, 1e-7))
+  .map((value) => ({ kind: "Count", span, value }));
+
 const limits: fc.Arbitrary<Ast.LimitDecl[]> = fc
   .record({
     steps: fc.option(fc.oneof(count(), fc.constant("none" as const)), { nil: undefined }),
+    tokens: fc.option(fc.oneof(count(), fc.constant("none" as const)), { nil: undefined }),
+    cost: fc.option(fc.oneof(cost, fc.constant("none" as const)), { nil: undefined }),
     parallel: fc.option(count(), { nil: undefined }),
   })
-  .map(({ steps, parallel }) => [
+  .map(({ steps, tokens, cost: most, parallel }) => [
+    ...(tokens === undefined ? [] : [{ kind: "Limit" as const, span, of: "tokens" as const, value: tokens }]),
+    ...(most === undefined ? [] : [{ kind: "Limit" as const, span, of: "cost" as const, value: most }]),
     ...(steps === undefined ? [] : [{ kind: "Limit" as const, span, of: "steps" as const, value: steps }]),
     ...(parallel === undefined ? [] : [{ kind: "Limit" as const, span, of: "parallel" as const, value: parallel }]),
   ]);

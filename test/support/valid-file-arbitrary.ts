@@ -138,6 +138,7 @@ const graphBody = fc
         "",
         "  limit steps 40\n",
         "  limit steps none\n",
+        "  limit tokens 500 limit cost 0.5\n",
         "  max parallel 3\n",
         "  defaults { timeout 1h }\n",
       ),

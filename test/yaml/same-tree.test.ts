@@ -36,6 +36,8 @@ const GRAPHS: readonly (readonly [what: string, yaml: string, text: string])[] =
     "/// One.\n///\n///   Two.\nstate a: int",
   ],
   ["limits", "limits: { steps: 40, max parallel: 3 }", "limit steps 40 max parallel 3"],
+  ["limits of usage", "limits: { tokens: 4000, cost: 0.25 }", "limit tokens 4000 limit cost 0.25"],
+  ["no limit of usage", "limits: { tokens: none, cost: none }", "limit tokens none limit cost none"],
   ["no limit", "limits: { steps: none }", "limit steps none"],
   ["tasks at a time", "max parallel: 3", "max parallel 3"],
   [

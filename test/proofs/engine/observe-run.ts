@@ -123,7 +123,7 @@ export function observe(wiring: Wiring, run: RanGraph): Observed {
         : undefined,
     violated: new Set(wiring.assertions.filter(({ spec }) => violates(wiring, run, spec)).map(({ text }) => text)),
     completed: result.status === "completed",
-    cut: result.status === "step_limit",
+    cut: result.status === "limit",
     isAnswered: run.did.has("answer") || run.did.has("signal") || run.did.has("deadline passes"),
     meetings: meetings(wiring, run),
     parallel: Math.max(0, ...steps.map(({ nodes }) => new Set(nodes).size)),
