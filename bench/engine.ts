@@ -2,7 +2,8 @@
  * What a run costs beside the work of its nodes: a chain of three and five side by side with a join, with nodes that return at
  * once and nodes that return a promise, next to the same calls in a bare loop and to the peer; what a store adds;
  * whether a step costs the same in a graph of three nodes and in one of ten thousand, and a branch in ten and in ten thousand;
- * and the memory of a run that waits. Compare the rows of one table with each other: the machine's pace is in all of them.
+ * how long the event loop waits while there is much to do; and the memory of a run that waits. Compare the rows of one table with
+ * each other: the machine's pace is in all of them.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { memoryHost } from "../compiler/load/host.ts";
 import { createEngine } from "../runtime/engine/create-engine.ts";
 import { MemoryStore } from "../runtime/stores/memory.ts";
 import type { Table } from "../runtime/table/table.ts";
+import { longestStall } from "./support/stall.ts";
 
 /** Milliseconds that one row is measured for, in blocks of which the fastest counts: the rest is the machine's noise. */
 const PATIENCE = 600;
@@ -221,6 +223,27 @@ async function inFlight(): Promise<void> {
   console.log(`\n10,000 runs in flight: ${((after - before) / 10_000 / 1024).toFixed(2)} KB each`);
 }
 
+/** The longest time without a turn of the event loop: timers and other requests of the process wait for as long. */
+async function stalls(): Promise<void> {
+  console.log();
+  row("10,000 at once", "items, ms", "runs, ms");
+  const items = tableOf(`graph items { input n: int  output s: int = 0 reduce sum
+    node every = add(i) for i in range(n) into s  start -> every }`);
+  for (const [name, store] of [
+    ["no store", {}],
+    ["store in memory", { store: new MemoryStore() }],
+  ] as const) {
+    const [first, second] = [items, chain("add")].map((table) => createEngine(table, { functions, ...store }));
+    await first!.run({ n: 100 });
+    await second!.run({ n: 1 });
+    row(
+      name,
+      await longestStall(() => first!.run({ n: 10_000 })),
+      await longestStall(() => Promise.all(Array.from({ length: 10_000 }, (_, n) => second!.run({ n })))),
+    );
+  }
+}
+
 /** Made by hand: the compiler would rightly say that most of it is never reached. */
 function largeTable(size: number): Table {
   const small = tableOf(`graph loop { limit steps none  input n: int  state i: int = 0  state x: int = 0
@@ -238,4 +261,5 @@ function largeTable(size: number): Table {
 await besideBareLoops();
 await bySize();
 await byBranches();
+await stalls();
 await inFlight();

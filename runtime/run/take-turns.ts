@@ -58,6 +58,17 @@ export function takeTurns({ turn, clock, durable }: Shared): Promise<void> | und
 }
 
 /**
+ * Called before each item of a `for` node: a list may be long. Does nothing on a clock without `nextTurn`.
+ *
+ * @returns a promise if the item has to wait for the next turn
+ */
+export function takeItemTurn({ turn, clock }: Shared): Promise<void> | undefined {
+  if (clock.nextTurn === undefined) return undefined;
+  const isRead = ++turn.steps % STEPS_UNREAD === 0;
+  return isRead || turn.isOver ? waitForTurn(turn, clock) : undefined;
+}
+
+/**
  * Called before a run starts: a program may start many runs at once.
  *
  * @param isDurable the run has a store

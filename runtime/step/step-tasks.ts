@@ -23,6 +23,7 @@ import {
   type Task,
   type Update,
 } from "./task.ts";
+import { takeItemTurn } from "../run/take-turns.ts";
 import { NgraphError, NodeError } from "../interface/errors.ts";
 
 /** The tasks of the next step: nodes in declaration order, then sent items in the order of sending (2.2). */
@@ -216,8 +217,11 @@ function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean):
   const outcomes: Outcome[] = items.map(() => CANCELLED_OUTCOME);
   const limit = Math.min(task.node.spec.each?.parallel ?? items.length, items.length);
   let next = 0;
-  const work = (): Promise<void> | undefined => {
+  const work = (hasTurn = false): Promise<void> | undefined => {
     while (next < items.length) {
+      const turn = hasTurn ? undefined : takeItemTurn(run.shared);
+      if (turn !== undefined) return turn.then(() => work(true));
+      hasTurn = false;
       const index = next++;
       const outcome = run.aborting ? CANCELLED_OUTCOME : runLeaf(run, items[index]!, keeps);
       if (isThenable(outcome)) {

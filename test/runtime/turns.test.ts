@@ -39,3 +39,32 @@ it.each([
   await Promise.all(runs);
   expect(Math.max(...perTurn)).toBeLessThan(RUNS / 2);
 });
+
+it.each([
+  ["synchronous", (n: number): number | Promise<number> => n],
+  ["asynchronous", (n: number): number | Promise<number> => Promise.resolve(n)],
+])("of 10,000 items with %s bodies only some run within a turn", async (_, work) => {
+  const text = `graph g { input xs: int[]  output ys: int[] = [] reduce append
+    node work_all = work(x) for x in xs into ys  start -> work_all }`;
+  let started = 0;
+  const count = (n: number): number | Promise<number> => {
+    started++;
+    return work(n);
+  };
+  for (const options of [{}, { store: new MemoryStore() }]) {
+    const engine = engineOf(text, { work: count }, { clock: slowClock(), ...options });
+    const xs = Array.from({ length: 10_000 }, (_each, n) => n);
+    started = 0;
+    let isOver = false;
+    const run = engine.run({ xs }).finally(() => (isOver = true));
+    let most = 0;
+    while (!isOver) {
+      const before = started;
+      await new Promise((resolve) => setImmediate(resolve));
+      most = Math.max(most, started - before);
+    }
+    expect((await run).output).toEqual({ ys: xs });
+    // The clock is read once in 8 items, and each reading takes a millisecond.
+    expect(most).toBeLessThan(200);
+  }
+});
