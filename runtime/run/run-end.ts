@@ -134,7 +134,6 @@ export function entersFinally(run: Run, end: RunEnd): boolean {
 /** Records how the run has ended, and counts the end: the keys of its `finally` part contain the count. */
 export function setOutcome(run: Run, end: RunEnd): void {
   if (run.outcome !== undefined) return;
-  // Mutation point: counted-ends
   run.ends++;
   run.outcome = Object.freeze({
     status: end.status as Exclude<RunEnd["status"], "paused">,

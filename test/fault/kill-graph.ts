@@ -1,6 +1,6 @@
 /**
  * The run that the kill sweep kills: fourteen steps with parallel branches, a question, items, sent tasks, a called graph,
- * a gate, a timer and a signal. Every body writes to a separate ledger when it starts and when it ends.
+ * a gate, a timer and a signal, and `finally` parts of both graphs. Every body writes to a separate ledger when it starts and when it ends.
  */
 import {
   createEngine,
@@ -24,8 +24,10 @@ graph child {
   node c2 = work("c2") into trail
   node c3 = work("c3") into trail
   node c4 = n * 2 into total
+  node c5 = tidy("c5") into trail
   start -> c1 -> c2, c3
   all(c2, c3) -> c4
+  finally -> c5
 }
 graph flow {
   input n: int
@@ -55,10 +57,13 @@ graph flow {
   all(a, b, c) -> join -> approve -> every -> call -> spread
   all(call, spread) -> side
   all(sent, side) -> late
+  node sweep = tidy("sweep") into log
+  node lock = tidy("lock") into log
   late -> held -> near -> last -> nap -> parcel
+  finally -> sweep -> lock
 }`;
 
-export const KILL_FUNCTIONS = ["work", "one", "item", "approve", "spread", "sent"] as const;
+export const KILL_FUNCTIONS = ["work", "one", "item", "approve", "spread", "sent", "tidy"] as const;
 
 export function killEngine(table: Table, store: Store, ledger: string): Engine {
   const graphs = { child: { functions: functionsOf("call", ledger) } };
@@ -72,16 +77,16 @@ export function killEngine(table: Table, store: Store, ledger: string): Engine {
 }
 
 function functionsOf(namespace: string, ledger: string): FunctionRegistry {
-  const body = async (task: string, context: NodeContext): Promise<string> => {
+  const body = async (task: string, context: NodeContext, of = namespace): Promise<string> => {
     const { idempotencyKey: key, step } = context;
-    const entry = { process: process.pid, task, key, namespace, step };
+    const entry = { process: process.pid, task, key, namespace: of, step };
     note(ledger, { event: "start", ...entry });
     await Promise.resolve();
     note(ledger, { event: "end", ...entry });
     return task;
   };
   const functions = {
-    work: body,
+    work: (task: string, context: NodeContext) => body(task, context),
     one: async (context: NodeContext) => {
       await body(`one at ${context.step}`, context);
       return 1;
@@ -96,6 +101,8 @@ function functionsOf(namespace: string, ledger: string): FunctionRegistry {
       await body("spread", context);
       for (const item of ["x", "y"]) context.send("sent", item);
     },
+    tidy: (task: string, context: NodeContext) =>
+      body(task, context, `${namespace === "" ? "" : `${namespace}/`}finally`),
     sent: (context: NodeContext) => body(`sent ${String(context.item)}`, context),
   };
   return functions;

@@ -13,10 +13,13 @@ import { type BodyEntry, readLedger } from "./kill-ledger.ts";
 import type { KillPlace } from "./kill-place.ts";
 import type { KillPoint } from "./kill-points.ts";
 
-/** Steps of the graph, and of the graph that it calls. */
-const NAMESPACES = ["", "call"];
-/** The step that calls the other graph. */
-const CALLED_IN = 5;
+/** The graph, the graph that it calls in step 5, and their `finally` parts, with the ids of their runs. */
+const RUNS: ReadonlyMap<string, string> = new Map([
+  ["", ""],
+  ["call", "/call@5"],
+  ["call/finally", "/call@5/finally@1"],
+  ["finally", "/finally@1"],
+]);
 
 export interface Trial {
   readonly place: KillPlace;
@@ -127,9 +130,7 @@ export async function lookAt(trial: Trial, seen: Seen): Promise<string> {
       kept.set(newest.id, new Set(writes.map(({ taskId }) => taskId)));
       for (const { taskId } of [...writes, ...(newest.finished ?? [])]) {
         const step = newest.phase === "interrupted" ? newest.step : newest.step + 1;
-        seen.stored.add(
-          keyOf(`${head.runId}${namespace === "" ? "" : `/${namespace}@${CALLED_IN}`}:${taskId}@${step}`),
-        );
+        seen.stored.add(keyOf(`${head.runId}${RUNS.get(namespace)!}:${taskId}@${step}`));
       }
     }
     // 5.3: results that the store confirmed still exist.
@@ -151,7 +152,7 @@ export async function lookAt(trial: Trial, seen: Seen): Promise<string> {
 async function readChains(store: Store, seen: Seen): Promise<ReadonlyMap<string, readonly Checkpoint[]>> {
   const histories = new Map<string, readonly Checkpoint[]>();
   let count = 0;
-  for (const namespace of NAMESPACES) {
+  for (const namespace of RUNS.keys()) {
     const history = await store.list(THREAD, { namespace, limit: 1000 });
     if (history.length === 0) continue;
     histories.set(namespace, history);

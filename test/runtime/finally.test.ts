@@ -1,6 +1,7 @@
 /** Execution, rule 2.10: the part of a graph that `finally` leads to. */
 import { describe, expect, test } from "vitest";
-import { MemoryStore, type RunEvent } from "../../runtime/index.ts";
+import { MemoryStore, type NodeContext, type RunEvent } from "../../runtime/index.ts";
+import { CrashingStore } from "../support/crashing-store.ts";
 import { engineOf } from "../support/graph.ts";
 
 const CLEANUP = `graph g { input job: string  output report: string | null  state room: string | null
@@ -231,5 +232,117 @@ describe("finally", () => {
     expect((await engine.state("t"))?.state).toMatchObject({ room: "r9", report: "completed: none" });
     await engine.update("t", { report: "edited" });
     expect((await engine.state("t"))?.state).toMatchObject({ report: "edited" });
+  });
+});
+
+describe("5.2 to 5.5: a process that dies in the `finally` part", () => {
+  const GRAPH = `graph child { output made: string[] reduce append
+      node make = work("make") into made  node sweep = work("sweep " + outcome.status) into made
+      start -> make  finally -> sweep }
+    graph g { output log: string[] reduce append  output made: string[] = []
+      node call = child() into { made }  node last = work("last") into log
+      node one = work("one " + outcome.status) into log  node two = work("two") into log  node three = work("three") into log
+      start -> call -> last  finally -> one, two  all(one, two) -> three }`;
+
+  test.each(["before", "after"] as const)("continues it, %s each write", async (when) => {
+    let expected: unknown;
+    let writes = Infinity;
+    for (let left = -1; left < writes; left++) {
+      let now = 0;
+      const disk = new MemoryStore({ now: () => now });
+      const ran = new Map<string, string[]>();
+      const build = (store: MemoryStore | CrashingStore) =>
+        engineOf(
+          GRAPH,
+          {
+            work: (task: string, { idempotencyKey }: NodeContext) => {
+              ran.set(task, [...(ran.get(task) ?? []), idempotencyKey]);
+              return task;
+            },
+          },
+          { store, leaseMs: 1000 },
+        );
+      const dying = new CrashingStore(disk, left === -1 ? Infinity : left, when);
+      await build(dying)
+        .run({}, { thread: "t" })
+        .catch(() => undefined);
+      now += 5000;
+      const engine = build(disk);
+      const head = disk.loadLatest("t");
+      if (head === undefined) await engine.run({}, { thread: "t" });
+      else if (head.status !== "completed") await engine.resume("t");
+      const { status, state } = (await engine.state("t"))!;
+      const end = { status, state, tasks: [...ran.keys()].sort() };
+      if (left === -1) {
+        expected = end;
+        writes = dying.log.length;
+        expect(state).toEqual({
+          log: ["last", "one completed", "two", "three"],
+          made: ["make", "sweep completed"],
+        });
+        continue;
+      }
+      expect(end).toEqual(expected);
+      // A task runs again at most once, under the same key.
+      for (const keys of ran.values()) {
+        expect(keys.length).toBeLessThanOrEqual(2);
+        expect(head === undefined ? 1 : new Set(keys).size).toBe(1);
+      }
+    }
+    expect(writes).toBeGreaterThan(10);
+  });
+
+  test("a drain stops it at its next step, and a resume continues it", async () => {
+    const store = new MemoryStore();
+    const log: string[] = [];
+    const build = () =>
+      engineOf(
+        `graph g { output log: string[] reduce append
+          node work = note("work") into log  node one = note("one") into log  node two = note("two") into log
+          start -> work  finally -> one -> two }`,
+        {
+          note: (text: string) => {
+            log.push(text);
+            if (text === "one") void first.drain();
+            return text;
+          },
+        },
+        { store },
+      );
+    const first = build();
+    const drained = await first.run({}, { thread: "t" });
+    expect(drained).toMatchObject({ status: "cancelled", error: { code: "NG_DRAINED" } });
+    const { results } = await build().recover();
+    expect(results).toMatchObject([{ status: "completed", output: { log: ["work", "one", "two"] } }]);
+    expect(log).toEqual(["work", "one", "two"]);
+  });
+
+  test("an interrupted part returns the error of the run again", async () => {
+    let now = 0;
+    const disk = new MemoryStore({ now: () => now });
+    const build = (store: MemoryStore | CrashingStore) =>
+      engineOf(
+        `graph g { output report: string | null  node work = broken() into report
+          node tidy = outcome.error?.message ?? "" into report  start -> work  finally -> tidy }`,
+        {
+          broken: () => {
+            throw new Error("no");
+          },
+        },
+        { store, leaseMs: 1000 },
+      );
+    // The input, and the end of the run.
+    await build(new CrashingStore(disk, 2, "before"))
+      .run({}, { thread: "t" })
+      .catch(() => undefined);
+    expect(disk.loadLatest("t")).toMatchObject({ status: "running", outcome: { status: "failed" } });
+    now += 5000;
+    const result = await build(disk).resume("t");
+    expect(result).toMatchObject({
+      status: "failed",
+      error: { name: "NodeError", code: "NG_NODE_FAILED", nodeId: "work" },
+      outcome: { status: "failed", error: { node: "work" } },
+      finally: { status: "completed" },
+    });
   });
 });
