@@ -84,5 +84,9 @@ function checkFormat({ value, path, kind }: InnerTable): void {
     return new ShapeProblem(at, message);
   };
   if (format !== expected) throw problem("format", `this is no ${what}: its format is not "${expected}"`);
-  if (version !== known) throw problem("version", `this package reads version ${known}: compile the ${kind} again`);
+  if (version === known) return;
+  if (typeof version !== "number")
+    throw problem("version", `expected ${known}, found ${JSON.stringify(version) ?? "nothing"}`);
+  const advice = version < known ? `compile the ${kind} again` : "update the package ngraph";
+  throw problem("version", `a ${what} of version ${version}, and this package reads version ${known}: ${advice}`);
 }

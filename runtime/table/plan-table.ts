@@ -18,7 +18,7 @@ import type { ValueType } from "./value-type.ts";
 import type { Json } from "../value/json.ts";
 
 export const PLAN_FORMAT = "ngraph.plan";
-export const PLAN_VERSION = 1;
+export const PLAN_VERSION = 2;
 export const DEFAULT_MAX_PARALLEL = 4;
 export const DEFAULT_TRIES = 6;
 

@@ -15,7 +15,7 @@ import type { ValueType } from "./value-type.ts";
 export type { Effect } from "./effects.ts";
 
 export const TABLE_FORMAT = "ngraph.table";
-export const TABLE_VERSION = 1;
+export const TABLE_VERSION = 2;
 
 /** The built-in target `end` where a node index is expected. */
 export const END = -1;

@@ -277,7 +277,7 @@ describe("invalid arguments are errors", () => {
     expect(own.resolveNextNodes("a", { n: 3 })).toEqual(["end"]);
   });
 
-  test.each([{}, [], null, "graph g {}", { format: "ngraph.table", version: 1 }])("%j is not a table", (value) => {
+  test.each([{}, [], null, "graph g {}", { format: "ngraph.table", version: 2 }])("%j is not a table", (value) => {
     expect(() => createScheduler(value as unknown as Table)).toThrow(
       expect.objectContaining({ code: "NG_BAD_TABLE" }) as Error,
     );

@@ -10,7 +10,7 @@ import { tableOf } from "../support/graph.ts";
 
 const table: Table = {
   format: "ngraph.table",
-  version: 1,
+  version: 2,
   kind: "graph",
   name: "support",
   channels: [

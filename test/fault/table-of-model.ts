@@ -122,7 +122,7 @@ export function tableOfModel(model: Model, drift: Drift = {}): Table {
   });
   return {
     format: "ngraph.table",
-    version: 1,
+    version: 2,
     kind: "graph",
     name: model.name,
     channels: [{ name: "input", role: "input", type: { kind: "int" } }, ...channels],

@@ -5,7 +5,7 @@ import type { Table } from "../../runtime/table/table.ts";
 export function sampleTable(name = "sample", graphs: readonly Table[] = []): Table {
   const table: Omit<Table, "digest"> = {
     format: "ngraph.table",
-    version: 1,
+    version: 2,
     kind: "graph",
     name,
     channels: [

@@ -32,7 +32,9 @@ describe("1.2 createEngine", () => {
   const damage: readonly (readonly [string, (table: Mutable) => unknown, RegExp])[] = [
     ["no table", () => null, /expected an object/],
     ["another format", (table) => ({ ...table, format: "x" }), /format/],
-    ["a later version", (table) => ({ ...table, version: 2 }), /compile the graph again/],
+    ["an older version", (table) => ({ ...table, version: 1 }), /version 1, and .* version 2: compile the graph again/],
+    ["a later version", (table) => ({ ...table, version: 3 }), /version 3, and .* version 2: update the package/],
+    ["no version", (table) => ({ ...table, version: undefined }), /expected 2, found nothing/],
     ["no digest", (table) => ({ ...table, digest: "sha256:00" }), /digest/],
     ["a missing list", (table) => ({ ...table, nodes: undefined }), /nodes/],
     ["a target that is no node", set(["start", 0, "targets", 0], { node: 99 }), /start\[0\].*there is no node 99/],

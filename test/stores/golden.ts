@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { createEngine, type NodeContext, type Table } from "../../runtime/index.ts";
+import { TABLE_VERSION } from "../../runtime/table/table.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { readStore } from "./content.ts";
 
@@ -39,7 +40,9 @@ export async function expectGolden(store: Store, version: number): Promise<void>
  * had its answer, and was about to run the last node when its process ended. No body that has finished runs again (5.5).
  */
 export async function expectGoldenRuns(store: Store): Promise<void> {
-  const table = JSON.parse(readFileSync(golden("runs-table.json"), "utf8")) as Table;
+  // The graph, compiled again for this version of tables. The threads know the digest of the old table.
+  const current = (key: string, value: unknown): unknown => (key === "version" ? TABLE_VERSION : value);
+  const table = JSON.parse(readFileSync(golden("runs-table.json"), "utf8"), current) as Table;
   const ran: string[] = [];
   const functions = {
     work: (name: string) => {
