@@ -123,7 +123,7 @@ export interface ControlBarrier {
 }
 
 /**
- * A `settled(…)` statement. It is one barrier with all its targets (S1). The net has a `ControlBarrier` for each target.
+ * A `settled(…)` statement. It is one barrier with all its targets (3.4). The net has a `ControlBarrier` for each target.
  * These have the same id and members, receive the same signals, and fire together.
  */
 export interface Settled {

@@ -1,4 +1,7 @@
-/** The firing rule of `settled(…)` on a marking (S1). It is a function of the marking, so the proofs are exact for it. */
+/**
+ * The firing rule of `settled(…)` on a marking (3.4), an OR-join: the general synchronizing merge of the workflow patterns
+ * (van der Aalst and others). It is a function of the marking, so the proofs are exact for it.
+ */
 import { END_TARGET, type Settled } from "../control/net.ts";
 import type { ControlModel } from "./model.ts";
 

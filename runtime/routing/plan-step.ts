@@ -307,7 +307,7 @@ class Plan implements StepPlan {
   }
 
   /**
-   * Fires each `settled` barrier with a signal to which no other signal can come any more (S1). If nothing else is
+   * Fires each `settled` barrier with a signal to which no other signal can come any more (3.4). If nothing else is
    * ready, the first one fires, so that it never leaves a run incomplete. Firing a barrier holds the same barriers back
    * as its signals did, so the order has no effect.
    */

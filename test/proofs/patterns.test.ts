@@ -37,6 +37,26 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
     start -> a  a -> match k { "x" -> b "y" -> c }  any(b, c) -> d  d -> end`,
   ],
   [
+    "multi choice and general synchronizing merge (OR-join)",
+    [],
+    true,
+    `state k: bool = false
+    state l: bool = false
+    node a = check() into k
+    node e = check() into l
+    node b = act()
+    node c = act()
+    node c2 = act()
+    node d = act()
+    start -> a -> e
+    e -> b when k
+    e -> c when l
+    e -> d when !k && !l
+    c -> c2
+    settled(b, c2) -> d
+    d -> end`,
+  ],
+  [
     "multi choice, merged without waiting",
     ["NG316"],
     false,
