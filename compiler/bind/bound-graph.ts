@@ -48,6 +48,8 @@ export interface BoundGraph {
   readonly limits: Table["limits"];
   /** Imported functions that the graph uses, once each, in order of first use. */
   readonly functions: readonly FunctionSpec[];
+  /** The digest of an imported function's signatures, by its name; `undefined` if its module declares none. */
+  readonly signatureOf?: (name: string) => string | undefined;
   /** Named types that are used, once each, sorted by name; recursive ones through `ref`. */
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
   /** Checks that only `tsc` can make, in source order. */

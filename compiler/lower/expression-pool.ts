@@ -19,7 +19,7 @@ export interface ExpressionPool {
 
 /** `channelIndex`: position in the table by position in the bound graph or plan. */
 export function createExpressionPool(
-  bound: Pick<BoundGraph, "functions" | "file">,
+  bound: Pick<BoundGraph, "functions" | "signatureOf" | "file">,
   channelIndex: readonly number[],
 ): ExpressionPool {
   const expressions: Expression[] = [];
@@ -31,7 +31,9 @@ export function createExpressionPool(
     const known = byName.get(spec.name);
     if (known !== undefined) return known;
     byName.set(spec.name, functions.length);
-    return functions.push({ name: spec.name, module: spec.module, export: spec.export }) - 1;
+    const signature = bound.signatureOf?.(spec.name);
+    const own = signature === undefined ? {} : { signature };
+    return functions.push({ name: spec.name, module: spec.module, export: spec.export, ...own }) - 1;
   };
   const renumber: Renumber = {
     channel: (index) => channelIndex[index] ?? index,

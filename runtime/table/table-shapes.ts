@@ -42,6 +42,7 @@ import {
   type ChannelSpec,
   type Digest,
   type ErrorRouteSpec,
+  type FunctionSpec,
   type NamedArgument,
   type NodeSpec,
   type OutputField,
@@ -271,10 +272,11 @@ const COMMON = {
   channels: CHANNELS,
   expressions: list(PART),
   functions: list(
-    record<{ readonly name: string; readonly module: string; readonly export: string }>({
+    record<FunctionSpec>({
       name: TEXT,
       module: TEXT,
       export: TEXT,
+      signature: optional(TEXT),
     }),
   ),
   types: list(record<{ readonly name: string; readonly type: ValueType }>({ name: TEXT, type: TYPE })),

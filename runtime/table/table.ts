@@ -103,6 +103,11 @@ export interface FunctionSpec {
   /** Module specifier as written, and the name that the module exports. */
   readonly module: string;
   readonly export: string;
+  /**
+   * SHA-256 of the signatures that the module declares, with the types in them: a table changes with them. Absent if the
+   * module declares none.
+   */
+  readonly signature?: string;
 }
 
 export interface NodeSpec {

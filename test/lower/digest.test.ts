@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalJson } from "../../compiler/table/canonical-json.ts";
 import { sha256 } from "../../runtime/table/sha256.ts";
+import { tableOf } from "./compile-text.ts";
 import { numRuns } from "../support/depth.ts";
 
 test("sha256 agrees with Node's, at every length around the size of a block", () => {
@@ -28,4 +29,29 @@ test("canonical JSON: sorted keys, nothing undefined, plain JSON otherwise", () 
     }),
     { numRuns: numRuns(500), seed: 4 },
   );
+});
+
+test("a table changes with the signatures of the functions that it imports, and with the types in them", () => {
+  const text = `import { work } from "./nodes.ts"
+graph g {
+  output o: string
+  node a = work("x") into o
+  start -> a -> end
+}`;
+  const digestOf = (module: string): string => tableOf(text, { "nodes.ts": module }).digest;
+  const base = digestOf("export function work(text: string): string { return text; }");
+  const same = [
+    "// A comment.\nexport function work(other: string): string { return other; }",
+    "export const work = (text: string): string => text;",
+  ];
+  for (const module of same) expect(digestOf(module)).toBe(base);
+  const others = [
+    "export async function work(text: string): Promise<string> { return text; }",
+    "export function work(text: string, more?: number): string { return text; }",
+    "export function work(text: string | number): string { return String(text); }",
+    "interface Options { a: string }\nexport function work(text: string, options?: Options): string { return text; }",
+    "interface Options { a: number }\nexport function work(text: string, options?: Options): string { return text; }",
+    "export const work: any = (text: string) => text;",
+  ];
+  expect(new Set([base, ...others.map(digestOf)]).size).toBe(others.length + 1);
 });

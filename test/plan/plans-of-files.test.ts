@@ -35,7 +35,7 @@ describe("imported plans, graphs and functions", () => {
     if (table?.kind !== "plan") throw new Error("no plan");
     expect(table.plans.map(({ name }) => name)).toEqual(["build"]);
     expect(table.graphs.map(({ name }) => name)).toEqual(["check"]);
-    expect(table.functions).toEqual([{ name: "ship", module: "./nodes.ts", export: "ship" }]);
+    expect(table.functions).toMatchObject([{ name: "ship", module: "./nodes.ts", export: "ship" }]);
     expect(table.effects).toEqual(["code"]);
   });
 

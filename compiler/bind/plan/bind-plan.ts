@@ -9,6 +9,7 @@ import type { PlanUnit } from "../file-scope.ts";
 import type { NodeEntry } from "../graph-context.ts";
 import { openContext, watchErrors, type BindOptions } from "../open-context.ts";
 import { createExpansion, expandChannel, expandTask } from "../expand-names.ts";
+import { signatureDigest } from "../signature-digest.ts";
 import { bindTask, type TypedTask } from "./bind-task.ts";
 import { resolveDependencies } from "./dependencies.ts";
 import { bindMatrix, checkSize, matrixNames, type Matrix } from "./matrix.ts";
@@ -73,6 +74,7 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
     tasks: isTooLarge ? [] : multiply(typed, policies, matrices, dependencies.after),
     ...settings,
     functions: functionsOf(channels, context),
+    signatureOf: (name) => signatureDigest(name, context),
     types: referencedTypes(
       [
         ...channels.map(({ type }) => type),

@@ -34,6 +34,8 @@ export interface BoundPlan {
   readonly onFailure: PlanTable["onFailure"];
   readonly pools: PlanTable["pools"];
   readonly functions: readonly FunctionSpec[];
+  /** As in `BoundGraph`. */
+  readonly signatureOf?: (name: string) => string | undefined;
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
   /** Checks that only `tsc` can make. */
   readonly typeScriptChecks: readonly TypeScriptCheck[];

@@ -74,6 +74,7 @@ export function planAsGraph(plan: BoundPlan): BoundGraph {
     assertions: [],
     limits: { steps: null, parallel: null },
     functions: plan.functions,
+    ...(plan.signatureOf === undefined ? {} : { signatureOf: plan.signatureOf }),
     types: plan.types,
     typeScriptChecks: plan.typeScriptChecks,
     graphs: plan.graphs,
