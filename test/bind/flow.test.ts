@@ -204,3 +204,39 @@ describe("the failure that led to a node", () => {
     expect(read(`node b = error?.message ?? "" into out`, `start -> a`, `a -> b`, `a -> b on error`)).toBe("");
   });
 });
+
+describe("the end of a run", () => {
+  const read = (...statements: readonly string[]): string =>
+    explain(
+      bindText(graph(`output out: string | null`, `state x: string`, `node a = "" into x`, `start -> a`, ...statements))
+        .diagnostics,
+    );
+
+  it("`outcome` is readable where only `finally` leads", () => {
+    expect(read(`node b = outcome.status into out`, `finally -> b`)).toBe("");
+    expect(read(`node c = print("")`, `node b = outcome.status into out`, `finally -> c -> b`)).toBe("");
+    expect(read(`node b = "" into out`, `finally -> match outcome.status { "failed" -> b  else -> end }`)).toBe("");
+  });
+  it("elsewhere it may be null", () => {
+    expect(read(`node b = outcome.status into out`, `a -> b`)).toContain("NG509");
+    expect(read(`node b = outcome.status into out`, `finally -> b`, `a -> b`)).toContain("NG509");
+    expect(read(`node b = outcome?.status into out`, `finally -> b`, `a -> b`)).toBe("");
+  });
+  it("a channel without a default may be unwritten, because a run can end before its writer", () => {
+    expect(read(`node b = x + "" into out`, `finally -> b`)).toContain("NG509");
+    expect(read(`node b = x + "" into out`, `finally -> b when x != null`, `finally -> end otherwise`)).toBe("");
+    expect(read(`node c = "" into x`, `node b = x + "" into out`, `finally -> c -> b`)).toBe("");
+  });
+  it("`Outcome` and `Failure` are types", () => {
+    expect(
+      read(
+        `state how: Outcome | null`,
+        `state why: Failure | null`,
+        `node b = outcome into how`,
+        `node c = outcome.error into why`,
+        `node d = how?.error?.message ?? why?.code into out`,
+        `finally -> b -> c -> d`,
+      ),
+    ).toBe("");
+  });
+});

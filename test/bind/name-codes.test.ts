@@ -308,6 +308,31 @@ const CASES: readonly Case[] = [
     nearMiss: graph(...HELLO, `node sorry = print("no")`, `hello -> sorry on error`),
   },
   {
+    code: "NG109",
+    about: "an edge into finally",
+    text: graph(...HELLO, `hello -> finally`),
+    at: "finally",
+    nearMiss: graph(...HELLO, `node bye = print("bye")`, `finally -> bye`),
+  },
+  {
+    code: "NG109",
+    about: "an edge from finally to end",
+    text: graph(...HELLO, `finally -> end`),
+    at: "end",
+    nearMiss: graph(
+      ...HELLO,
+      `node bye = print("bye")`,
+      `finally -> match outcome.status { "failed" -> bye  else -> end }`,
+    ),
+  },
+  {
+    code: "NG109",
+    about: "finally in a barrier",
+    text: graph(...HELLO, `node bye = print("bye")`, `all(finally, hello) -> bye`),
+    at: "finally",
+    nearMiss: graph(...HELLO, `node bye = print("bye")`, `finally -> bye`),
+  },
+  {
     code: "NG110",
     about: "names that differ in case",
     text: graph(...HELLO, `node Hello = print("hi")`, `hello -> Hello`),

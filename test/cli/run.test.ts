@@ -41,6 +41,34 @@ describe("ngc run", () => {
     });
   });
 
+  test("shows how the `finally` part has ended, and exits with 1 if it has failed", () => {
+    const project = createProject({
+      "end.ngraph": `graph g {
+  output report: string | null
+  node work = "done" into report
+  node tidy = outcome.status into report
+  node lock = fail("no key")
+  start -> work -> end
+  finally -> tidy -> lock
+}
+`,
+    });
+    const { status, stderr } = project.ngc(["run", "end.ngraph"]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/✓ finally › tidy/);
+    expect(stderr).toMatch(/`finally` ended failed: .*no key.* \[NG_NODE_FAILED\]/);
+    expect(project.json(["run", "end.ngraph", "--thread", "t"])).toMatchObject({
+      status: 1,
+      document: {
+        status: "completed",
+        output: { report: "completed" },
+        outcome: { status: "completed", error: null },
+        finally: { status: "failed", steps: [["tidy"]], error: { code: "NG_NODE_FAILED", node: "lock" } },
+      },
+    });
+    expect(project.ngc(["graph", "end.ngraph"]).stdout).toContain("finally\n↳ tidy");
+  });
+
   test("inputs come from a flag, a file or standard input", () => {
     const project = createProject({ "hello.ngraph": HELLO, "in.json": '{"name": "file"}' });
     expect(project.ngc(["run", "hello.ngraph", "--input", "@in.json"]).stdout).toBe("text: hello file\n");

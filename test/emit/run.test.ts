@@ -84,6 +84,7 @@ describe("expressions of every kind", () => {
         output label: string
         output facts: map<json> = {} reduce merge
         output all: json[] reduce append
+        output ended: string | null
         state  text: string = ""
         state  numbers: int[] = []
         node pick   = sort(unique([row.name for row in rows if (row.score ?? 0) >= limit / 2 || "x" in row.tags])) into names
@@ -99,6 +100,9 @@ describe("expressions of every kind", () => {
         gather -> end otherwise
         broken -> end
         broken -> saved on error when error.attempts == 1
+        node swept  = \`\${outcome.status} \${outcome.error?.node ?? "none"}\` into ended
+        finally -> swept when outcome.status != "limit"
+        finally -> end otherwise
       }`,
     "functions.ts": `
       export const twice = (n: number): string => n + n + "";

@@ -142,9 +142,16 @@ const graphBody = fc
         "  max parallel 3\n",
         "  defaults { timeout 1h }\n",
       ),
+      ending: fc.constantFrom(
+        [],
+        ["finally -> tidy -> end"],
+        ['finally -> tidy when outcome.status == "failed"', "finally -> end otherwise"],
+        ['finally -> match outcome.status { "completed" | "limit" -> end  else -> tidy }'],
+        ["finally -> match { outcome.error != null -> tidy, alert  else -> tidy }"],
+      ),
     }),
   )
-  .map(({ stages, links, steps }) => {
+  .map(({ stages, links, steps, ending }) => {
     const channels: string[] = [];
     const nodes: string[] = [];
     const edges: string[] = [];
@@ -165,6 +172,11 @@ const graphBody = fc
       edges.push(`${steps.length % 2 === 0 ? "all" : "settled"}(${before.join(", ")}) -> finish`);
       before = ["finish"];
     }
+    if (ending.length > 0) {
+      nodes.push("  node tidy = print(outcome.error?.message ?? outcome.status)\n");
+      edges.push(...ending);
+    }
+    if (ending.some((edge) => edge.includes("alert"))) nodes.push("  node alert = print(`${outcome.error?.code}`)\n");
     const isCertain = [0, 5].includes(links[0]?.way ?? 0) && links.every(({ way }) => way !== 6);
     const asserts = `  assert once n0_0\n${isCertain ? "  assert eventually n0_0\n" : ""}`;
     return `${CHANNELS}${channels.join("")}${steps}${nodes.join("")}${asserts}${edges.map((edge) => `  ${edge}\n`).join("")}`;
