@@ -270,7 +270,6 @@ export function usageWrite(usage: Usage): PendingWrite {
 /** Restores what the run of a checkpoint has used. @param writes stored after the checkpoint */
 export function restoreUsage(run: Run, head: Checkpoint, writes: readonly PendingWrite[]): void {
   const write = writes.find(({ taskId }) => taskId === USAGE);
-  // Mutation point: restored-usage
   run.usage = (write === undefined ? undefined : readUsage(write.result)) ?? head.usage;
 }
 

@@ -30,7 +30,6 @@ export function inheritConfig(run: Run, caller: Run): void {
   for (const { name, index } of run.program.config) {
     const value = caller.state[caller.program.channelIndex.get(name)!]!;
     if (equal(run.state[index]!, value)) continue;
-    // Mutation point: inherited-config
     run.writer?.touch(index, null, false);
     run.state[index] = value;
   }

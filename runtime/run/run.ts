@@ -389,7 +389,6 @@ export class Run {
   addUsage(usage: Usage): void {
     if (usage.inputTokens + usage.outputTokens + usage.cost === 0) return;
     this.usage = addUsage(this.usage ?? NO_USAGE, usage);
-    // Mutation point: stored-usage
     this.writer?.keepUsage(this.usage);
     this.caller?.addUsage(usage);
   }
@@ -400,7 +399,6 @@ export class Run {
     if (steps !== null && this.step >= steps) return "steps";
     const { usage } = this;
     if (usage === undefined) return undefined;
-    // Mutation point: token-limit
     if (tokens !== null && usage.inputTokens + usage.outputTokens >= tokens) return "tokens";
     return cost !== null && usage.cost >= cost ? "cost" : undefined;
   }
