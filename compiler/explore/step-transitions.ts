@@ -221,6 +221,7 @@ export function violationOf(
   if (neverCalls) return "never";
   const at = { state, node, isOpen: () => false };
   const { isPossible, isSure } = possibility(context, at, formula, false);
+  // Mutation point: asserted-condition
   if (!isPossible) return isTotal ? "never" : "possible";
   // Without items, the condition is not evaluated. Terms that exclude each other's values are not independent.
   const isEntangled = [...termsOf(formula)].some(({ id }) => context.liveness.entangled.has(id));

@@ -106,7 +106,6 @@ export function restoreRun(
   run.unrouted = (head.unrouted ?? []).map((name) => ({
     node: name === "start" ? -1 : node(name),
     cause: undefined,
-    // Mutation point: restored-failed-edges
     hasFailed: head.failedEdges?.includes(name) === true,
   }));
   const errors = Object.entries(head.errors);

@@ -11,7 +11,6 @@ export function brokenAssertion(run: Run, task: Task): NodeError | undefined {
     let cause: unknown;
     try {
       const value = condition(scopeOf(run, task));
-      // Mutation point: asserted-condition
       if (value === true) continue;
       if (value !== false) cause = new ExpressionError("wrong_type", `expected a bool, found ${JSON.stringify(value)}`);
     } catch (error) {

@@ -67,7 +67,6 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
         return errorTargetsOf(run, task, outcomes[index]!.failure);
       } catch (cause) {
         // The step is applied, and the run fails at this edge (E2).
-        // Mutation point: failed-error-condition
         (faults ??= []).push({ task, cause, error: errorValue(task, outcomes[index]!.failure!) });
         return NO_TARGETS;
       }

@@ -38,7 +38,6 @@ export function allowsFailure({ node, itemIndex, items }: Task): boolean {
 /** Whether the run continues after a failure of the task: with its `on error` edges, or without its failed items. */
 export function handlesFailure(task: Task, { error }: Pick<Failure, "error">): boolean {
   // A broken assertion fails the run.
-  // Mutation point: assertion-failure
   if (error.code === "NG_ASSERTION") return false;
   return task.node.hasErrorRoutes || allowsFailure(task);
 }

@@ -53,17 +53,26 @@ describe("names of options that a call does not know", () => {
     await engine.run({}, { thread: "t" });
     const before = await engine.history("t");
     for (const [call, message] of [
-      [engine.run({}, given({ treads: "x" })), "`treads` is not an option of a run; did you mean `thread`?"],
-      [engine.resume("t", given({ anwsers: {} })), "`anwsers` is not an option of a resume; did you mean `answers`?"],
-      [engine.fork("t", given({ form: "x" })), "`form` is not an option of a fork; did you mean `from`?"],
-      [engine.update("t", {}, given({ asNode: "a" })), "`asNode` is not an option of an update; did you mean `as`?"],
-      [engine.history("t", given({ limits: 1 })), "`limits` is not an option of a history; did you mean `limit`?"],
+      [() => engine.run({}, given({ treads: "x" })), "`treads` is not an option of a run; did you mean `thread`?"],
       [
-        engine.label("t", "x", given({ chekpoint: "y" })),
+        () => engine.resume("t", given({ anwsers: {} })),
+        "`anwsers` is not an option of a resume; did you mean `answers`?",
+      ],
+      [() => engine.fork("t", given({ form: "x" })), "`form` is not an option of a fork; did you mean `from`?"],
+      [
+        () => engine.update("t", {}, given({ asNode: "a" })),
+        "`asNode` is not an option of an update; did you mean `as`?",
+      ],
+      [
+        () => engine.history("t", given({ limits: 1 })),
+        "`limits` is not an option of a history; did you mean `limit`?",
+      ],
+      [
+        () => engine.label("t", "x", given({ chekpoint: "y" })),
         "`chekpoint` is not an option of a label; did you mean `checkpoint`?",
       ],
     ] as const) {
-      await expect(call).rejects.toMatchObject(refused(message));
+      await expect(call()).rejects.toMatchObject(refused(message));
     }
     expect(await engine.history("t")).toEqual(before);
   });

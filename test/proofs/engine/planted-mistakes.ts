@@ -334,4 +334,14 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     name: "a list that a node replaces keeps its items",
     mutations: [mutation("control/filled-lists.ts", "replaced-list", `const replaced = new Set<string>();`)],
   },
+  {
+    name: "a condition that is not known to fail holds",
+    mutations: [mutation(STEPS, "asserted-condition", `if (!isSure) return "never";`)],
+    where: /assert .* at n\d+$/m,
+  },
+  {
+    name: "runs continue after a broken assertion",
+    mutations: [mutation(STEPS, "asserted-step", `const flags = 0;`)],
+    where: /assert .* at n\d+$/m,
+  },
 ];
