@@ -16,6 +16,7 @@ import { newCommand } from "./commands/new.ts";
 import { planCommand } from "./commands/plan.ts";
 import { pruneCommand } from "./commands/prune.ts";
 import { resumeCommand } from "./commands/resume.ts";
+import { rollbackCommand } from "./commands/rollback.ts";
 import { runCommand } from "./commands/run.ts";
 import { signalCommand } from "./commands/signal.ts";
 import { showCommand } from "./commands/show.ts";
@@ -34,6 +35,7 @@ const COMMANDS = [
   runCommand,
   resumeCommand,
   signalCommand,
+  rollbackCommand,
   historyCommand,
   showCommand,
   forkCommand,

@@ -154,6 +154,8 @@ export const DIAGNOSTIC_CODES = {
   },
   NG612: { name: "policy-of-wait", severity: "error", title: "policy that does not fit what the node waits for" },
   NG615: { name: "unused-default", severity: "warning", title: "default policy that no node uses" },
+  NG620: { name: "bad-undo", severity: "error", title: "`undo` that cannot run" },
+  NG621: { name: "nothing-to-undo", severity: "warning", title: "`rollback` in a graph without `undo`" },
   NG701: { name: "no-roots", severity: "error", title: "no roots" },
   NG702: { name: "dependency-cycle", severity: "error", title: "dependency cycle" },
   NG703: { name: "unknown-dependency", severity: "error", title: "unknown dependency" },

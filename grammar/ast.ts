@@ -289,6 +289,8 @@ export type Policy =
   | { readonly kind: "Was"; readonly span: Span; readonly names: readonly Identifier[] }
   | { readonly kind: "Pause"; readonly span: Span; readonly when: "before" | "after" }
   | { readonly kind: "Idempotent"; readonly span: Span }
+  /** The call that undoes a result of the node, with policies of its own: `tries` and `timeout`. */
+  | { readonly kind: "Undo"; readonly span: Span; readonly call: Expr; readonly policies: readonly UndoPolicy[] }
   | {
       readonly kind: "Touches";
       readonly span: Span;
@@ -301,6 +303,8 @@ export type Policy =
   | { readonly kind: "DoneWhen"; readonly span: Span; readonly check: Expr }
   | { readonly kind: "Pool"; readonly span: Span; readonly name: Identifier; readonly count?: Count }
   | { readonly kind: "Estimate"; readonly span: Span; readonly duration: Duration };
+
+export type UndoPolicy = Extract<Policy, { readonly kind: "Tries" | "Timeout" }>;
 
 export interface LimitDecl {
   readonly kind: "Limit";

@@ -43,6 +43,7 @@ export const POLICY_WORDS: ReadonlySet<string> = new Set([
   "was",
   "pause",
   "idempotent",
+  "undo",
   "touches",
   "alone",
   "done",

@@ -8,7 +8,15 @@ import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
 import { printableText } from "../output/printable-text.ts";
 import { describePause } from "../run/report-result.ts";
 import { withStoredAnswers } from "../threads/thread-source.ts";
+import { readLog } from "../../runtime/checkpoint/undo-log.ts";
+import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+import { UNDO_NAME } from "../../runtime/table/hidden-channels.ts";
 import { startValues, withStartValues } from "../threads/start-values.ts";
+
+/** The values without the undo log, which is shown by itself. */
+function withoutLog({ [UNDO_NAME]: _, ...values }: Checkpoint["values"]): Checkpoint["values"] {
+  return values;
+}
 
 interface ShowOptions {
   readonly thread?: string;
@@ -34,13 +42,18 @@ export const showCommand = defineCommand<ShowOptions>({
       },
     );
     const start = await startValues(checkpoint);
-    const state = withStartValues({ ...checkpoint.values, ...checkpoint.finally?.values }, start);
-    const changes = parent === undefined ? undefined : changedValues(withStartValues(parent.values, start), state);
+    const undos = readLog(checkpoint.values[UNDO_NAME]).map(({ task, call, done }) => {
+      return { task, call, status: done === true ? "done" : "open" };
+    });
+    const state = withStartValues({ ...withoutLog(checkpoint.values), ...checkpoint.finally?.values }, start);
+    const before = parent && withStartValues(withoutLog(parent.values), start);
+    const changes = before && changedValues(before, state);
     output.document({
       version: 1,
       ...checkpointDocument(checkpoint),
       values: state,
       changes: changes ?? null,
+      ...(undos.length === 0 ? {} : { undos }),
     });
     const head: Record<string, string | number> = {
       checkpoint: checkpoint.id,
@@ -73,6 +86,7 @@ export const showCommand = defineCommand<ShowOptions>({
     if (ended?.failure !== undefined) {
       output.result(`failure in \`finally\`: ${printableText(ended.failure.message)} [${ended.failure.code}]`);
     }
+    for (const { task, call, status } of undos) output.result(`undo ${task}: ${call} (${status})`);
     for (const pause of checkpoint.pauses) output.result(`\n${describePause(pause)}`);
     const values = formatRecord(state);
     output.result(`\n${values === "" ? "no values yet" : values}`);

@@ -21,7 +21,7 @@ interface ThreadsOptions {
 
 const STATUSES = [
   ...(["running", "interrupted", "paused", "completed", "incomplete"] as const),
-  ...(["failed", "limit", "cancelled"] as const),
+  ...(["failed", "limit", "cancelled", "rolled_back"] as const),
 ] satisfies readonly ThreadStatus[];
 
 export const threadsCommand = defineCommand<ThreadsOptions>({

@@ -12,6 +12,7 @@ export function checkpointDocument(checkpoint: Checkpoint): object {
     step: checkpoint.step,
     phase: checkpoint.phase,
     status: checkpoint.status,
+    ...(checkpoint.rollsBack === true ? { rollsBack: true } : {}),
     ran: checkpoint.currentNodes,
     next: checkpoint.nextNodes,
     barriers: checkpoint.barrierState,

@@ -4,6 +4,7 @@ import { routeBranches, type RouteBranch } from "../../runtime/table/route-branc
 import {
   barrierTargets,
   END,
+  ROLLBACK,
   type CallSpec,
   type NodeSpec,
   type PlanCallSpec,
@@ -20,7 +21,7 @@ export interface Drawing {
 }
 
 export interface DrawnNode {
-  /** Unique: node names, `start`, `finally`, `end`, and barriers by their id in brackets (`[draft]`). */
+  /** Unique: node names, `start`, `finally`, `end`, `rollback`, and barriers by their id in brackets (`[draft]`). */
   readonly id: string;
   /** `connector`: represents a node that is drawn elsewhere (see `shortenEdges`). */
   readonly kind: "start" | "end" | "node" | "barrier" | "connector";
@@ -42,7 +43,10 @@ const MAX_LABEL = 60;
 
 export function drawTable(table: Table): Drawing {
   const expression = expressionPrinter(table);
-  const nodeName = (index: number): string => (index === END ? "end" : (table.nodes[index]?.name ?? "end"));
+  const nodeName = (index: number): string => {
+    if (index === ROLLBACK) return "rollback";
+    return index === END ? "end" : (table.nodes[index]?.name ?? "end");
+  };
   const targetName = (target: TargetSpec): string => {
     if ("node" in target) return nodeName(target.node);
     return barrierName(table.barriers[target.barrier]?.id ?? "");
@@ -74,7 +78,7 @@ export function drawTable(table: Table): Drawing {
     }
   }
 
-  const hasEnd = edges.some((edge) => edge.to === "end");
+  const ends = ["end", "rollback"].filter((name) => edges.some((edge) => edge.to === name));
   return {
     name: table.name,
     nodes: [
@@ -96,7 +100,7 @@ export function drawTable(table: Table): Drawing {
         detail: "",
         pauses: false,
       })),
-      ...(hasEnd ? [{ id: "end", kind: "end", label: "end", detail: "", pauses: false } as const] : []),
+      ...ends.map((name) => ({ id: name, kind: "end", label: name, detail: "", pauses: false }) as const),
     ],
     edges: mergeEdges(edges),
   };
@@ -142,7 +146,8 @@ function waitsInside(node: NodeSpec): boolean {
 
 function describeNode(table: Table, node: NodeSpec, expression: (index: number) => string): string {
   const each = node.each === undefined ? "" : ` for each of ${expression(node.each.list)}`;
-  return `${describeCall(table, node.call, expression)}${each}`;
+  const undo = node.undo === undefined ? "" : `, undo ${describeCall(table, node.undo.call, expression)}`;
+  return `${describeCall(table, node.call, expression)}${each}${undo}`;
 }
 
 /** A short description of a call. */

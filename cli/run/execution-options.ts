@@ -56,7 +56,7 @@ export function addExecutionOptions(command: Command): void {
     .option("--events", "print every event as a JSON line on stderr");
 }
 
-function parseEffects(text: string): readonly Effect[] {
+export function parseEffects(text: string): readonly Effect[] {
   if (text === "none") return [];
   return text.split(",").map((part) => parseEffect("--allow", part.trim()));
 }

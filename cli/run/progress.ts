@@ -75,9 +75,20 @@ export function createProgress(output: Output): Progress {
     }
   };
 
+  const onUndo = (event: RunEvent & { type: "undo" }): void => {
+    const label = [...event.namespace, `${event.call} of ${event.taskId}`].join(" › ");
+    if (event.phase === "end") line(`${styles.info("↩")} ${label}`);
+    else if (event.phase === "dropped") line(`${styles.warning("!")} ${label} is dropped with the run`);
+    else if (event.phase === "error" || event.phase === "retry") {
+      const mark = event.phase === "retry" ? styles.warning("↻") : styles.error("✗");
+      line(`${mark} ${label}: ${printableText(withoutNode(event.error.message, event.node))}`);
+    }
+  };
+
   return {
     onEvent: (event) => {
       if (event.type === "node") onNode(event);
+      else if (event.type === "undo") onUndo(event);
       else if (event.type === "step" && event.phase === "end") {
         for (const [label, count] of items)
           line(`${styles.info("✓")} ${label} (${count} item${count === 1 ? "" : "s"})`);

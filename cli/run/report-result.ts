@@ -56,12 +56,18 @@ export function reportResult(result: RunResult, place: RunPlace, output: Output)
   if (result.status === "paused" && result.outcome !== undefined) {
     output.note(`the run has ended (${result.outcome.status}), and its \`finally\` part waits`);
   }
+  for (const { task, call, error: reason } of result.rollback?.open ?? []) {
+    const why = reason === null ? "not run yet" : printableText(reason);
+    output.problem(`${output.stderrStyles.error("open")}: ${call} of ${task}: ${why}`);
+  }
   const steps = `${result.steps.length} step${result.steps.length === 1 ? "" : "s"}`;
   output.note(`${statusText(result, output)} after ${steps}${thread === null ? "" : ` · thread ${thread}`}`);
   if (!place.isMemory && thread !== null && RESUMABLE.has(result.status)) {
     const flag = flagOfLimit(error);
     const more = flag === undefined ? "" : ` ${flag} N`;
-    output.note(`resume with: ngc resume ${quoteArgument(thread)}${place.flags}${more}`);
+    if (result.rollback !== undefined)
+      output.note(`try again with: ngc rollback ${quoteArgument(thread)}${place.flags}`);
+    else output.note(`resume with: ngc resume ${quoteArgument(thread)}${place.flags}${more}`);
   }
   const exitCode = exitCodeOf(result.status);
   const hasFailed = cleanup !== undefined && cleanup.status !== "completed";
@@ -96,6 +102,7 @@ export function exitCodeOf(status: RunResult["status"]): ExitCode {
     case "incomplete":
     case "failed":
     case "limit":
+    case "rolled_back":
       return EXIT.failed;
   }
 }
@@ -204,6 +211,7 @@ function resultDocument(result: RunResult): object {
     ...(result.outcome === undefined ? {} : { outcome: result.outcome }),
     ...(result.finally === undefined ? {} : { finally: finallyDocument(result.finally) }),
     checkpoint: result.checkpointId,
+    ...(result.rollback === undefined ? {} : { rollback: result.rollback }),
   };
 }
 

@@ -8,6 +8,7 @@ import type { ExpressionScope } from "../expressions/scope.ts";
 import { typeFor } from "../expressions/type-expression.ts";
 import { bindCall } from "./bind-call.ts";
 import { boundOutput, checkEachWrites, checkResult, inferResult, type Write } from "./bind-output.ts";
+import { bindUndo } from "./bind-undo.ts";
 import type { BoundPolicies } from "./bind-policies.ts";
 import type { Flow } from "../control/flow.ts";
 import { placeIn, type GraphContext, type NodeEntry } from "./graph-context.ts";
@@ -51,6 +52,10 @@ export function bindNode(
     checkResult(declaration, { type, isChecked, callee, unwritten }, parts.writes, context);
   }
   const output = boundOutput(declaration.output, parts.writes);
+  const { undo: undoPolicy, ...policies } = parts.policies;
+  const undoParts = { declaration, writes: parts.writes, result: type, scope };
+  const undo = undoPolicy && bindUndo({ ...undoParts, undo: undoPolicy }, context);
+  for (const effect of undo?.effects ?? []) effects.add(effect);
   return {
     declaration,
     name,
@@ -60,7 +65,8 @@ export function bindNode(
     ...(output === undefined ? {} : { output }),
     // What a function declares is not checked at run time: only the types of channels are.
     ...(type === undefined || call.kind === "function" ? {} : { result: type }),
-    ...parts.policies,
+    ...policies,
+    ...(undo?.undo === undefined ? {} : { undo: undo.undo }),
     effects: [...effects].sort(),
     reads: [...reads],
     writes: [...new Set(parts.writes.map(({ channel }) => channel.name))],

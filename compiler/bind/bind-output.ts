@@ -289,6 +289,14 @@ function reducerText(channel: ChannelEntry): string {
   return channel.reducer === undefined || channel.reducer.kind === "function" ? "" : ` reduce ${channel.reducer.kind}`;
 }
 
+/** The type of the update that one task writes: of an item, for a `for` node. */
+export function writtenType({ channel, isSet }: Write, isEach: boolean, context: GraphContext): ValueType {
+  const { type, reducer } = channel;
+  const isWhole = isSet === true || reducer === undefined || reducer.kind === "last";
+  if (!isWhole) return acceptedUpdates(channel, false, context)[0] ?? JSON_TYPE;
+  return isEach ? (listItem(withoutNull(type, context.types), context) ?? JSON_TYPE) : type;
+}
+
 /** The types of updates that a channel's reducer accepts. Messages name the first. */
 function acceptedUpdates(channel: ChannelEntry, isEach: boolean, context: GraphContext): readonly ValueType[] {
   const { type, reducer } = channel;

@@ -1,4 +1,5 @@
 import {
+  badUndo,
   illegalPolicyValue,
   maxParallelBelowOne,
   policyOfPlans,
@@ -11,7 +12,7 @@ import {
 import { edgeAtBoundary, statedTwice } from "../../diagnostics/catalog/names.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import { END_NAME, FINALLY, START, type BoundNode } from "./bound-graph.ts";
+import { END_NAME, FINALLY, ROLLBACK_NAME, START, type BoundNode } from "./bound-graph.ts";
 import { nodeSignatures } from "../../stdlib/signatures.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
@@ -31,7 +32,14 @@ export type BoundPolicies = Pick<
   | "waits"
   | "was"
   | "idempotent"
->;
+> & {
+  /** Its call is typed with the node. */
+  readonly undo?: {
+    readonly policy: Ast.Policy & { readonly kind: "Undo" };
+    readonly tries?: BoundNode["tries"];
+    readonly timeout?: number;
+  };
+};
 
 /** Binds the policies of a node. Reports and omits repeated, impossible and misplaced policies. */
 export function bindPolicies(node: Ast.NodeDecl, context: GraphContext): BoundPolicies {
@@ -41,6 +49,12 @@ export function bindPolicies(node: Ast.NodeDecl, context: GraphContext): BoundPo
     idempotent: false,
   };
   for (const policy of withoutRepeated(node.policies, context)) bindPolicy(policy, node, bound, context);
+  if (bound.cache !== undefined && bound.undo !== undefined) {
+    const cache = node.policies.find(({ kind }) => kind === "Cache")!;
+    const message = `\`${node.name.name}\` has \`undo\` and \`cache\``;
+    const help = "a cached result is not done again, so there is nothing of its own to undo: remove one of them";
+    context.report(badUndo(placeIn(context, cache.span), { message, help }));
+  }
   return bound;
 }
 
@@ -117,11 +131,8 @@ function bindPolicy(
       bindAllowFailure(policy, node, bound, context);
       break;
     case "Waits": {
-      const waits = resolveNodes(
-        policy.nodes,
-        context,
-        (name) => name !== START && name !== FINALLY && name !== END_NAME,
-      );
+      const boundaries = [START, FINALLY, END_NAME, ROLLBACK_NAME];
+      const waits = resolveNodes(policy.nodes, context, (name) => !boundaries.includes(name));
       if (waits.length > 0) bound.waits = waits.map(({ name }) => name);
       break;
     }
@@ -138,11 +149,31 @@ function bindPolicy(
     case "Idempotent":
       bound.idempotent = true;
       break;
+    case "Undo":
+      bound.undo = bindUndoPolicies(policy, context);
+      break;
     default:
       context.report(
         policyOfPlans(placeIn(context, policy.span), { policy: nameOf(policy), help: ALTERNATIVES[policy.kind] }),
       );
   }
+}
+
+function bindUndoPolicies(
+  policy: Ast.Policy & { kind: "Undo" },
+  context: GraphContext,
+): NonNullable<BoundPolicies["undo"]> {
+  const bound: { tries?: BoundPolicies["tries"]; timeout?: number } = {};
+  for (const each of withoutRepeated(policy.policies, context)) {
+    if (each.kind === "Tries") {
+      const tries = bindTries(each, context);
+      if (tries !== undefined) bound.tries = tries;
+    } else if (each.kind === "Timeout") {
+      if (each.duration.milliseconds > 0) bound.timeout = each.duration.milliseconds;
+      else reportZero(each.duration.span, "a timeout of nothing fails every attempt", context);
+    }
+  }
+  return { policy, ...bound };
 }
 
 /** For each policy that only plans have: how to get its effect in a graph. */
@@ -312,11 +343,12 @@ function resolveNodes(
   const found: Ast.Identifier[] = [];
   for (const identifier of names) {
     const { name, span } = identifier;
-    if ((name === START || name === FINALLY || name === END_NAME) && !allowed(name)) {
+    const isBoundary = name === START || name === FINALLY || name === END_NAME || name === ROLLBACK_NAME;
+    if (isBoundary && !allowed(name)) {
       const use = allowed(END_NAME) ? "target" : "member";
       context.report(edgeAtBoundary(placeIn(context, span), { name, use }));
-    } else if (name === END_NAME || context.nodes.has(name)) found.push(identifier);
-    else reportUnknownNode(identifier, context, allowed(END_NAME) ? [END_NAME] : []);
+    } else if (isBoundary || context.nodes.has(name)) found.push(identifier);
+    else reportUnknownNode(identifier, context, allowed(END_NAME) ? [END_NAME, ROLLBACK_NAME] : []);
   }
   return found;
 }

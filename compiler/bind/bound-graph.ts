@@ -19,6 +19,8 @@ export const START = "start";
 export const END_NAME = "end";
 /** The other source without a node: its edges are taken when the run has ended. */
 export const FINALLY = "finally";
+/** A target that ends the run and undoes what has completed. */
+export const ROLLBACK_NAME = "rollback";
 
 export interface BoundGraph {
   readonly file: SourceFile;
@@ -113,6 +115,16 @@ export type BoundCall =
   /** The call could not be bound; an error has been reported. */
   | { readonly kind: "broken" };
 
+/** The `undo` of a node. */
+export interface BoundUndo {
+  readonly policy: Ast.Policy & { readonly kind: "Undo" };
+  readonly call: Extract<BoundCall, { readonly kind: "function" | "builtin" }>;
+  readonly tries?: BoundNode["tries"];
+  readonly timeout?: number;
+  /** Channels that its arguments read and the node itself has written. */
+  readonly reads: readonly string[];
+}
+
 export interface BoundArgument {
   readonly name: string;
   readonly value: TypedExpression;
@@ -152,12 +164,13 @@ export interface BoundNode {
   readonly allowsFailure?: true;
   readonly pauseBefore: boolean;
   readonly pauseAfter: boolean;
-  /** Names of nodes, or `end`. */
+  /** Names of nodes, `end` or `rollback`. */
   readonly goes?: readonly string[];
   readonly waits?: readonly string[];
   /** Earlier names. */
   readonly was?: readonly string[];
   readonly idempotent: boolean;
+  readonly undo?: BoundUndo;
   readonly effects: readonly Effect[];
   /** Channels (by name) read by the call, its arguments and `for`. */
   readonly reads: readonly string[];

@@ -225,9 +225,17 @@ export function expandFor(
 
 /** A node with its expressions expanded. */
 export function expandNode(node: Ast.NodeDecl, expand: Expand): Ast.NodeDecl {
-  if (node.each === undefined) return withCall(node, expand(node.call));
+  if (node.each === undefined) return withUndo(withCall(node, expand(node.call)), expand, []);
   const { clause, variables } = expandFor(node.each, [], expand);
-  return { ...node, each: clause, call: expand(node.call, variables) };
+  return withUndo({ ...node, each: clause, call: expand(node.call, variables) }, expand, variables);
+}
+
+function withUndo(node: Ast.NodeDecl, expand: Expand, variables: readonly string[]): Ast.NodeDecl {
+  if (!node.policies.some(({ kind }) => kind === "Undo")) return node;
+  const policies = node.policies.map((policy) =>
+    policy.kind === "Undo" ? { ...policy, call: expand(policy.call, variables) } : policy,
+  );
+  return { ...node, policies };
 }
 
 function withCall(node: Ast.NodeDecl, call: Ast.Expr): Ast.NodeDecl {

@@ -8,7 +8,7 @@ import { suggest } from "../../diagnostics/similar.ts";
 import { coverSpans, type Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { targetNames } from "../../grammar/edge-syntax.ts";
-import { END_NAME, FINALLY, START, type BoundReference } from "./bound-graph.ts";
+import { END_NAME, FINALLY, ROLLBACK_NAME, START, type BoundReference } from "./bound-graph.ts";
 import { targetsOf } from "./edge-parts.ts";
 import { isSilenced, placeIn, type GraphContext } from "./graph-context.ts";
 
@@ -55,7 +55,7 @@ export interface ResolvedEdges {
 
 export function resolveEdges(statements: readonly Ast.EdgeDecl[], context: GraphContext): ResolvedEdges {
   const edges: ResolvedEdge[] = [];
-  const resolution: Resolution = { context, isPartial: false };
+  const resolution: Resolution = { context, isPartial: false, isFirst: false };
   for (const statement of statements) resolveStatement(statement, edges, resolution);
   return { edges, isPartial: resolution.isPartial };
 }
@@ -63,6 +63,8 @@ export function resolveEdges(statements: readonly Ast.EdgeDecl[], context: Graph
 interface Resolution {
   readonly context: GraphContext;
   isPartial: boolean;
+  /** The targets that are resolved follow `start`. */
+  isFirst: boolean;
 }
 
 /** The position of a name in an edge. It decides whether `start`, `finally` and `end` are allowed. */
@@ -93,6 +95,7 @@ function resolveStatement(syntax: Ast.EdgeDecl, edges: ResolvedEdge[], resolutio
     const [link] = syntax.chain;
     refuseGatedTargets(link === undefined ? targetNames(syntax) : [link], resolution);
   }
+  resolution.isFirst = source?.kind === "nodes" && source.nodes.some(({ name }) => name === START);
   const to = resolveTargets(syntax, syntax.chain.length === 0 && syntax.source.kind !== "NodeList", resolution);
   if (source === undefined && to !== undefined) {
     // The targets are not reported as unreachable: the edge was meant to lead to them.
@@ -213,7 +216,10 @@ function resolveAll(names: readonly Ast.Identifier[], use: Use, resolution: Reso
 function resolveNode(identifier: Ast.Identifier, use: Use, resolution: Resolution): BoundReference | undefined {
   const { name, span } = identifier;
   const { context } = resolution;
-  const boundary = (named: "start" | "end" | "finally", as: Parameters<typeof edgeAtBoundary>[1]["use"]): undefined => {
+  const boundary = (
+    named: "start" | "end" | "finally" | "rollback",
+    as: Parameters<typeof edgeAtBoundary>[1]["use"],
+  ): undefined => {
     resolution.isPartial = true;
     // A node with a built-in name has been reported.
     if (!isSilenced(named, context)) context.report(edgeAtBoundary(placeIn(context, span), { name: named, use: as }));
@@ -223,13 +229,18 @@ function resolveNode(identifier: Ast.Identifier, use: Use, resolution: Resolutio
     if (use === "source") return { name, span };
     return boundary(name, use === "failed source" ? "error" : use === "member" ? "member" : "target");
   }
+  if (name === ROLLBACK_NAME) {
+    if (use === "target" && !resolution.isFirst) return { name, span };
+    return boundary(ROLLBACK_NAME, use === "member" ? "member" : use === "target" ? "first" : "source");
+  }
   if (name === END_NAME) {
     if (use === "target") return { name, span };
     return boundary(END_NAME, use === "member" ? "member" : "source");
   }
   if (context.nodes.has(name)) return { name, span };
   resolution.isPartial = true;
-  reportUnknownNode(identifier, context, use === "target" ? [END_NAME] : use === "source" ? [START, FINALLY] : []);
+  const builtIn = use === "target" ? [END_NAME, ROLLBACK_NAME] : use === "source" ? [START, FINALLY] : [];
+  reportUnknownNode(identifier, context, builtIn);
   return undefined;
 }
 

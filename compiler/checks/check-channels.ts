@@ -13,7 +13,8 @@ type Report = (diagnostic: Diagnostic) => void;
 export function checkChannelsOfGraph(graph: BoundGraph, report: Report): void {
   const { nodes, edges, assertions, channels, file, poisoned } = graph;
   const conditions = [...edges.flatMap(conditionsOf), ...assertions.flatMap(({ condition }) => condition ?? [])];
-  const reads = new Set([...nodes, ...conditions].flatMap((part) => part.reads));
+  const undos = nodes.flatMap(({ undo }) => undo ?? []);
+  const reads = new Set([...nodes, ...undos, ...conditions].flatMap((part) => part.reads));
   for (const name of configOfCalled(graph)) reads.add(name);
   const writes = new Set(nodes.flatMap((node) => node.writes));
   for (const channel of channels) {

@@ -180,7 +180,7 @@ export function outputPlace(context: CheckContext, node: number, channel: string
 export function checkUnreadWrites(context: CheckContext): void {
   const { graph } = context;
   const read = new Set<string>();
-  for (const node of graph.nodes) for (const channel of node.reads) read.add(channel);
+  for (const node of graph.nodes) for (const channel of [...node.reads, ...(node.undo?.reads ?? [])]) read.add(channel);
   for (const edge of graph.edges)
     for (const { reads } of conditionsOf(edge)) for (const channel of reads) read.add(channel);
   for (const { condition } of graph.assertions) for (const channel of condition?.reads ?? []) read.add(channel);

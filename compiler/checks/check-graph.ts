@@ -11,6 +11,7 @@ import { checkConfusableNames, checkDuplicateEdges, checkStart } from "./check-n
 import { checkGrowingMaps } from "./check-loops.ts";
 import { checkFailures, checkPolicies } from "./check-policies.ts";
 import { checkReachability } from "./check-reachability.ts";
+import { checkNoRollback, checkRollback } from "./check-rollback.ts";
 import { checkRoutes } from "./check-routes.ts";
 import { checkRuns, proveSound, type RunsResult } from "./check-runs.ts";
 import { checkSecrets } from "./check-secrets.ts";
@@ -90,6 +91,7 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   const endingRuns = ending && checkPart(ending.context, hasStart, maxStates, summaryOf);
   if (!graph.hasErrors && hasStart) checkFailures(main.context);
   if (ending !== undefined) checkAcrossParts(main.context, ending.context);
+  if (ending !== undefined) checkNoRollback(ending.context);
   const found = parts === undefined ? diagnostics : withoutRepeats(diagnostics);
   const proofs = ending === undefined ? main.proofs : proofsOfParts(main, ending);
   if (runs === undefined || (ending !== undefined && endingRuns === undefined)) {
@@ -126,6 +128,7 @@ function checkText(context: CheckContext, hasStart: boolean): void {
   checkUnreadWrites(context);
   checkGrowingMaps(context);
   checkPolicies(context);
+  checkRollback(context);
   checkUntrusted(context);
 }
 

@@ -113,7 +113,8 @@ export function memberSpan(context: CheckContext, barrier: ControlBarrier, node:
 function findTraps(context: CheckContext, successors: readonly (readonly number[])[]): readonly Trap[] {
   const { model, reach } = context;
   const leavesHere = (node: ControlNode): boolean => {
-    const { routing, errorRouting, jumps, alwaysFails } = node;
+    const { routing, errorRouting, jumps, jumpsBack, alwaysFails } = node;
+    if (jumpsBack) return true;
     if (alwaysFails && errorRouting === undefined) return true;
     // A node without edges of its own ends its branch when it succeeds.
     if (!alwaysFails && jumps === undefined && routing.groups.length === 0) return true;

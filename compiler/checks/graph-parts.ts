@@ -3,7 +3,15 @@
  * begins at `finally`, at any point of a run, so that every channel can have any value of its type. The checks that explore
  * runs check each part as a graph of its own.
  */
-import { type BoundEdge, type BoundGraph, type BoundNode, END_NAME, FINALLY, START } from "../bind/bound-graph.ts";
+import {
+  type BoundEdge,
+  type BoundGraph,
+  type BoundNode,
+  END_NAME,
+  FINALLY,
+  ROLLBACK_NAME,
+  START,
+} from "../bind/bound-graph.ts";
 import { sourcesOf, targetsOf } from "../bind/edge-parts.ts";
 import { buildNet } from "../control/build-net.ts";
 import type { NetEntry } from "../control/net.ts";
@@ -42,7 +50,7 @@ function reachedFrom({ nodes, edges }: BoundGraph, entry: string): ReadonlySet<s
   const pending = [entry];
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     for (const next of successors.get(name) ?? []) {
-      if (next === END_NAME || reached.has(next)) continue;
+      if (next === END_NAME || next === ROLLBACK_NAME || reached.has(next)) continue;
       reached.add(next);
       pending.push(next);
     }

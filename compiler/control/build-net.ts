@@ -1,4 +1,4 @@
-import { type BoundReference, END_NAME, FINALLY, START } from "../bind/bound-graph.ts";
+import { type BoundReference, END_NAME, FINALLY, ROLLBACK_NAME, START } from "../bind/bound-graph.ts";
 import { type EdgeParts, targetsOf } from "../bind/edge-parts.ts";
 import {
   type BarrierMember,
@@ -55,6 +55,7 @@ export function buildNet(graph: NetInput, options: { readonly sent?: boolean } =
       routing: routingOf(routes.done[declared]!),
       errorRouting: failed.length === 0 ? undefined : routingOf(failed),
       jumps,
+      jumpsBack: goes?.includes(ROLLBACK_NAME) === true,
       sends: (jumps ?? []).flatMap((target) => (target === END_TARGET ? [] : (places.sent.get(target) ?? []))),
       waits: places.waits.get(declared) ?? -1,
     };
@@ -110,27 +111,29 @@ function layOutPlaces(graph: NetInput, sentTo: readonly number[]): Places {
   const barriers: ControlBarrier[] = [];
   const waits = new Map<number, number>();
   const gateMembers: ReadonlyMap<number, number>[] = [];
-  const perTarget = new Map<number, number>();
+  const perTarget = new Map<string, number>();
   const add = (
     kind: ControlBarrier["kind"],
     target: number,
     members: readonly (readonly number[])[],
     origin: ControlBarrier["origin"],
     sharedId?: string,
+    rollsBack = false,
   ): ControlBarrier => {
-    const count = (perTarget.get(target) ?? 0) + 1;
-    if (sharedId === undefined) perTarget.set(target, count);
+    const name = rollsBack ? ROLLBACK_NAME : target === END_TARGET ? END_NAME : (graph.nodes[target]?.name ?? "");
+    const count = (perTarget.get(name) ?? 0) + 1;
+    if (sharedId === undefined) perTarget.set(name, count);
     const index = barriers.length;
     const laidOut = members.map((nodes): BarrierMember => {
       barrierOfPlace.push(index);
       // Mutation point: barrier-members
       return { place: barrierOfPlace.length - 1, nodes: [...nodes, ...nodes.flatMap((node) => sent.get(node) ?? [])] };
     });
-    const name = target === END_TARGET ? END_NAME : (graph.nodes[target]?.name ?? "");
     const id = sharedId ?? (count === 1 ? name : `${name}#${count}`);
     const gate = kind === "all" ? gateMembers[waits.get(target) ?? -1] : undefined;
     const passesOn = gate && members.map((nodes) => passedSignals(nodes, gate));
-    const barrier = { index, id, kind, target, members: laidOut, origin, passesOn, settled: undefined };
+    const ends = rollsBack ? ({ rollsBack } as const) : {};
+    const barrier = { index, id, kind, target, ...ends, members: laidOut, origin, passesOn, settled: undefined };
     barriers.push(barrier);
     return barrier;
   };
@@ -156,10 +159,11 @@ function layOutPlaces(graph: NetInput, sentTo: readonly number[]): Places {
     const made: ControlBarrier[] = [];
     // Binding reports a barrier with conditions as an error.
     for (const { name, span } of edge.to.kind === "plain" ? edge.to.targets : []) {
-      const index = name === END_NAME ? END_TARGET : nodeIndex.get(name);
+      const rollsBack = name === ROLLBACK_NAME;
+      const index = name === END_NAME || rollsBack ? END_TARGET : nodeIndex.get(name);
       if (index === undefined) continue;
       const origin = { edge: position, target: span };
-      made.push(add(kind, index, members, origin, kind === "settled" ? made[0]?.id : undefined));
+      made.push(add(kind, index, members, origin, kind === "settled" ? made[0]?.id : undefined, rollsBack));
     }
     ofEdge.set(edge, made);
     if (kind === "settled" && made.length > 0) settled.push(made);
@@ -268,6 +272,7 @@ function routeOf(edge: NetEdge, position: number, source: number | undefined, pl
 function signalOf({ name, span }: BoundReference, edge: number, source: number | undefined, places: Places): Signal[] {
   const origin = { edge, target: span };
   if (name === END_NAME) return [{ place: END_TARGET, node: END_TARGET, origin }];
+  if (name === ROLLBACK_NAME) return [{ place: END_TARGET, node: END_TARGET, origin, rollsBack: true }];
   const node = places.nodeIndex.get(name);
   if (node === undefined) return [];
   const gate = places.waits.get(node);

@@ -8,7 +8,7 @@
  */
 import type { Span } from "../../diagnostics/source.ts";
 
-/** Target that ends a branch. */
+/** Target that ends a branch, or, with `rollsBack`, the run. */
 export const END_TARGET = -1;
 
 /** The sources whose edges are the entry of a net: `start`, `finally`, or both. */
@@ -40,6 +40,8 @@ export interface NodeRoutes<R> {
   readonly routing: R;
   /** `on error` edges; `undefined` where a failure fails the run. */
   readonly errorRouting: R | undefined;
+  /** Whether it can jump to `rollback`, which is not one of `jumps`. */
+  readonly jumpsBack: boolean;
   /** The targets of `goto`, with `END_TARGET` for `end` and `stop()`; `undefined` if the node cannot jump. */
   readonly jumps: readonly number[] | undefined;
   /** The model nodes for the tasks that it may send (`isSent`); empty in a net without them. */
@@ -77,9 +79,11 @@ export const ELSE_ARM = -1;
 /** A signal of a route: to a place, to `end`, or to no place (`undefined`), because a `waits` ignores it. */
 export interface Signal {
   readonly place: number | typeof END_TARGET | undefined;
-  /** The target node, also if a barrier gates it; `END_TARGET` for `end`. */
+  /** The target node, also if a barrier gates it; `END_TARGET` for `end` and `rollback`. */
   readonly node: number;
   readonly origin: Origin;
+  /** The target is `rollback`. */
+  readonly rollsBack?: true;
 }
 
 /** A position in the source. */
@@ -110,6 +114,8 @@ export interface ControlBarrier {
   readonly kind: "all" | "waits" | "settled";
   /** A node, or `END_TARGET`. */
   readonly target: number;
+  /** The target is `rollback`. */
+  readonly rollsBack?: true;
   readonly members: readonly BarrierMember[];
   /** Absent for `waits`. */
   readonly origin: Origin | undefined;

@@ -45,7 +45,8 @@ function certainWrites(
   const after = (signals: readonly Signal[]): number => {
     let bits = memo.get(signals);
     if (bits !== undefined) return bits;
-    bits = 0;
+    // A run that rolls back does not complete.
+    bits = signals.some(({ rollsBack }) => rollsBack === true) ? ALL : 0;
     for (const { place, node } of signals)
       if (place !== undefined && node !== END_TARGET) bits |= certain[node] as number;
     memo.set(signals, bits);

@@ -78,6 +78,7 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
       declared: routes.declared,
       isSent: routes.isSent,
       jumps: routes.jumps,
+      jumpsBack: routes.jumpsBack,
       sends: routes.sends,
       waits: routes.waits,
       routing,

@@ -155,7 +155,7 @@ export function combineRoutes(routing: Routing, kind: "own" | "error", known: Cu
     const { signals, branches, cubes } = partial;
     // A run fails if a node has edges and none is taken. A node without edges ends its branch.
     const isStuck = routing.groups.length > 0 && signals.length === 0;
-    const { places, ends } = isStuck ? { places: [], ends: false } : placesOf(signals);
+    const { places, ends, rollsBack } = isStuck ? NO_SIGNALS : placesOf(signals);
     const free = cubes.cubes.some((cube) => cube.size === 0) || cubes.cubes.every((cube) => cube === known);
     return {
       kind: isStuck ? "stuck" : kind,
@@ -166,6 +166,7 @@ export function combineRoutes(routing: Routing, kind: "own" | "error", known: Cu
       exact: cubes.exact && partial.merged === undefined,
       exclusive: false,
       branches: partial.merged ?? branches,
+      ...(rollsBack ? { rollsBack } : {}),
     };
   });
   // Mutation point: condition-without-value
@@ -230,8 +231,8 @@ function mergedWith({ merged }: Partial, branch: Branch | undefined): { readonly
 function mergeEqual(items: readonly Partial[], before: Partial): Partial[] {
   const found = new Map<string, Partial>();
   for (const item of items) {
-    const { places, ends } = placesOf(item.signals);
-    const key = `${places.join()}/${ends}/${item.branches.length > before.branches.length}`;
+    const { places, ends, rollsBack } = placesOf(item.signals);
+    const key = `${places.join()}/${ends}/${rollsBack}/${item.branches.length > before.branches.length}`;
     const known = found.get(key);
     if (known === undefined) {
       found.set(key, item);
@@ -302,13 +303,21 @@ function restrict(cubes: Cubes, formula: Formula): Cubes {
   return { cubes: [...found.values()], exact: cubes.exact && wanted.exact };
 }
 
-function placesOf(signals: readonly Signal[]): { places: readonly number[]; ends: boolean } {
+const NO_SIGNALS = { places: [], ends: false, rollsBack: false } as const;
+
+function placesOf(signals: readonly Signal[]): { places: readonly number[]; ends: boolean; rollsBack: boolean } {
   const places = new Set<number>();
   let ends = signals.length === 0;
-  for (const { place } of signals) {
-    if (place === END_TARGET) ends = true;
+  let isBack = false;
+  for (const { place, rollsBack } of signals) {
+    if (rollsBack === true) isBack = true;
+    else if (place === END_TARGET) ends = true;
     // Mutation point: signalled-places
     if (place !== undefined && place !== END_TARGET) places.add(place);
   }
-  return { places: [...places].sort((a, b) => a - b), ends: ends || places.size === 0 };
+  return {
+    places: [...places].sort((a, b) => a - b),
+    ends: ends || (places.size === 0 && !isBack),
+    rollsBack: isBack,
+  };
 }

@@ -7,6 +7,7 @@ import {
   FLAG_ENDS,
   FLAG_FAILED,
   FLAG_INEXACT,
+  ROLLED_BACK_KEY,
   type GaveUp,
   type Collision,
   type State,
@@ -102,14 +103,14 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     const id = states.length;
     ids.set(transition.key, id);
     const ready = countReady(model, places);
-    states.push({ id, places, ready, environment, depth });
+    states.push({ id, places, ready, environment, depth, rolledBack: transition.key === ROLLED_BACK_KEY });
     size += 16 + places.length + 8 * environment.size;
     for (let index = 0; index < ready; index++) nodeRuns[places[index]!] = 1;
     for (const place of places) placeMarked[place] = 1;
     return id;
   };
 
-  states.push({ id: 0, places: [], ready: 0, environment: context.tracker.initial, depth: -1 });
+  states.push({ id: 0, places: [], ready: 0, environment: context.tracker.initial, depth: -1, rolledBack: false });
   for (let id = 0; id < states.length; id++) {
     if (states.length > limit) {
       gaveUp ??= { kind: "states", count: states.length };

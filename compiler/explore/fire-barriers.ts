@@ -11,6 +11,8 @@ export interface Firing {
   readonly collisions: readonly Collision[];
   /** A barrier into `end` fired. */
   readonly ends: boolean;
+  /** A barrier into `rollback` fired. */
+  readonly rollsBack: boolean;
 }
 
 /** Limit of the alternatives of one step; more of them are not enumerated. */
@@ -86,9 +88,11 @@ function fireInOrder(start: Start, order: readonly number[], passed: ReadonlyMap
   const fired = new Set<number>();
   const firedInto = new Map<number, number>();
   let ends = false;
+  let rollsBack = false;
   const fireInto = (index: number, target: number): void => {
     if (target === END_TARGET) {
-      ends = true;
+      if (model.barriers[index]!.rollsBack === true) rollsBack = true;
+      else ends = true;
       return;
     }
     const direct = signalled.includes(target) ? sourceOf(target) : undefined;
@@ -125,7 +129,7 @@ function fireInOrder(start: Start, order: readonly number[], passed: ReadonlyMap
       if (target !== END_TARGET) marked.add(target);
     }
   }
-  return { marked, fired: [...fired], collisions, ends };
+  return { marked, fired: [...fired], collisions, ends, rollsBack };
 }
 
 function areMarked({ members }: ControlBarrier, marked: ReadonlySet<number>): boolean {

@@ -6,7 +6,12 @@ import type { Outcome } from "./outcomes.ts";
 
 /** A `goto` of one target, or (`end`) a stop. */
 export function singleJumps(model: ControlModel, node: ControlNode): readonly Outcome[] {
-  return (node.jumps ?? []).map((target) => jump(model, node, [target], [], `goto ${nameOf(model, target)}`, false));
+  const found = (node.jumps ?? []).map((target) =>
+    jump(model, node, [target], [], `goto ${nameOf(model, target)}`, false),
+  );
+  // Mutation point: goto-rollback
+  if (node.jumpsBack) found.push(jumpBack(model, node, false));
+  return found;
 }
 
 /** Maximum number of jump targets for which all subsets are enumerated. */
@@ -34,11 +39,13 @@ export function addJumps(
   const isCut = groups.some(({ targets }) => targets.length > MAX_JUMPS);
   const jumps = new Map<string, Outcome>();
   const add = (outcome: Outcome): void => {
-    const key = `${outcome.places.join()}/${outcome.ends}/${outcome.exclusive}`;
+    const key = `${outcome.places.join()}/${outcome.ends}/${outcome.rollsBack}/${outcome.exclusive}`;
     if (outcome.cubes !== undefined) found.push(outcome);
     else if (!jumps.has(key)) jumps.set(key, outcome);
   };
   for (const group of groups) addGroup(model, node, group, own, add);
+  // Beside `rollback`, other targets and sends have no effect.
+  if (node.jumpsBack) found.push(jumpBack(model, node, true));
   for (const outcome of jumps.values()) found.push(outcome);
   found.sort((left, right) => Number(left.exclusive) - Number(right.exclusive));
   if (isCut) {
@@ -108,6 +115,11 @@ function withTasks(model: ControlModel, outcome: Outcome, sent: readonly number[
     places: [...places].sort((a, b) => a - b),
     label: [outcome.label, task].filter((part) => part !== "").join(", "),
   };
+}
+
+function jumpBack(model: ControlModel, node: ControlNode, exclusive: boolean): Outcome {
+  const label = exclusive ? "exclusive goto rollback" : "goto rollback";
+  return { ...jump(model, node, [], [], label, exclusive), ends: false, rollsBack: true };
 }
 
 /** A jump to `end` beside other targets ends a branch, too. */

@@ -30,6 +30,10 @@ export interface Outcome {
   readonly endIsUnstated?: true;
   /** An exclusive jump: the other signals of the step are dropped, except those of error edges. */
   readonly exclusive: boolean;
+  /** A signal leads to `rollback`: the run ends with this step, and the other signals of the step are dropped. */
+  readonly rollsBack?: true;
+  /** As `rollsBack`, by an error edge: an exclusive jump does not drop it. */
+  readonly errorRollsBack?: true;
   /** Places that error edges signal, if some of the sent tasks fail and others do not. An exclusive jump keeps them. */
   readonly errorPlaces?: readonly number[];
   /** The branches that it takes. */
@@ -157,11 +161,18 @@ function outcomesOfNode(
     for (const item of failed.outcomes) {
       if (item.kind === "stuck") continue;
       // Failed items take the error edges, and the results of the others are written. The list itself can fail, too.
-      if (node.allowsFailure) found.push({ ...item, kind: "own", exact: false, errorPlaces: item.places });
+      if (node.allowsFailure)
+        found.push({ ...item, kind: "own", exact: false, errorPlaces: item.places, ...backByError(item) });
       found.push(isSure && !node.allowsFailure ? item : { ...item, exact: false });
     }
   }
   return { outcomes: found, isCut, isSplit };
+}
+
+const ROLLS_BACK = { rollsBack: true } as const;
+
+function backByError({ rollsBack }: Outcome): Pick<Outcome, "errorRollsBack"> {
+  return rollsBack === true ? { errorRollsBack: true } : {};
 }
 
 /** The outcomes of several sent tasks in one step: each succeeds or fails independently. */
@@ -175,7 +186,8 @@ function outcomesOfMany({ outcomes }: Combinations, giveUp: () => void): readonl
     const [first] = chosen;
     if (first === undefined) continue;
     const places = [...new Set(chosen.flatMap((outcome) => outcome.places))].sort((a, b) => a - b);
-    some.push(chosen.length === 1 ? first : { ...first, places, cubes: undefined, exact: false });
+    const back = chosen.some(({ rollsBack }) => rollsBack === true) ? ROLLS_BACK : {};
+    some.push(chosen.length === 1 ? first : { ...first, places, cubes: undefined, exact: false, ...back });
   }
   const mixed = others.flatMap((own) =>
     own.kind === "stuck"
@@ -187,6 +199,7 @@ function outcomesOfMany({ outcomes }: Combinations, giveUp: () => void): readonl
           label: [own.label, failure.label].filter((part) => part !== "").join(", "),
           exact: own.exact && failure.exact && failure.cubes === undefined,
           errorPlaces: failure.places,
+          ...(failure.rollsBack === true ? { ...ROLLS_BACK, ...backByError(failure) } : {}),
         })),
   );
   return [...others, ...some, ...mixed];

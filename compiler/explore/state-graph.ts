@@ -15,6 +15,8 @@ export interface State {
   /** How many of `places` are nodes. */
   readonly ready: number;
   readonly environment: Environment;
+  /** A run has rolled back: it has ended, and has not completed. */
+  readonly rolledBack: boolean;
   /** The number of super-steps before it; 0 for the states that `start` leads to. */
   readonly depth: number;
 }
@@ -68,7 +70,7 @@ export interface StateGraph {
   readonly states: readonly State[];
   /** By state: its successors, one for each edge; aligned with `flags`. */
   readonly successors: readonly Int32Array[];
-  /** By state, by edge: bit 0 `ends`, bit 1 not `exact`, bit 2 undecided, further bits: watched nodes that failed. */
+  /** By state, by edge: bit 0 `ends`, bit 1 not `exact`, bit 2 undecided, bit 3 rolls back, further bits: watched nodes that failed. */
   readonly flags: readonly Int32Array[];
   /** Nodes whose failures are recorded in `flags`. */
   readonly watched: readonly number[];
@@ -97,14 +99,20 @@ export const FLAG_ENDS = 1;
 export const FLAG_INEXACT = 2;
 /** It depends on unknown values whether a run that reaches the state can take this step. */
 export const FLAG_UNDECIDED = 4;
-export const FLAG_FAILED = 8;
+/** The run rolls back. */
+export const FLAG_ROLLS_BACK = 8;
+export const FLAG_FAILED = 16;
 
-export type Ending = "completed" | "incomplete" | "failed";
+/** The key of the state after a rollback, which has no places. */
+export const ROLLED_BACK_KEY = "rolled back";
+
+export type Ending = "completed" | "incomplete" | "failed" | "rolled back";
 
 /** How runs end in a state; `undefined` if they continue, or if the state was not explored. */
 export function endingOf(graph: StateGraph, id: number): Ending | undefined {
   const state = graph.states[id]!;
   const followed = graph.successors[id];
+  if (state.rolledBack) return "rolled back";
   if (id > 0 && state.ready === 0) return state.places.length === 0 ? "completed" : "incomplete";
   return followed === undefined || followed.length > 0 ? undefined : "failed";
 }

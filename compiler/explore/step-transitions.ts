@@ -8,7 +8,16 @@ import { type Cube, cubesOf, type Formula, termsOf } from "./formula.ts";
 import type { AssertedCondition, Branch, ControlModel } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 import type { TermLiveness } from "./term-liveness.ts";
-import { FLAG_ENDS, FLAG_FAILED, FLAG_INEXACT, FLAG_UNDECIDED, type Collision, type State } from "./state-graph.ts";
+import {
+  FLAG_ENDS,
+  FLAG_FAILED,
+  FLAG_INEXACT,
+  FLAG_ROLLS_BACK,
+  FLAG_UNDECIDED,
+  ROLLED_BACK_KEY,
+  type Collision,
+  type State,
+} from "./state-graph.ts";
 import { intersectValues, isNothing, sameValues, type ValueSet, valueSetKey } from "./value-set.ts";
 
 export interface StepContext {
@@ -292,6 +301,7 @@ export function collisionKey(collision: Collision): string {
 
 const NO_NODES: ReadonlySet<number> = new Set();
 const NO_DECISIONS: Cube = new Map();
+const NO_VALUES: Environment = new Map();
 const NO_COLLISIONS: readonly Collision[] = [];
 
 /** A combination of the outcomes of the nodes that have been processed so far. */
@@ -535,6 +545,7 @@ function collisionAt(context: StepContext, place: number, first: number, second:
 function flagsOf(context: StepContext, node: number, outcome: Outcome): number {
   let flags = 0;
   if (outcome.ends) flags |= FLAG_ENDS;
+  if (outcome.rollsBack === true) flags |= FLAG_ROLLS_BACK;
   if (!outcome.exact) flags |= outcome.endIsUnstated === true ? FLAG_INEXACT : FLAG_INEXACT | FLAG_UNDECIDED;
   // Mutation point: failed-flag
   const bit = outcome.kind === "error" ? context.watched.get(node) : undefined;
@@ -569,9 +580,11 @@ function finishTransitions(context: StepContext, state: State, partial: Partial)
     signalled = [...kept];
     before = NO_COLLISIONS;
   }
+  if ((partial.flags & FLAG_ROLLS_BACK) !== 0 && isKeptRollback(partial)) return [rollBack(partial)];
   const firings = fireBarriers(model, state.places.slice(state.ready), signalled, (place) => sourceOf(partial, place));
   const isExact = firings?.length === 1;
-  return firings?.map(({ marked, fired, ends, collisions: own }): Transition => {
+  return firings?.map(({ marked, fired, ends, rollsBack, collisions: own }): Transition => {
+    if (rollsBack) return { ...rollBack(partial), fired };
     const places = [...marked].sort((a, b) => a - b);
     const environment = tracker.forget(partial.environment, places);
     // Mutation point: state-key
@@ -581,6 +594,32 @@ function finishTransitions(context: StepContext, state: State, partial: Partial)
     // Mutation point: collisions
     return { key, places, environment, flags, signalled, fired, collisions, chosen: partial.chosen };
   });
+}
+
+/** Whether no exclusive jump drops the signal to `rollback`. */
+function isKeptRollback({ exclusive, chosen }: Partial): boolean {
+  if (exclusive === undefined) return true;
+  for (let at = chosen; at !== undefined; at = at.before) {
+    const { outcome } = at;
+    if (outcome.errorRollsBack === true) return true;
+    if (outcome.rollsBack === true && (outcome === exclusive || outcome.kind === "error")) return true;
+  }
+  return false;
+}
+
+/** R3: the run ends with this step. All other signals, and those that barriers hold, are dropped. */
+// Mutation point: rollback-ends
+function rollBack({ flags, chosen }: Partial): Transition {
+  return {
+    key: ROLLED_BACK_KEY,
+    places: [],
+    environment: NO_VALUES,
+    flags: flags & ~FLAG_ENDS,
+    signalled: [],
+    fired: [],
+    collisions: NO_COLLISIONS,
+    chosen,
+  };
 }
 
 function sourceOf(partial: Partial, place: number): number {

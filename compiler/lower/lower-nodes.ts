@@ -9,9 +9,17 @@ import type {
   NodeSpec,
   OutputSpec,
   PlanCallSpec,
+  UndoSpec,
 } from "../../runtime/table/table.ts";
 import { END } from "../../runtime/table/table.ts";
-import type { BoundArgument, BoundAssertion, BoundCall, BoundGraph, BoundNode } from "../bind/bound-graph.ts";
+import type {
+  BoundArgument,
+  BoundAssertion,
+  BoundCall,
+  BoundGraph,
+  BoundNode,
+  BoundUndo,
+} from "../bind/bound-graph.ts";
 import type { BoundPlan, BoundPlanCall } from "../bind/plan/bound-plan.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 import { indexOf } from "./lower-routes.ts";
@@ -59,7 +67,16 @@ export function lowerNode(node: BoundNode, context: NodeContext): LoweredNode {
     ...(node.pauseAfter ? { pauseAfter: true } : {}),
     ...(node.goes === undefined ? {} : { goes: node.goes.map((name) => indexOf(context.nodeIndex, name)) }),
     ...(node.idempotent ? { idempotent: true } : {}),
+    ...(node.undo === undefined ? {} : { undo: lowerUndo(node.undo, node.name, context) }),
     ...(node.was === undefined ? {} : { was: node.was }),
+  };
+}
+
+function lowerUndo({ call, tries, timeout }: BoundUndo, owner: string, context: CallContext): UndoSpec {
+  return {
+    call: lowerCall(call, owner, context) as UndoSpec["call"],
+    ...(tries === undefined ? {} : { tries }),
+    ...(timeout === undefined ? {} : { timeout }),
   };
 }
 

@@ -6,6 +6,7 @@
  */
 import {
   END,
+  ROLLBACK,
   type BarrierIndex,
   type BarrierSpec,
   type ErrorRouteSpec,
@@ -13,7 +14,7 @@ import {
   type RouteSpec,
   type TargetSpec,
 } from "../../runtime/table/table.ts";
-import { END_NAME, type BoundGraph } from "../bind/bound-graph.ts";
+import { END_NAME, ROLLBACK_NAME, type BoundGraph } from "../bind/bound-graph.ts";
 import {
   ELSE_ARM,
   END_TARGET,
@@ -65,13 +66,12 @@ function isOwn({ index, settled }: ControlBarrier): boolean {
   return settled === undefined || settled.first === index;
 }
 
-function lowerBarrier(
-  { id, kind, target, members, settled }: ControlBarrier,
-  barriers: readonly ControlBarrier[],
-): BarrierSpec {
+function lowerBarrier(barrier: ControlBarrier, barriers: readonly ControlBarrier[]): BarrierSpec {
+  const { id, kind, members, settled } = barrier;
+  const target = targetOf(barrier);
   const spec = { id, kind, target, members: members.map((member) => member.nodes) };
   if (settled === undefined) return spec;
-  const others = [...new Set(settled.barriers.map((index) => barriers[index]!.target))].filter(
+  const others = [...new Set(settled.barriers.map((index) => targetOf(barriers[index]!)))].filter(
     (each) => each !== target,
   );
   return {
@@ -79,6 +79,10 @@ function lowerBarrier(
     ...(others.length === 0 ? {} : { others }),
     reach: members.map((_, member) => rangesOf(settled.reach, member)),
   };
+}
+
+function targetOf({ target, rollsBack }: ControlBarrier): NodeIndex {
+  return rollsBack === true ? ROLLBACK : target;
 }
 
 /** The nodes that reach a member, as ranges of their indexes. */
@@ -108,8 +112,8 @@ function createTargets({ nodes, barriers, barrierOfPlace }: ControlNet): RouteCo
   const indexes: number[] = [];
   let count = 0;
   for (const barrier of barriers) indexes.push(isOwn(barrier) ? count++ : indexes[barrier.settled!.first]!);
-  const target = ({ place, node }: Signal): TargetSpec => {
-    if (node === END_TARGET && place === END_TARGET) return { node: END };
+  const target = ({ place, node, rollsBack }: Signal): TargetSpec => {
+    if (node === END_TARGET && place === END_TARGET) return { node: rollsBack === true ? ROLLBACK : END };
     if (place === undefined || place < nodes.length) return { node };
     const barrier = barrierOfPlace[place]!;
     // The places of one barrier are consecutive.
@@ -175,5 +179,6 @@ function lowerErrorRoute({ edge, branches: [only] }: Route, { bound, pool, targe
 }
 
 export function indexOf(nodeIndex: ReadonlyMap<string, NodeIndex>, name: string): NodeIndex {
+  if (name === ROLLBACK_NAME) return ROLLBACK;
   return name === END_NAME ? END : (nodeIndex.get(name) ?? END);
 }

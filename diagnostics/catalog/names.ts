@@ -297,7 +297,10 @@ export function duplicateEdge(place: Place, facts: { from: string; to: string; f
 /** NG109: `start`, `finally` or `end` at a place that must be a node. */
 export function edgeAtBoundary(
   place: Place,
-  facts: { name: "start" | "finally" | "end"; use: "target" | "source" | "member" | "error" | "end" | "other" },
+  facts: {
+    name: "start" | "finally" | "end" | "rollback";
+    use: "target" | "source" | "member" | "error" | "end" | "first" | "late" | "other";
+  },
 ): Diagnostic {
   const { name, use } = facts;
   const wording: Record<typeof use, readonly [message: string, help?: string]> = {
@@ -307,7 +310,15 @@ export function edgeAtBoundary(
         ? "the edges of `finally` are taken by themselves when the run has ended: lead this edge to `end`, or remove it"
         : "to start again, lead the edge to the first node",
     ],
-    source: ["no edge may leave `end`", "a node that runs after the end follows `finally`: `finally -> NODE`"],
+    source: [`no edge may leave \`${name}\``, "a node that runs after the end follows `finally`: `finally -> NODE`"],
+    first: [
+      "no edge may lead from `start` to `rollback`",
+      "nothing has run that could be undone: lead the edge to `end`",
+    ],
+    late: [
+      "`rollback` cannot follow `finally`",
+      "the run has ended: roll it back before, with an edge of the nodes that follow `start`",
+    ],
     member: [`\`${name}\` cannot be a member of a barrier`, "a barrier waits for nodes that run"],
     error: [`\`${name}\` cannot fail`, "put `on error` on the edge of the node that may fail"],
     end: ["an edge from `finally` to `end` has no effect", "lead it to the node that cleans up, or remove it"],

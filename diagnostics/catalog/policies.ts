@@ -52,6 +52,19 @@ export function policyOfNodes(place: Place, facts: { policy: string; help: strin
   );
 }
 
+/** NG620: an `undo` that cannot run. */
+export function badUndo(place: Place, facts: { message: string; help: string }): Diagnostic {
+  return diagnostic("NG620", place, facts.message, { label: "cannot be undone like this", help: facts.help });
+}
+
+/** NG621: `rollback` in a graph without `undo`. */
+export function nothingToUndo(place: Place, facts: { graph: string }): Diagnostic {
+  return diagnostic("NG621", place, `\`rollback\` undoes nothing: no node of \`${facts.graph}\` has an \`undo\``, {
+    label: "ends the run like a failure",
+    help: "say how completed work is undone: `node book = reserve(order) into ref { undo cancel(ref) }`",
+  });
+}
+
 /** NG615: no node uses a default policy. */
 export function unusedDefault(place: Place, facts: { policy: string; hasCandidates: boolean }): Diagnostic {
   const { policy, hasCandidates } = facts;

@@ -72,6 +72,8 @@ function layoutPolicy(policy: Ast.Policy, source: SourceView): Doc {
       return words("pause", policy.when);
     case "Idempotent":
       return "idempotent";
+    case "Undo":
+      return [words("undo", layoutExpression(policy.call, source)), layoutPolicies(policy.policies, source)];
     case "Touches":
       return words("touches", ...(policy.mode === "read" ? ["read"] : []), strings(policy.paths, source));
     case "Alone":

@@ -49,6 +49,8 @@ const NAMES = [
   "cacheFor",
   "cacheInputs",
   "pauseWhen",
+  "undoPolicies",
+  "undoPolicy",
   "touchesRead",
   "poolCount",
   "inputPath",

@@ -1,7 +1,7 @@
 /** The policies of nodes and tasks: `{ tries 4 backoff 200ms..5s  timeout 10s }`. */
 import { replacement, syntaxProblem } from "../../diagnostics/catalog/syntax.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
-import type { Policy, StringLiteral } from "../ast.ts";
+import type { Policy, StringLiteral, UndoPolicy } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import { POLICY_WORDS } from "../words.ts";
 import { ExpressionRules } from "./expression-rules.ts";
@@ -181,6 +181,12 @@ export abstract class PolicyRules extends ExpressionRules {
       return { kind: "Pause", span: this.spanFrom(first), when };
     },
     idempotent: () => ({ kind: "Idempotent", span: this.spanFrom(this.takeAnyWord("idempotent")) }),
+    undo: () => {
+      const first = this.takePolicyWord("undo");
+      const call = this.rule(this.expression);
+      const policies = this.maybe(D.undoPolicies, () => this.rule(this.undoPolicies)) ?? [];
+      return { kind: "Undo", span: this.spanFrom(first), call, policies };
+    },
     touches: () => {
       const first = this.takePolicyWord("touches");
       const read = this.maybe(D.touchesRead, () => this.takeWord("read"));
@@ -206,6 +212,28 @@ export abstract class PolicyRules extends ExpressionRules {
       return { kind: "Estimate", span: this.spanFrom(first), duration };
     },
   };
+
+  /** The policies of an `undo`. */
+  protected readonly undoPolicies = this.RULE("undoPolicies", (): UndoPolicy[] => {
+    this.take(t.LeftBrace);
+    return this.within("policies", () =>
+      this.siblings(
+        1,
+        () => this.choose(D.undoPolicy, this.undoAlternatives, () => this.foreignUndoPolicy()),
+        (at) => this.startsPolicyAt(at),
+      ),
+    );
+  });
+
+  private readonly undoAlternatives = [this.policyForms["tries"], this.policyForms["timeout"]] as (() => UndoPolicy)[];
+
+  private foreignUndoPolicy(): never {
+    throw new Halt(
+      this.expectedDiagnostic("`tries`, `timeout` or `}`", {
+        help: "the policies of an `undo` are `tries` and `timeout`; those of the node are outside of these braces",
+      }),
+    );
+  }
 
   private readonly policyAlternatives = Object.values(this.policyForms);
 

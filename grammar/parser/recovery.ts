@@ -249,6 +249,8 @@ export function startsPolicy(source: TokenText, index: number): boolean {
     case "within":
     case "estimate":
       return is(source, index + 1, t.Duration) || is(source, index + 1, t.Numeral);
+    case "undo":
+      return next?.tokenType === t.Identifier && is(source, index + 2, t.LeftParen);
     case "touches":
       return is(source, index + 1, t.Quoted) || word(source, index + 1) === "read";
     case "cache":

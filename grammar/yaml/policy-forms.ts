@@ -1,7 +1,8 @@
 /** The policies of nodes and tasks. Each policy has its own key. */
 import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
 import { coverSpans, type Span } from "../../diagnostics/source.ts";
-import type { Count, Duration, Identifier, Policy, StringLiteral } from "../ast.ts";
+import type { Count, Duration, Expr, Identifier, Policy, StringLiteral, UndoPolicy } from "../ast.ts";
+import { CALL_FIELDS, callOf } from "./call-form.ts";
 import { durationForm, countForm, choiceForm, flagForm } from "./small-forms.ts";
 import { expressionForm, fragmentForm, nameForm, namesForm, textForm } from "./fragment-forms.ts";
 import {
@@ -83,10 +84,33 @@ const poolsForm: Form<PoolValue[]> = byKind("the name of a pool, or a map from p
 
 const backoffForm = fragmentForm("backoff", "a duration or a range of them, such as `200ms..5s`");
 
-export const POLICY_FIELDS = {
+const ATTEMPT_FIELDS = {
   tries: optional(countForm("a number of attempts"), "Attempts in all."),
   backoff: optional(backoffForm, "The wait before another attempt: `200ms`, or `200ms..5s`. Needs `tries`."),
   timeout: optional(durationForm, "The longest that one attempt may take."),
+} as const satisfies Fields;
+
+interface UndoValue {
+  readonly call: Expr;
+  readonly policies: readonly UndoPolicy[];
+}
+
+const undoForm: Form<UndoValue> = byKind("a call, or a map with `call`, `args` and policies", {
+  scalar: mapForm(expressionForm(), (call): UndoValue => ({ call, policies: [] })),
+  map: recordForm("`undo`", { ...CALL_FIELDS, ...ATTEMPT_FIELDS }, (read): UndoValue | undefined => {
+    const call = callOf(read, "an `undo`");
+    const values = { ...read.values } as unknown as RecordRead<typeof POLICY_FIELDS>["values"];
+    const policies = read.entries.flatMap((entry) => readPolicy(entry.key, entrySpan(entry), values, read));
+    return call === undefined || read.isBroken ? undefined : { call, policies: policies.filter(isUndoPolicy) };
+  }),
+});
+
+function isUndoPolicy(policy: Policy): policy is UndoPolicy {
+  return policy.kind === "Tries" || policy.kind === "Timeout";
+}
+
+export const POLICY_FIELDS = {
+  ...ATTEMPT_FIELDS,
   within: optional(durationForm, "The deadline of `ask` or `receive`, from the start of the wait."),
   cache: optional(cacheForm, "Use an earlier result for the same arguments: true, or for how long."),
   "max parallel": optional(countForm("a number of tasks"), "How many tasks of this node run at the same time."),
@@ -96,6 +120,7 @@ export const POLICY_FIELDS = {
   was: optional(namesForm(), "Earlier names of the node."),
   pause: optional(oneOrMore(choiceForm(["before", "after"]), "`before` or `after`"), "Wait for a person."),
   idempotent: optional(flagForm, "Running it twice does no harm."),
+  undo: optional(undoForm, "The call that undoes a result of the node when the run rolls back."),
   touches: optional(pathsForm, "Paths that it changes."),
   reads: optional(pathsForm, "Paths that it only reads."),
   alone: optional(flagForm, "Nothing else may run beside it."),
@@ -172,6 +197,8 @@ function readPolicy(
       return (values.pause ?? []).map((when) => ({ kind: "Pause", span, when }));
     case "idempotent":
       return values.idempotent === true ? [{ kind: "Idempotent", span }] : [];
+    case "undo":
+      return values.undo === undefined ? [] : [{ kind: "Undo", span, ...values.undo }];
     case "touches":
       return values.touches === undefined ? [] : [{ kind: "Touches", span, mode: "write", paths: values.touches }];
     case "reads":

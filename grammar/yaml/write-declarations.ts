@@ -136,7 +136,8 @@ function listed(value: YamlValue): readonly YamlValue[] {
   return typeof value === "object" && value !== null && value.kind === "list" ? value.items : [value];
 }
 
-function policyValues(policy: Policy, { source }: Writing): Entry[] {
+function policyValues(policy: Policy, writing: Writing): Entry[] {
+  const { source } = writing;
   switch (policy.kind) {
     case "Tries": {
       const { backoff } = policy;
@@ -180,6 +181,10 @@ function policyValues(policy: Policy, { source }: Writing): Entry[] {
       return [["pause", policy.when]];
     case "Idempotent":
       return [["idempotent", true]];
+    case "Undo": {
+      if (policy.policies.length === 0) return [["undo", expressionValue(policy.call, source)]];
+      return [["undo", yamlMap([...callEntries(policy.call, writing), ...policyEntries(policy.policies, writing)])]];
+    }
     case "Touches":
       return [[policy.mode === "read" ? "reads" : "touches", yamlList(policy.paths.map(({ value }) => value))]];
     case "Alone":

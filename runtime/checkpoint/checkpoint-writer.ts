@@ -16,9 +16,10 @@ import { isThenable } from "../value/promise.ts";
 import { emitEvent } from "../event/run-events.ts";
 import { takenBy } from "./inbox.ts";
 import type { Run } from "../run/run.ts";
-import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
+import { hiddenChannel, hiddenName } from "../table/hidden-channels.ts";
 import { firstDue } from "./waits.ts";
-import { dueWrite, usageWrite } from "./restore-run.ts";
+import { dueWrite, undoneWrite, usageWrite } from "./restore-run.ts";
+import type { UndoEntry } from "../interface/undo.ts";
 import { channelShapes } from "./channel-shapes.ts";
 import { newId } from "./ids.ts";
 import { listChange } from "./list-change.ts";
@@ -136,6 +137,14 @@ export class CheckpointWriter {
     }
   }
 
+  /** Stores that an undo is done. Returns `false` for a store without pending writes. */
+  keepUndone(entry: UndoEntry): Promise<void> | undefined | false {
+    const { store, claim, journal } = this.#durable;
+    const { headId } = this;
+    if (store.putWrites === undefined || headId === null) return false;
+    return journal.write(() => store.putWrites!(claim, headId, [undoneWrite(entry)]), true);
+  }
+
   /**
    * Writes a checkpoint. Returns a promise if the run has to wait for the store. With durability `async` it does not
    * wait, except for the checkpoints that must be durable in every mode.
@@ -147,6 +156,7 @@ export class CheckpointWriter {
     const continues = details.status === "running" && details.ends !== true;
     if (
       durability === "exit" &&
+      !run.rollsBack &&
       (isChild ? continues || details.status === "completed" : continues && phase !== "input")
     ) {
       // The results belong to the step that ends here, even if no checkpoint is written.
@@ -177,7 +187,7 @@ export class CheckpointWriter {
       this.results.clear();
       if (!isChild) run.shared.inbox.nextStep();
     }
-    const urgent = !continues || phase === "input";
+    const urgent = !continues || phase === "input" || run.rollsBack;
     const stored = (): void => {
       this.storedId = id;
       if (releases) lease.isReleased = true;
@@ -246,6 +256,7 @@ export class CheckpointWriter {
     if (unfinished !== undefined && run.dues !== undefined) header.dues = Object.fromEntries(run.dues);
     const { taken } = run.shared.inbox;
     if (taken.length > 0) header.taken = taken;
+    if (run.rollsBack && details.status !== "rolled_back") header.rollsBack = true;
     if (error !== undefined) header.failure = this.#failure(error);
     if (run.unrouted.length > 0) {
       header.unrouted = run.unrouted.map(({ node }) => (node === -1 ? "start" : run.nodeName(node)));
@@ -314,12 +325,13 @@ export class CheckpointWriter {
   }
 
   #nameOf(channel: number): string {
-    return this.#run.program.channels[channel]?.name ?? ERROR_NAME;
+    const { program } = this.#run;
+    return program.channels[channel]?.name ?? hiddenName(program, channel);
   }
 
   #indexOf(name: string): number {
     const { program } = this.#run;
-    return name === ERROR_NAME ? errorChannel(program) : (program.channelIndex.get(name) ?? -1);
+    return hiddenChannel(program, name) ?? program.channelIndex.get(name) ?? -1;
   }
 
   #snapshot(state: readonly Json[], counts: ReadonlyMap<number, number>, written: ReadonlySet<number>) {

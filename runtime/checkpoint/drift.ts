@@ -5,11 +5,12 @@ import type { Program } from "../program/program.ts";
 import type { Store } from "../interface/store.ts";
 import { channelShapes, recordedShapes, reducerOf, type ChannelShapes } from "./channel-shapes.ts";
 import { presentChannels, underPresentNames, type PresentCheckpoint } from "./former-names.ts";
-import { ERROR_NAME } from "../table/error-channel.ts";
+import { hiddenChannel, UNDO_NAME } from "../table/hidden-channels.ts";
+import { findUndo, openUndos, readLog } from "./undo-log.ts";
 import { drift, problemsOf, type DriftProblem } from "./drift-problem.ts";
 import { presentPauses } from "./present-pauses.ts";
 import { isResult } from "./restore-run.ts";
-import type { BarrierSpec, Table } from "../table/table.ts";
+import { ROLLBACK, type BarrierSpec, type Table } from "../table/table.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 
 /**
@@ -137,14 +138,14 @@ export function driftProblems(
       problems.push({ text: `\`${name}\` no longer belongs to the barrier \`${id}\``, ...renamed });
     }
     if (isFilled(table, barrier, names)) {
-      const target = table.nodes[barrier.target]?.name ?? "end";
+      const target = table.nodes[barrier.target]?.name ?? (barrier.target === ROLLBACK ? "rollback" : "end");
       problems.push({
         text: `the barrier \`${id}\` has lost the members that it waited for (resume with \`at: "${target}"\` to run \`${target}\`)`,
       });
     }
   }
   for (const [name, value] of Object.entries(head.values)) {
-    if (name === ERROR_NAME) continue;
+    if (hiddenChannel(program, name) !== undefined) continue;
     const index = channelIndex.get(name);
     if (index === undefined) {
       problems.push({ text: `channel \`${name}\` no longer exists`, ...ofChannel(name, part) });
@@ -158,7 +159,20 @@ export function driftProblems(
       });
     }
   }
-  return [...problems, ...channelProblems(program, head, shapes)];
+  // Mutation point: undo-drift
+  return [...problems, ...problemsOf(undoProblems(program, head, writes)), ...channelProblems(program, head, shapes)];
+}
+
+/** Open undos whose node has no such `undo` any more. */
+function undoProblems(program: Program, head: Checkpoint, writes: readonly PendingWrite[]): string[] {
+  const results = [...(head.finished ?? []), ...writes].filter(isResult);
+  const stored = results.flatMap(({ result }) => (result as unknown as StoredOutcome).undo ?? []);
+  const open = openUndos([...readLog(head.values[UNDO_NAME]), ...stored]);
+  const lost = open.filter((entry) => entry.args !== undefined && findUndo(program, entry) === undefined);
+  const lines = lost.map(
+    ({ nodes, call }) => `node \`${nodes.join("/")}\` has no \`undo ${call}(…)\`, but a result of it is to be undone`,
+  );
+  return [...new Set(lines)];
 }
 
 /** A barrier fires in the step that fills it. One that an edit has filled would never fire, except for `settled`. */
@@ -210,7 +224,7 @@ function resultProblems(
     }
   }
   for (const target of [...goto, ...sends.map((send) => send.node)]) {
-    if (target !== "end" && !nodeIndex.has(target)) {
+    if (target !== "end" && target !== "rollback" && !nodeIndex.has(target)) {
       const text = `node \`${target}\` no longer exists, but the stored result of node \`${node}\` leads to it`;
       problems.push({ text, ...ofNode(target, part) });
     }

@@ -2,7 +2,9 @@ import type { Checkpoint, PauseItem, PendingWrite } from "../interface/checkpoin
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import type { StoredOutcome } from "../run/shared.ts";
-import { ERROR_NAME } from "../table/error-channel.ts";
+import type { UndoEntry } from "../interface/undo.ts";
+import { readLog } from "./undo-log.ts";
+import { ERROR_NAME, UNDO_NAME } from "../table/hidden-channels.ts";
 
 /** New names of nodes and channels; a name without an entry stays. */
 export interface Renaming {
@@ -40,9 +42,19 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
     ...(children && { children: renameRecord(children, task) }),
     ...(channels && { channels: renameChannels(channels, renaming) }),
     ...(ended && { finally: { ...ended, values: renameChannels(ended.values, renaming) } }),
-    values: renameChannels(withError(head.values, node), renaming),
+    values: renameChannels(withUndos(withError(head.values, node), node), renaming),
     versions: renameChannels(head.versions, renaming),
   };
+}
+
+function withUndos(values: Checkpoint["values"], node: (name: string) => string): Checkpoint["values"] {
+  const log = readLog(values[UNDO_NAME]);
+  return log.length === 0 ? values : { ...values, [UNDO_NAME]: renameUndos(log, node) as unknown as Json };
+}
+
+/** The entries keep the names of their tasks, which are shown to people. */
+function renameUndos(entries: readonly UndoEntry[], node: (name: string) => string): readonly UndoEntry[] {
+  return entries.map((entry) => ({ ...entry, nodes: entry.nodes.map((name, at) => (at === 0 ? node(name) : name)) }));
 }
 
 /** A record by channel under the new names. */
@@ -58,6 +70,7 @@ export function renameWrite({ taskId, node, result }: PendingWrite, { nodes, cha
     ...stored,
     updates: stored.updates.map(([name, ...rest]) => [channels.get(name) ?? name, ...rest] as const),
     ...(stored.goto && { goto: stored.goto.map(rename) }),
+    ...(stored.undo && { undo: renameUndos(stored.undo, rename) }),
     ...(stored.sends && { sends: stored.sends.map((send) => ({ ...send, node: rename(send.node) })) }),
   };
   return { taskId: renameFirst(taskId, rename), node: rename(node), result: renamed as unknown as Json };

@@ -8,10 +8,17 @@ import { NodeError, RunError, StoreError, type NgraphError } from "../interface/
 import { readUsage, type Usage } from "../interface/usage.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import { checkCheckpoint, type RequestedCheckpoint } from "./check-checkpoint.ts";
-import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
+import { ERROR_NAME, hiddenChannel } from "../table/hidden-channels.ts";
 import { takenBy } from "./inbox.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
+import type { UndoEntry } from "../interface/undo.ts";
+import { undosOfResults } from "./stored-undos.ts";
+
+/** Whether a run has ended for good: nothing is left to resume. */
+export function isOver({ status }: { readonly status: Checkpoint["status"] }): boolean {
+  return status === "completed" || status === "incomplete" || status === "rolled_back";
+}
 
 /** The step that a resume of the checkpoint continues with. */
 export function resumeStep(head: Pick<Checkpoint, "phase" | "step">): number {
@@ -76,11 +83,12 @@ export function restoreRun(
   const node = (name: string): number => nodeIndex.get(name)!;
   const { writer } = run;
   for (const [name, value] of Object.entries(head.values)) {
-    if (name === ERROR_NAME) {
-      const index = errorChannel(run.program);
+    const hidden = hiddenChannel(run.program, name);
+    if (hidden !== undefined) {
+      run.state[hidden] = value;
       // Mutation point: restored-error
-      run.scope.error = run.state[index] = value;
-      writer?.written.add(index);
+      if (name === ERROR_NAME) run.scope.error = value;
+      writer?.written.add(hidden);
       continue;
     }
     const index = channelIndex.get(name)!;
@@ -89,7 +97,7 @@ export function restoreRun(
     writer?.written.add(index);
   }
   for (const [name, count] of Object.entries(head.versions)) {
-    const index = name === ERROR_NAME ? errorChannel(run.program) : channelIndex.get(name);
+    const index = hiddenChannel(run.program, name) ?? channelIndex.get(name);
     if (index !== undefined) writer?.versions.set(index, count);
   }
   for (const [former, version] of moved) {
@@ -132,6 +140,14 @@ export function restoreRun(
     if (write.taskId === write.node) ready.add(node(write.node));
   }
   run.ready = [...ready].sort((a, b) => a - b);
+  // Mutation point: restored-undone
+  for (const write of writes) if (isUndone(write)) run.undone.add(write.taskId.slice(UNDONE.length));
+  run.unapplied = undosOfResults(
+    run.program,
+    [...stored].map(([taskId, result]) => ({ taskId, result })),
+  );
+  // Mutation point: restored-rollback
+  run.rollsBack = head.rollsBack === true;
   // Mutation point: restored-results
   run.stored = stored.size === 0 && !isInStep(head) ? undefined : stored;
   if (writer === undefined) return;
@@ -147,10 +163,10 @@ export function isInFinally({ outcome, status }: Pick<Checkpoint, "outcome" | "s
 /** A run that is resumed after it has ended loses its outcome, and what its `finally` part has written (F1). */
 function restoreOutcome(run: Run, head: Checkpoint): void {
   run.ends = head.ends ?? 0;
-  const isOver = head.status === "completed" || head.status === "incomplete";
-  if (!isOver && !isInFinally(head)) return;
+  const hasEnded = isOver(head);
+  if (!hasEnded && !isInFinally(head)) return;
   run.outcome = head.outcome;
-  if (!isOver || head.finally === undefined) return;
+  if (!hasEnded || head.finally === undefined) return;
   const { status, values, failure } = head.finally;
   const error = failure === undefined ? null : errorOf(failure, run.shared.threadId);
   run.finallyEnd = { status, error, steps: [], values };
@@ -256,7 +272,7 @@ export function isAnswer(write: PendingWrite): boolean {
 
 /** Whether a pending write is the result of a task. */
 export function isResult(write: PendingWrite): boolean {
-  return !isAnswer(write) && !isDue(write) && !isWoken(write) && write.taskId !== USAGE;
+  return !isAnswer(write) && !isDue(write) && !isWoken(write) && !isUndone(write) && write.taskId !== USAGE;
 }
 
 const USAGE = "usage:";
@@ -289,6 +305,17 @@ function isWoken(write: PendingWrite): boolean {
 /** Ids of the pauses that `wokenWrite` has recorded. */
 export function wokenPauses(writes: readonly PendingWrite[]): readonly string[] {
   return writes.filter(isWoken).map(({ taskId }) => taskId.slice(WOKEN.length));
+}
+
+const UNDONE = "undone:";
+
+/** The pending write of an undo that is done. */
+export function undoneWrite({ key, nodes }: UndoEntry): PendingWrite {
+  return { taskId: `${UNDONE}${key}`, node: nodes[0] ?? "", result: null };
+}
+
+function isUndone(write: PendingWrite): boolean {
+  return write.taskId.startsWith(UNDONE);
 }
 
 const DUE = "due:";

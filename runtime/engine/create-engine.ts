@@ -42,7 +42,7 @@ import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { compileProgram, type Program } from "../program/program.ts";
 import { resumeThread } from "../thread/resume-thread.ts";
-import { migrateCheckpoint, withAnswers } from "../checkpoint/restore-run.ts";
+import { isOver, migrateCheckpoint, withAnswers } from "../checkpoint/restore-run.ts";
 import { applyConfig } from "../run/run-config.ts";
 import { applyInput, followRun } from "../run/run-input.ts";
 import { beginRun } from "../step/run-loop.ts";
@@ -63,6 +63,7 @@ import { Run } from "../run/run.ts";
 import { dropSignals } from "../run/drop-signals.ts";
 import { Mailbox } from "../run/mailbox.ts";
 import { newId } from "../checkpoint/ids.ts";
+import type { Durable } from "../run/shared.ts";
 import { asRunner, checkThreadId, storeOf } from "../thread/thread-access.ts";
 import { findCheckpoint, loadClaimedHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { migrateThread } from "../thread/migrate-thread.ts";
@@ -72,6 +73,10 @@ import { pruneOwnThreads } from "../thread/prune-threads.ts";
 import { signalThread } from "../thread/signal-thread.ts";
 import { Waker } from "../thread/waker.ts";
 import { updateCalledGraph } from "../thread/update-called-graph.ts";
+import { rollbackThread } from "../thread/rollback-thread.ts";
+import { undosOfThread } from "../thread/thread-undos.ts";
+import { openUndos } from "../checkpoint/undo-log.ts";
+import { emitEvent } from "../event/run-events.ts";
 import { createThread, updateThread } from "../thread/update-thread.ts";
 
 /**
@@ -105,6 +110,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
     memory: core.memory,
     run: (input, settings = {}) => start(input, settings),
     resume: (thread, settings = {}) => resume(thread, settings),
+    rollback: (thread, settings = {}) => rollbackThread(core, thread, settings),
     stream: (input, settings = {}) => streamOf(settings, STREAM_OPTIONS, (given) => start(input, given)),
     streamResume: (thread, settings = {}) =>
       streamOf(settings, STREAM_RESUME_OPTIONS, (given) => resume(thread, given)),
@@ -179,10 +185,19 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
     applyConfig(run, options.config);
     followRun(run, head, { isAdmitted: isOwn });
     // Signals of the abandoned run.
-    const isAbandoned = head !== undefined && head.status !== "completed" && head.status !== "incomplete";
+    const isAbandoned = head !== undefined && !isOver(head);
     if (isAbandoned) await dropSignals(run);
+    if (isAbandoned) await dropUndos(core, durable, run, head);
     return executeRun(run, false, beginRun);
   });
+}
+
+/** R6: a run that abandons another one drops its undo log. */
+async function dropUndos(core: EngineCore, durable: Durable, run: Run, head: Checkpoint): Promise<void> {
+  if (!run.listening) return;
+  for (const { nodes, task, call, key } of openUndos(await undosOfThread(core, durable, head))) {
+    emitEvent(run, { type: "undo", phase: "dropped", node: nodes.at(-1) ?? "", taskId: task, call, key });
+  }
 }
 
 /** The shortest path from input to result: no claim and no store. */
@@ -240,7 +255,7 @@ function needsStore(graph: string, node: string): StoreError {
 
 function refuseUnfinished(head: Checkpoint): void {
   // Mutation point: unfinished-run
-  if (head.status === "completed" || head.status === "incomplete") return;
+  if (isOver(head)) return;
   const how = head.status === "paused" ? "waits for an answer" : `has not finished (${head.status.replace("_", " ")})`;
   throw new ThreadError(
     "NG_THREAD_BUSY",

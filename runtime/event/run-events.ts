@@ -3,7 +3,7 @@ import { NodeError, NgraphError } from "../interface/errors.ts";
 import type { EventError, RunEvent } from "../interface/events.ts";
 import type { PlanObserver } from "../routing/plan-step.ts";
 import { barrierOf, isBarrier, type Target } from "../routing/routes.ts";
-import { barrierTargets, END } from "../table/table.ts";
+import { barrierTargets, END, ROLLBACK } from "../table/table.ts";
 import type { Run } from "../run/run.ts";
 import type { Task } from "../step/task.ts";
 
@@ -43,6 +43,12 @@ export type NodeEventBody =
   | { readonly phase: "error"; readonly error: EventError };
 
 export function emitNodeEvent(run: Run, task: Task, attempt: number, body: NodeEventBody): void {
+  const { undo } = task;
+  if (undo !== undefined) {
+    const { call, key } = undo;
+    emitEvent(run, { type: "undo", node: task.node.spec.name, taskId: task.id, call, key, attempt, ...body });
+    return;
+  }
   const item = task.itemIndex === -1 ? {} : { item: task.itemIndex };
   emitEvent(run, { type: "node", node: task.node.spec.name, taskId: task.id, attempt, ...item, ...body });
 }
@@ -108,7 +114,10 @@ export function planObserver(
   tasks: readonly { readonly node: { readonly spec: { readonly name: string } } }[],
 ): PlanObserver {
   const { table } = run.program;
-  const name = (node: number): string => (node === END ? "end" : table.nodes[node]!.name);
+  const name = (node: number): string => {
+    if (node === END) return "end";
+    return node === ROLLBACK ? "rollback" : table.nodes[node]!.name;
+  };
   const namesOf = (target: Target): readonly string[] =>
     isBarrier(target) ? barrierTargets(table.barriers[barrierOf(target)]!).map(name) : [name(target)];
   return {

@@ -82,7 +82,7 @@ export interface CheckpointHeader {
   readonly answers: readonly ConsumedAnswer[];
   /** Node name -> the value of `error` in that node, for targets of error edges in the next step. */
   readonly errors: Readonly<Record<string, Json>>;
-  readonly status: "running" | "paused" | "completed" | "incomplete" | "failed" | "limit" | "cancelled";
+  readonly status: "running" | "paused" | "completed" | "incomplete" | "failed" | "limit" | "cancelled" | "rolled_back";
   readonly label: string | null;
   readonly metadata: Readonly<Record<string, Json>>;
   /** Milliseconds since 1970, for display only: it never decides an order. */
@@ -132,6 +132,8 @@ export interface CheckpointHeader {
     readonly values: Readonly<Record<string, Json>>;
     readonly failure?: CheckpointHeader["failure"];
   };
+  /** The run rolls back: a resume runs the open undos, and no node. */
+  readonly rollsBack?: true;
   /** Nodes that ran, but whose edges led to no target (NG_NO_ROUTE). A resume evaluates their edges again. */
   readonly unrouted?: readonly string[];
   /** Those of `unrouted` that failed: a resume evaluates their `on error` edges again, with their failure in `errors`. */

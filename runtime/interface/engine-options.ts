@@ -179,10 +179,28 @@ export interface ResumeOptions<Config = JsonObject> extends ExecuteOptions {
   readonly config?: SomeConfig<Config>;
 }
 
-export type RunStatus = "completed" | "incomplete" | "paused" | "failed" | "limit" | "cancelled";
+export type RunStatus = "completed" | "incomplete" | "paused" | "failed" | "limit" | "cancelled" | "rolled_back";
 
 /** What a run with the status `limit` has reached. */
 export type LimitKind = "steps" | "tokens" | "cost";
+
+/** A result that a rollback has undone, or has not undone yet. */
+export interface UndoItem {
+  /** The task that wrote the result: `book`, `book[2]`; in a called graph `trip/book`. */
+  readonly task: string;
+  readonly node: string;
+  /** The name of the function or built-in node that undoes it. */
+  readonly call: string;
+  /** The idempotency key of the call. */
+  readonly key: string;
+}
+
+export interface RollbackResult {
+  /** The undos that this call has run, in their order. */
+  readonly undone: readonly UndoItem[];
+  /** The undos that are still open, in the order in which a rollback runs them. */
+  readonly open: readonly (UndoItem & { readonly error: string | null })[];
+}
 
 export interface IncompleteBarrier {
   readonly id: string;
@@ -208,7 +226,10 @@ export interface RunResult<Output = JsonObject, State = JsonObject> {
   /** The pauses that wait for an answer; empty unless the status is `paused`. */
   readonly pauses: readonly PauseItem[];
   readonly incompleteBarriers: readonly IncompleteBarrier[];
-  /** Set for the statuses `failed`, `limit` (NG_STEP_LIMIT, NG_TOKEN_LIMIT, NG_COST_LIMIT) and `cancelled` (NG_CANCELLED, NG_DRAINED), otherwise `null`. */
+  /**
+   * Set for the statuses `failed` (NG_UNDO_FAILED if undos are open), `limit` (NG_STEP_LIMIT, NG_TOKEN_LIMIT, NG_COST_LIMIT) and
+   * `cancelled` (NG_CANCELLED, NG_DRAINED), otherwise `null`.
+   */
   readonly error: NodeError | NgraphError | null;
   /** How the run has ended, if its graph has a `finally` part. It is set while this part is paused, too. */
   readonly outcome?: RunOutcome;
@@ -217,11 +238,13 @@ export interface RunResult<Output = JsonObject, State = JsonObject> {
   /** `null` without a store. */
   readonly thread: ThreadId | null;
   readonly checkpointId: CheckpointId | null;
+  /** Present if the run has reached `rollback`, or was rolled back. */
+  readonly rollback?: RollbackResult;
 }
 
 /** The end of the part of a run that `finally` leads to. */
 export interface FinallyResult {
-  readonly status: Exclude<RunStatus, "paused">;
+  readonly status: Exclude<RunStatus, "paused" | "rolled_back">;
   /** Set unless `status` is `completed` or `incomplete`. */
   readonly error: NgraphError | null;
   /** The nodes of each step that this call completed. */
@@ -369,6 +392,8 @@ export interface RecoverOptions {
 /** Options of `due`. */
 export type DueOptions = RecoverOptions;
 
+export type RollbackOptions = Pick<ExecuteOptions, "signal" | "onEvent" | "context" | "metadata" | "ttl">;
+
 export interface SignalOptions {
   /** A second signal with the same id is ignored (default: a generated id). */
   readonly id?: string;
@@ -482,6 +507,14 @@ export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObj
    * place of the options answers the one pause that waits.
    */
   resume(thread: ThreadId, options?: ResumeOptions<Config> | BareAnswer): Promise<RunResult<Output, State>>;
+  /**
+   * Rolls back a thread that has failed, paused, was cancelled or was cut off: runs the undos of all stored results, one at a
+   * time, the newest first. The result has the status `rolled_back`, or `failed` with the undos that are still open; another
+   * call tries these again. A thread that is rolled back stays as it is.
+   *
+   * @throws ThreadError NG_UNKNOWN_THREAD; NG_NOT_PAUSED for a completed thread
+   */
+  rollback(thread: ThreadId, options?: RollbackOptions): Promise<RunResult<Output, State>>;
   stream<View extends keyof StreamViews<State>>(
     input: Input,
     options: RunOptions<Config> & ViewsOptions<View>,

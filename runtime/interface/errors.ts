@@ -11,8 +11,10 @@ export type NodeErrorCode =
   | "NG_ASSERTION"
   | "NG_BAD_RESULT"
   | "NG_NO_ROUTE"
-  | "NG_UNDECLARED_GOTO";
+  | "NG_UNDECLARED_GOTO"
+  | "NG_ROLLED_BACK";
 export type RunErrorCode =
+  | "NG_UNDO_FAILED"
   | "NG_CONCURRENT_WRITE"
   | "NG_REDUCER_FAILED"
   | "NG_BAD_INPUT"

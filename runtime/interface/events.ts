@@ -83,6 +83,12 @@ export type RunEvent =
       readonly node: string;
     })
   | (EventBase & { readonly type: "signal"; readonly phase: "dropped"; readonly id: string; readonly name: string })
+  /** An undo of a rollback runs. `step` is the step of the result that it undoes. */
+  | (UndoEvent & { readonly phase: "start" | "end" })
+  | (UndoEvent & { readonly phase: "retry"; readonly error: EventError; readonly delayMs: number })
+  | (UndoEvent & { readonly phase: "error"; readonly error: EventError })
+  /** The run was abandoned: its result will not be undone. */
+  | (Omit<UndoEvent, "attempt"> & { readonly phase: "dropped" })
   | (EventBase & { readonly type: "custom"; readonly node: string; readonly kind?: string; readonly data: Json })
   /** Only in streams: the number of events that were dropped here because the consumer's buffer was full (8.2). */
   | (EventBase & { readonly type: "dropped"; readonly count: number });
@@ -96,6 +102,18 @@ interface NodeEvent extends EventBase {
   readonly attempt: number;
   /** Index of the item, for `for` nodes. */
   readonly item?: number;
+}
+
+interface UndoEvent extends EventBase {
+  readonly type: "undo";
+  readonly node: string;
+  /** The task that wrote the result. */
+  readonly taskId: string;
+  /** The name of the function or built-in node that undoes it. */
+  readonly call: string;
+  /** The idempotency key of the call. */
+  readonly key: string;
+  readonly attempt: number;
 }
 
 /** An error as plain data; secrets are redacted. */

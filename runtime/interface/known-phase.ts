@@ -3,7 +3,7 @@ import { StoreError } from "./errors.ts";
 
 const PHASES: ReadonlySet<unknown> = new Set(["input", "completed", "before", "after", "interrupted", "updated"]);
 const STATUSES: ReadonlySet<unknown> = new Set([
-  ...["running", "paused", "completed", "incomplete", "failed", "limit", "cancelled"],
+  ...["running", "paused", "completed", "incomplete", "failed", "limit", "cancelled", "rolled_back"],
 ]);
 
 /**

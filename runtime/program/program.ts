@@ -7,6 +7,8 @@ import type { Evaluate } from "../expression/compile-expression.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import type { Attempt } from "../step/attempt.ts";
 import type { Task } from "../step/task.ts";
+import { readsSecret } from "../expression/secret-arguments.ts";
+import type { Expression } from "../expression/expression.ts";
 import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
 import type { PlanTable } from "../table/plan-table.ts";
 import { isAllowed, type Effect } from "../table/effects.ts";
@@ -47,6 +49,8 @@ export interface Program {
   readonly pausingNode: string | undefined;
   /** Some node receives signals, here or in a called graph. */
   readonly receives: boolean;
+  /** Some node has an `undo`, here or in a called graph. */
+  readonly hasUndo: boolean;
   /** Some channel keeps its value from run to run. */
   readonly hasMemory: boolean;
   readonly secrets: ReadonlyMap<string, string> | undefined;
@@ -63,6 +67,8 @@ export interface NodeCode {
   readonly expects: ExpectedType | undefined;
   /** Conditions that hold whenever the node starts (`assert … at`), by expression index. */
   readonly asserted: readonly AssertedCondition[] | undefined;
+  /** Its `undo`. */
+  readonly undo: UndoCode | undefined;
   /** Allowed targets of `goto` and `send`. */
   readonly goes: ReadonlySet<number> | undefined;
   /** The node names of a step in which only this node ran. */
@@ -80,6 +86,22 @@ export interface AssertedCondition {
   readonly condition: Evaluate;
   /** The index of the condition in the table's expressions. */
   readonly expression: number;
+}
+
+/** The `undo` of a node, linked. */
+export interface UndoCode {
+  /** The name of the function or built-in node. */
+  readonly name: string;
+  readonly args: readonly {
+    /** Of a built-in node. */
+    readonly name: string | undefined;
+    readonly value: Evaluate;
+    readonly expression: Expression;
+    /** The expression reads a secret: its value is not stored. */
+    readonly isSecret: boolean;
+  }[];
+  /** The task of the undo with these arguments. */
+  readonly code: (args: readonly Evaluate[]) => NodeCode;
 }
 
 export type CallCode =
@@ -244,6 +266,51 @@ function link(
     }
   };
 
+  const undoCode = (node: NodeSpec, index: number): UndoCode | undefined => {
+    const { undo, name } = node;
+    if (undo === undefined) return undefined;
+    const { call, tries, timeout } = undo;
+    const isFunction = call.kind === "function";
+    const builtin = isFunction ? undefined : ownValue(options.builtins, call.name);
+    if (!isFunction && builtin === undefined && !isMocked(node)) {
+      missing.add(`built-in node \`${call.name}\` (in \`builtins\`)`);
+    }
+    const args = isFunction
+      ? call.args.map((expression) => ({ name: undefined, expression }))
+      : call.args.map((argument) => ({ name: argument.name, expression: argument.expression }));
+    const spec: NodeSpec = {
+      name,
+      call,
+      ...(tries === undefined ? {} : { tries }),
+      ...(timeout === undefined ? {} : { timeout }),
+      routes: [],
+      onError: [],
+    };
+    const callOf = (values: readonly Evaluate[]): CallCode => {
+      // The undo of a mocked node has nothing to undo.
+      if (isMocked(node)) return { kind: "mock", body: () => null };
+      if (!isFunction) {
+        return {
+          kind: "builtin",
+          body: builtin ?? (() => undefined),
+          names: call.args.map((argument) => argument.name),
+          args: values,
+        };
+      }
+      return { kind: "body", body: functions[call.function] as (...given: unknown[]) => unknown, args: values };
+    };
+    return {
+      name: isFunction ? table.functions[call.function]!.name : call.name,
+      args: args.map((argument) => ({
+        name: argument.name,
+        value: expressions[argument.expression]!,
+        expression: table.expressions[argument.expression]!,
+        isSecret: readsSecret(table.expressions[argument.expression]!),
+      })),
+      code: (values) => nodeCode(spec, index, callOf(values)),
+    };
+  };
+
   const outputs = channels.filter(({ spec }) => spec.role === "output");
   const asserted = assertedConditions(table, expressions);
   return {
@@ -258,31 +325,14 @@ function link(
     stateTemplate: templateOf(channels),
     config: channels.filter(({ spec }) => spec.role === "config"),
     required: channels.filter(({ spec }) => spec.role === "input" && spec.initial === undefined),
-    nodes: table.nodes.map((spec, index) => {
-      const plainRouting: Routing = {
-        node: index,
-        goto: undefined,
-        exclusive: false,
-        stopped: false,
-        errorTargets: undefined,
-      };
-      return {
-        index,
-        spec,
-        call: callCode(spec),
-        list: spec.each === undefined ? undefined : expressions[spec.each.list],
-        itemCondition: spec.each?.condition === undefined ? undefined : expressions[spec.each.condition],
-        hasErrorRoutes: spec.onError.length > 0,
-        expects: expectedType(table, channels, spec),
-        asserted: asserted.get(index),
-        stepNames: Object.freeze([spec.name]),
-        plainRouting,
-        plainRoutings: [plainRouting],
-        plainTask: undefined,
-        plainTasks: undefined,
-        goes: spec.goes === undefined ? undefined : new Set(spec.goes),
-      };
-    }),
+    nodes: table.nodes.map((spec, index) => ({
+      ...nodeCode(spec, index, callCode(spec)),
+      list: spec.each === undefined ? undefined : expressions[spec.each.list],
+      itemCondition: spec.each?.condition === undefined ? undefined : expressions[spec.each.condition],
+      expects: expectedType(table, channels, spec),
+      asserted: asserted.get(index),
+      undo: undoCode(spec, index),
+    })),
     limits: Object.freeze({
       steps: table.limits.steps,
       tokens: table.limits.tokens ?? null,
@@ -297,6 +347,7 @@ function link(
       table.nodes.some(({ call }) => call.kind === "builtin" && call.name === "receive") ||
       graphs.some((graph) => graph.receives) ||
       plans.some((plan) => plan?.program.receives === true),
+    hasUndo: table.nodes.some(({ undo }) => undo !== undefined) || graphs.some((graph) => graph.hasUndo),
     hasMemory: channels.some(({ spec }) => spec.role === "memory"),
     secrets: readSecrets(table, options),
   };
@@ -314,6 +365,33 @@ function assertedConditions(
     found.set(assertion.node, [...(found.get(assertion.node) ?? []), condition]);
   }
   return found;
+}
+
+function nodeCode(spec: NodeSpec, index: number, call: CallCode): NodeCode {
+  const plainRouting: Routing = {
+    node: index,
+    goto: undefined,
+    exclusive: false,
+    stopped: false,
+    errorTargets: undefined,
+  };
+  return {
+    index,
+    spec,
+    call,
+    list: undefined,
+    itemCondition: undefined,
+    hasErrorRoutes: spec.onError.length > 0,
+    expects: undefined,
+    undo: undefined,
+    asserted: undefined,
+    stepNames: Object.freeze([spec.name]),
+    plainRouting,
+    plainRoutings: [plainRouting],
+    plainTask: undefined,
+    plainTasks: undefined,
+    goes: spec.goes === undefined ? undefined : new Set(spec.goes),
+  };
 }
 
 function templateOf(channels: readonly ChannelCode[]): JsonObject {
@@ -354,7 +432,9 @@ function neededFunctions(table: Table, isMocked: (node: NodeSpec) => boolean): R
   const needed = new Set<number>();
   const mockedOnly = new Set<number>();
   for (const node of table.nodes) {
-    if (node.call.kind === "function") (isMocked(node) ? mockedOnly : needed).add(node.call.function);
+    for (const call of [node.call, node.undo?.call]) {
+      if (call?.kind === "function") (isMocked(node) ? mockedOnly : needed).add(call.function);
+    }
   }
   for (let index = 0; index < table.functions.length; index++) if (!mockedOnly.has(index)) needed.add(index);
   return needed;

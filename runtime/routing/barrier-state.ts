@@ -221,6 +221,12 @@ export class BarrierState {
     if (this.#progress?.size === 0) this.#progress = undefined;
   }
 
+  /** Called when the run rolls back: signals have no effect any more. */
+  clearAll(): void {
+    this.#progress = undefined;
+    this.#changed = undefined;
+  }
+
   /** Barriers with some signals, ascending. */
   partlyFilled(): readonly number[] {
     if (this.#progress === undefined) return NONE;

@@ -1,7 +1,7 @@
 import type { Evaluate, GeneratedExpression, Scope } from "../expression/compile-expression.ts";
 import { prepareExpressions } from "../expression/prepare-expressions.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
-import { END, type Table } from "../table/table.ts";
+import { END, ROLLBACK, type Table } from "../table/table.ts";
 import { compileBarrier, compileSettled, type BarrierCode, type BarrierState } from "./barrier-state.ts";
 import {
   barrierOf,
@@ -39,7 +39,7 @@ export interface RoutingCode {
 /** One finished task of the step, as input of routing. Routings are in task order. */
 export interface Routing {
   readonly node: number;
-  /** Targets of `goto` (node indexes or `END`); `undefined` follows the node's edges. */
+  /** Targets of `goto` (node indexes, `END` or `ROLLBACK`); `undefined` follows the node's edges. */
   readonly goto: readonly number[] | undefined;
   /** The `goto` replaces the routing of the whole step (2.6). */
   readonly exclusive: boolean;
@@ -49,9 +49,11 @@ export interface Routing {
 }
 
 export interface StepPlan {
-  /** Nodes of the next step, ascending; without `END`. */
+  /** Nodes of the next step, ascending; without `END` and `ROLLBACK`. */
   readonly ready: readonly number[];
   readonly hitEnd: boolean;
+  /** A signal led to `rollback`: the run ends, so no node is ready. */
+  readonly rollsBack: boolean;
   /** Position (in the routings) of the exclusive `goto` that replaced the routing of the step, or -1. */
   readonly winner: number;
   /** Routings whose edges lead to no target; `cause` is the error if an expression had no value. */
@@ -157,7 +159,7 @@ function planAlone(code: RoutingCode, node: number): StepPlan | null {
   let known = code.alone[node];
   if (known === undefined) {
     const { fixed } = code.nodes[node]!;
-    const isKnown = fixed?.every((target) => !isBarrier(target) && (target === END || code.gates[target] === -1));
+    const isKnown = fixed?.every((target) => target === END || (target >= 0 && code.gates[target] === -1));
     code.alone[node] = known = isKnown === true ? fixedPlan(fixed!) : null;
   }
   return known;
@@ -166,7 +168,7 @@ function planAlone(code: RoutingCode, node: number): StepPlan | null {
 function fixedPlan(targets: readonly Target[]): StepPlan {
   const ready = [...new Set(targets)].filter((target) => target !== END).sort((a, b) => a - b);
   // Not frozen: all plans have one hidden class, which keeps the property accesses of each step monomorphic.
-  return { ready, hitEnd: targets.includes(END), winner: -1, unrouted: NO_FAULTS };
+  return { ready, hitEnd: targets.includes(END), rollsBack: false, winner: -1, unrouted: NO_FAULTS };
 }
 
 /** The first step. Edges of `start` do not signal barriers. */
@@ -241,6 +243,7 @@ class Plan implements StepPlan {
   readonly observer: PlanObserver | undefined;
   readonly ready: number[] = [];
   hitEnd = false;
+  rollsBack = false;
   winner = -1;
   unrouted: { readonly routing: number; readonly cause: unknown }[] = NO_FAULTS;
   /** Completed barriers, in order of completion. */
@@ -298,6 +301,10 @@ class Plan implements StepPlan {
       this.hitEnd = true;
       return;
     }
+    if (target === ROLLBACK) {
+      this.rollsBack = true;
+      return;
+    }
     const { signalled, generation } = this.scratch;
     if (signalled[target] === generation) return;
     signalled[target] = generation;
@@ -320,6 +327,7 @@ class Plan implements StepPlan {
     if (barriers === undefined || barriers.isClear) return;
     if (this.complete !== undefined) this.fire(this.complete);
     this.isSettled = true;
+    if (this.rollsBack) return;
     const fired = (this.complete ??= []);
     const changed = barriers.takeChanged(settled, routings);
     if (this.unrouted.length > 0) {
@@ -353,6 +361,11 @@ class Plan implements StepPlan {
     const { ready } = this;
     // Declaration order (2.2).
     if (!this.sorted) ready.sort((a, b) => a - b);
+    if (this.rollsBack) {
+      ready.length = 0;
+      this.unrouted = NO_FAULTS;
+      this.barriers?.clearAll();
+    }
     this.winner = winner;
     return this;
   }
@@ -363,7 +376,7 @@ class Plan implements StepPlan {
     for (let i = 0; i < complete.length; i++) {
       const barrier = complete[i]!;
       const { target, gates } = code.barriers[barrier]!;
-      const gate = target === END ? -1 : code.gates[target]!;
+      const gate = target < 0 ? -1 : code.gates[target]!;
       const isAtOnce = gates || gate === -1;
       const arrived = isAtOnce && this.observer === undefined ? NOBODY : barriers!.arrived(barrier);
       this.observer?.barrier(barrier, arrived, true);

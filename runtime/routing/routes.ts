@@ -1,21 +1,21 @@
 import type { Evaluate, Scope } from "../expression/compile-expression.ts";
 import { ExpressionError } from "../expression/expression-error.ts";
-import { END, type ErrorRouteSpec, type RouteSpec, type TargetSpec } from "../table/table.ts";
+import { ROLLBACK, type ErrorRouteSpec, type RouteSpec, type TargetSpec } from "../table/table.ts";
 
 /**
- * A target as one number: a node's index, `END`, or `barrierTarget(i)` for a barrier. The node that signals determines
+ * A target as one number: a node's index, `END`, `ROLLBACK`, or `barrierTarget(i)` for a barrier. The node that signals determines
  * which member of the barrier is filled.
  */
 export type Target = number;
 
 export function barrierTarget(barrier: number): Target {
-  return -2 - barrier;
+  return ROLLBACK - 1 - barrier;
 }
 export function isBarrier(target: Target): boolean {
-  return target < END;
+  return target < ROLLBACK;
 }
 export function barrierOf(target: Target): number {
-  return -2 - target;
+  return ROLLBACK - 1 - target;
 }
 
 /** The edges of a node or of `start`. */

@@ -7,14 +7,22 @@ import type { ExpressionFunction } from "../expression/call-function.ts";
 import type { Scope } from "../expression/compile-expression.ts";
 import { ExpressionError } from "../expression/expression-error.ts";
 import type { Json } from "../value/json.ts";
-import { ERROR_NAME } from "../table/error-channel.ts";
+import { ERROR_NAME } from "../table/hidden-channels.ts";
 import { checkTable } from "../table/check-table.ts";
 import { BarrierState, signalsOf, type BarrierSignals } from "./barrier-state.ts";
 import { failedWithoutRoute, noRoute } from "./no-route.ts";
-import { compileRouting, lastExclusive, planStart, planStep, type Routing, type RoutingCode } from "./plan-step.ts";
+import {
+  compileRouting,
+  lastExclusive,
+  planStart,
+  planStep,
+  type Routing,
+  type RoutingCode,
+  type StepPlan,
+} from "./plan-step.ts";
 import { barrierOf, followErrorRoutes, followRoutes, isBarrier, type Target } from "./routes.ts";
 import { bad, entriesOf, flagOf, gotoOf, listOf, namesOf, requestOf, unknownName } from "./scheduler-arguments.ts";
-import { END, type Table } from "../table/table.ts";
+import { END, ROLLBACK, type Table } from "../table/table.ts";
 
 /** Accepted forms of signals: the result of the last plan, a checkpoint's `barrierState`, or a map of sets. */
 export type GivenSignals = Readonly<Record<string, Iterable<string>>> | ReadonlyMap<string, Iterable<string>>;
@@ -24,7 +32,7 @@ export type SchedulerState = Readonly<Record<string, Json>> | ReadonlyMap<string
 
 /** Routing requests of a node, in addition to its edges or instead of them. */
 export interface RoutingRequest {
-  /** Target names, `end` included. An empty list, or the empty name, follows the edges. */
+  /** Target names, `end` and `rollback` included. An empty list, or the empty name, follows the edges. */
   readonly goto?: string | readonly string[] | null;
   /** The `goto` replaces the routing of the whole step. */
   readonly exclusive?: boolean;
@@ -43,6 +51,8 @@ export interface SchedulerPlan {
   /** Nodes of the next step in declaration order; never `end`. */
   readonly ready: readonly string[];
   readonly hitEnd: boolean;
+  /** A signal led to `rollback`: no node is ready, and the barriers are empty. */
+  readonly rollsBack?: true;
   /** Target of the exclusive `goto` that replaced the routing of the step. */
   readonly winningGoto: string | null;
   readonly barrierState: BarrierSignals;
@@ -110,7 +120,7 @@ export function createScheduler(table: Table, options: { readonly functions?: Fu
     planStartStep: (state = {}) => {
       const plan = planStart(names.code, names.scope(state));
       if (plan.unrouted[0] !== undefined) throw names.noRoute(-1, state, plan.unrouted[0].cause);
-      return names.plan(plan.ready, plan.hitEnd, null, undefined);
+      return names.plan(plan, null, undefined);
     },
     resolveNextNodes: (node, state = {}) => names.resolve(node === "start" ? -1 : names.node(node), state),
     planNextStep: (
@@ -212,18 +222,18 @@ class Names {
     const first = plan.unrouted[0];
     if (first !== undefined) throw this.noRoute(requests[first.routing]!.node, state, first.cause);
     const winner = plan.winner === -1 ? null : this.name(requests[plan.winner]!.goto![0]!);
-    return this.plan(plan.ready, plan.hitEnd, winner, barriers);
+    return this.plan(plan, winner, barriers);
   }
 
   plan(
-    ready: readonly number[],
-    hitEnd: boolean,
+    { ready, hitEnd, rollsBack }: StepPlan,
     winningGoto: string | null,
     barriers: BarrierState | undefined,
   ): SchedulerPlan {
     return Object.freeze({
       ready: Object.freeze(ready.map((node) => this.name(node))),
       hitEnd,
+      ...(rollsBack ? { rollsBack } : {}),
       winningGoto,
       barrierState: frozenSignals(barriers === undefined ? {} : signalsOf(this.table, barriers)),
     });
@@ -272,7 +282,7 @@ class Names {
       }
       if (errorTargets === undefined) throw failedWithoutRoute(name);
     }
-    const goto = gotoOf(request["goto"], name).map((target) => (target === "end" ? END : this.node(target)));
+    const goto = gotoOf(request["goto"], name).map((target) => this.#target(target));
     const routing: Routing = {
       node,
       goto: goto.length === 0 ? undefined : goto,
@@ -319,13 +329,18 @@ class Names {
     return state;
   }
 
+  #target(name: string): number {
+    if (name === "end") return END;
+    return name === "rollback" ? ROLLBACK : this.node(name);
+  }
+
   private names(target: Target): readonly string[] {
     const nodes = isBarrier(target) ? this.code.barriers[barrierOf(target)]!.targets : [target];
     return nodes.map((node) => this.name(node));
   }
 
   private name(node: number): string {
-    return node === END ? "end" : (this.table.nodes[node]?.name ?? "end");
+    return node === ROLLBACK ? "rollback" : (this.table.nodes[node]?.name ?? "end");
   }
 }
 

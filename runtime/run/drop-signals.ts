@@ -1,6 +1,7 @@
 import { isThenable } from "../value/promise.ts";
 import { emitEvent } from "../event/run-events.ts";
 import type { Signal } from "../interface/checkpoint.ts";
+import { isOver } from "../checkpoint/restore-run.ts";
 import { readSignals } from "../checkpoint/inbox.ts";
 import type { Run, RunEnd } from "./run.ts";
 import { entersFinally } from "./run-end.ts";
@@ -14,7 +15,7 @@ import { entersFinally } from "./run-end.ts";
 export function dropSignals(run: Run, end?: RunEnd): Promise<void> | undefined {
   const { durable, inbox } = run.shared;
   if (durable === undefined || !run.program.receives || run.path.length > 0) return undefined;
-  if (end !== undefined && end.status !== "completed" && end.status !== "incomplete") return undefined;
+  if (end !== undefined && !isOver(end)) return undefined;
   // The `finally` part can take signals, too.
   if (end !== undefined && entersFinally(run, end)) return undefined;
   const drop = (signals: readonly Signal[]): void => {

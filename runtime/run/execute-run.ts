@@ -72,6 +72,7 @@ export function resultOf(run: Run, end: RunEnd): RunResult {
     ...(run.finallyEnd === undefined ? {} : { finally: shownFinally(run.finallyEnd) }),
     thread: run.shared.threadId ?? null,
     checkpointId: run.writer?.storedId ?? null,
+    ...(end.rollback === undefined ? {} : { rollback: end.rollback }),
   };
   return isLarge ? withLazyState(result, run) : result;
 }

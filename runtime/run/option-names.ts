@@ -9,6 +9,7 @@ import type {
   PruneOptions,
   RecoverOptions,
   ResumeOptions,
+  RollbackOptions,
   RunOptions,
   SignalOptions,
   StreamOptions,
@@ -100,6 +101,13 @@ export const RESUME_OPTIONS: OptionNames<ResumeOptions> = {
   from: true,
   at: true,
   config: true,
+};
+export const ROLLBACK_OPTIONS: OptionNames<RollbackOptions> = {
+  signal: true,
+  onEvent: true,
+  context: true,
+  metadata: true,
+  ttl: true,
 };
 export const STREAM_OPTIONS: OptionNames<RunOptions & StreamOptions> = { ...RUN_OPTIONS, ...STREAM };
 export const STREAM_RESUME_OPTIONS: OptionNames<ResumeOptions & StreamOptions> = { ...RESUME_OPTIONS, ...STREAM };

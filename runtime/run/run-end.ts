@@ -5,6 +5,7 @@ import type { Run, RunEnd } from "./run.ts";
 
 /** How the run ends if it cannot start the next step; `undefined` if it can. */
 export function nextStop(run: Run): RunEnd | undefined {
+  if (run.rollsBack) return undefined;
   if (run.unrouted.length > 0) return stoppedEnd("failed", run.noRoute());
   if (run.isOver) {
     if (run.barriers.isClear) return COMPLETED;

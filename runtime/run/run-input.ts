@@ -7,7 +7,7 @@ import { Mismatch } from "../value/validate.ts";
 import { isMemory } from "../checkpoint/channel-shapes.ts";
 import { ofChannel, ofValue, otherGraph, partNames } from "../checkpoint/drift.ts";
 import { drift, problemsOf, type DriftProblem } from "../checkpoint/drift-problem.ts";
-import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
+import { hiddenChannel } from "../table/hidden-channels.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
 import type { Run } from "./run.ts";
 
@@ -82,7 +82,7 @@ export function followRun(
   }
   if (!isElsewhere) writer.headId = writer.storedId = head.id;
   for (const [name, count] of Object.entries(head.versions)) {
-    const index = name === ERROR_NAME ? errorChannel(run.program) : channelIndex.get(name);
+    const index = hiddenChannel(run.program, name) ?? channelIndex.get(name);
     if (index !== undefined) writer.versions.set(index, count);
   }
   const { values: ofFinally = {} } = head.finally ?? {};
@@ -106,7 +106,10 @@ export function followRun(
     if (index !== undefined && writer.written.has(index)) continue;
     const version = (Object.hasOwn(head.versions, name) ? head.versions[name]! : 0) + 1;
     if (index !== undefined) writer.versions.set(index, version);
-    else if (name === ERROR_NAME) writer.versions.set(errorChannel(run.program), version);
+    else {
+      const hidden = hiddenChannel(run.program, name);
+      if (hidden !== undefined) writer.versions.set(hidden, version);
+    }
     if (!isElsewhere) writer.reset(name, version);
   }
   if (!isElsewhere) for (const [former, version] of moved) writer.reset(former, version + 1);

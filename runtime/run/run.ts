@@ -1,5 +1,11 @@
 import type { PauseItem, Phase, RunFailure, RunOutcome, Signal } from "../interface/checkpoint.ts";
-import type { FinallyResult, IncompleteBarrier, LimitKind, RunStatus } from "../interface/engine-options.ts";
+import type {
+  FinallyResult,
+  IncompleteBarrier,
+  LimitKind,
+  RollbackResult,
+  RunStatus,
+} from "../interface/engine-options.ts";
 import { addUsage, NO_USAGE, type Usage } from "../interface/usage.ts";
 import { NodeError, RunError, type NgraphError, type StoreError } from "../interface/errors.ts";
 import type { Scope } from "../expression/compile-expression.ts";
@@ -7,11 +13,12 @@ import type { Json, JsonObject, MaybePromise } from "../value/json.ts";
 import { BarrierState } from "../routing/barrier-state.ts";
 import { failedWithoutRoute, noRoute } from "../routing/no-route.ts";
 import { sha256 } from "../table/sha256.ts";
-import { END } from "../table/table.ts";
+import { END, ROLLBACK } from "../table/table.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { LIMIT_OPTIONS, type RunLimits } from "./limits.ts";
 import { CheckpointWriter } from "../checkpoint/checkpoint-writer.ts";
-import { errorChannel } from "../table/error-channel.ts";
+import { errorChannel } from "../table/hidden-channels.ts";
+import type { UndoEntry } from "../interface/undo.ts";
 import { runSuffix } from "../checkpoint/ids.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Program } from "../program/program.ts";
@@ -30,6 +37,8 @@ export interface RunEnd {
   readonly failure?: RunFailure;
   /** The limit that the run has reached. */
   readonly limit?: LimitKind;
+  /** Set if the run has rolled back. */
+  readonly rollback?: RollbackResult;
   /** The engine was drained: the thread stays unfinished, for `recover`. */
   readonly drained?: true;
 }
@@ -186,6 +195,12 @@ export class Run {
   finallyEnd: (FinallyResult & { readonly values: JsonObject }) | undefined;
   /** Unfinished runs of the `finally` part and of graphs that it calls: namespace -> checkpoint id. */
   finallyChildren: Readonly<Record<string, string>> | undefined;
+  /** The run has reached `rollback`, or is rolled back on request: it runs no further step, only undos. */
+  rollsBack = false;
+  /** Undo entries of results that no step has applied: the step failed or paused. */
+  unapplied: readonly UndoEntry[] = NOTHING;
+  /** Keys of the undos that are done and that no checkpoint has recorded. */
+  readonly undone = new Set<string>();
   /** Names of the nodes of each finished step. */
   readonly steps: (readonly string[])[] = [];
   readonly writer: CheckpointWriter | undefined;
@@ -237,6 +252,11 @@ export class Run {
 
   #inRound(runId: string): string {
     return this.round === 1 ? runId : `${runId}.${this.round}`;
+  }
+
+  /** The id of all runs of this call: `runId` without the number of the run. */
+  get callId(): string {
+    return this.#runId ?? this.shared.runId;
   }
 
   /** The value of `error`: the last failure for which an error edge was taken; `null` before. */
@@ -299,6 +319,7 @@ export class Run {
   }
 
   nodeName(node: number): string {
+    if (node === ROLLBACK) return "rollback";
     return node === END ? "end" : this.program.table.nodes[node]!.name;
   }
 

@@ -12,6 +12,7 @@ import type { Claim, Store } from "../interface/store.ts";
 import type { LongTermMemory } from "../interface/memory.ts";
 import type { RecentHeads } from "../checkpoint/recent-heads.ts";
 import type { Journal } from "../checkpoint/journal.ts";
+import type { UndoEntry } from "../interface/undo.ts";
 import type { Slots } from "./slots.ts";
 import type { Limits } from "./limits.ts";
 import type { Turn } from "./take-turns.ts";
@@ -108,6 +109,8 @@ export interface StoredOutcome {
   readonly failure?: StoredFailure;
   /** Signals that the task has taken. */
   readonly taken?: readonly Signal[];
+  /** How the result is undone. */
+  readonly undo?: readonly UndoEntry[];
 }
 
 export interface StoredFailure {

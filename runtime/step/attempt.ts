@@ -3,18 +3,23 @@ import { COMMAND, type Command, type ExpectedType } from "../interface/context.t
 import { readUsage } from "../interface/usage.ts";
 import { NodeError, StoreError, type NodeErrorCode } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
-import { END } from "../table/table.ts";
+import { END, ROLLBACK } from "../table/table.ts";
 import { isThenable } from "../value/promise.ts";
 import { admitJson, Mismatch } from "../value/validate.ts";
 import { waitUntil } from "../run/wait.ts";
 import { LONGEST_HOLD } from "../interface/clock.ts";
 import { redactJson } from "../event/redact.ts";
 import { taskName } from "../run/item-identity.ts";
+import type { UndoEntry } from "../interface/undo.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import { emitEvent } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";
 import type { SendRequest, Task } from "./task.ts";
 
+const BUILT_IN_TARGETS: ReadonlyMap<string, number> = new Map([
+  ["end", END],
+  ["rollback", ROLLBACK],
+]);
 const COMMAND_VALUE: Command = Object.freeze({ [COMMAND]: true as const });
 
 export function isCommand(value: unknown): value is Command {
@@ -50,6 +55,8 @@ export class Attempt {
   cached = false;
   /** The cache entry for the result (policy `cache`). */
   cacheKey: string | undefined;
+  /** The undo entries of the graph that the attempt has called, under the names of that graph. */
+  called: readonly UndoEntry[] | undefined;
   /** Called graphs that have not finished: namespace -> checkpoint id. */
   children: Readonly<Record<string, string>> | undefined;
   #controller: AbortController | undefined;
@@ -121,7 +128,7 @@ export class Attempt {
     const target = this.#target(node, "send");
     const admitted = admitJson(item);
     const nth = `\`send\` (invocation index ${this.sends?.length ?? 0}) of node \`${this.task.node.spec.name}\``;
-    if (target === END) throw this.#violate("NG_UNDECLARED_GOTO", `${nth}: \`end\` cannot receive items`);
+    if (target < 0) throw this.#violate("NG_UNDECLARED_GOTO", `${nth}: \`${node as string}\` cannot receive items`);
     if (admitted instanceof Mismatch) throw this.#violate("NG_BAD_RESULT", `${nth}: ${admitted.describe()}`);
     (this.sends ??= []).push({ node: target, item: admitted });
     return COMMAND_VALUE;
@@ -131,6 +138,7 @@ export class Attempt {
     if (this.pause !== undefined) throw this.pause;
     const { run, task } = this;
     const { name } = task.node.spec;
+    if (task.undo !== undefined) throw this.#violate("NG_BAD_RESULT", `the undo of node \`${name}\` cannot wait`);
     const id = this.#nextPauseId();
     // Mutation point: consumed-answer
     const answer = run.shared.answers.get(id);
@@ -278,7 +286,7 @@ export class Attempt {
       const message = `\`${call}\` of node \`${spec.name}\` takes the names of nodes, not ${kindOf(name)}`;
       throw this.#violate("NG_UNDECLARED_GOTO", message);
     }
-    const index = name === "end" ? END : program.nodeIndex.get(name);
+    const index = BUILT_IN_TARGETS.get(name) ?? program.nodeIndex.get(name);
     if (index !== undefined && goes?.has(index) === true) return index;
     const declared = [...(goes ?? [])].map((goal) => `\`${this.run.nodeName(goal)}\``).join(", ") || "none";
     const nth = verb === "send" ? ` (send invocation index ${this.sends?.length ?? 0})` : "";

@@ -7,12 +7,14 @@ import { dropSignals } from "../run/drop-signals.ts";
 import { emitEvent, planObserver } from "../event/run-events.ts";
 import { cancelledEnd, gatePause, nextStop, pausedEnd, saveBetweenSteps, saveEnd, stoppedEnd } from "../run/run-end.ts";
 import type { PendingTask, Run, RunEnd } from "../run/run.ts";
+import { appendUndos } from "../checkpoint/undo-log.ts";
 import { storeOutcome } from "./stored-outcome.ts";
 import {
   allowsFailure,
   childrenOfAll,
   handlesFailure,
   takenOfAll,
+  undosOfAll,
   type Failure,
   type Outcome,
   type Task,
@@ -165,10 +167,18 @@ function advance(
   const plan = planStep(routing, routings, run.scope, run.barriers, observer, sentTo);
   if (run.errors !== undefined || errorTargets !== undefined) carryErrors(run, tasks, outcomes, errorTargets);
   run.ready = plan.ready;
-  run.sends = sendsOf(run, tasks, outcomes, plan.winner);
+  // The `finally` part of a run that has ended cannot roll it back: the branch ends.
+  run.rollsBack = plan.rollsBack && !run.isFinally;
+  // R3: a rollback drops what the step has sent.
+  // Mutation point: dropped-sends
+  run.sends = plan.rollsBack ? NO_SENDS : sendsOf(run, tasks, outcomes, plan.winner);
+  if (plan.rollsBack) run.errors = undefined;
   if (plan.unrouted.length > 0) {
     run.unrouted = plan.unrouted.map(({ routing, cause }) => ({ node: tasks[routing]!.node.index, cause }));
   }
+  // Mutation point: applied-undos
+  if (run.program.hasUndo) appendUndos(run, undosOfAll(outcomes) ?? []);
+  run.unapplied = NO_SENDS;
   run.passed = undefined;
   run.stored = undefined;
   run.waiting = undefined;
@@ -262,7 +272,8 @@ function settleStep(
   if (run.listening) emitEvent(run, { type: "step", phase: "end", nodes: names });
   if (run.path.length === 0) run.shared.onState?.(run.step, () => run.values());
   const step = run.step++;
-  const gates = run.unrouted.length === 0 ? gatesAfter(run, tasks, outcomes, errorTargets, step) : NO_GATES;
+  const gates =
+    run.unrouted.length === 0 && !run.rollsBack ? gatesAfter(run, tasks, outcomes, errorTargets, step) : NO_GATES;
   const end = gates.length > 0 ? pausedEnd(gates) : nextStop(run);
   if (run.writer === undefined) return end;
   const phase = gates.length > 0 ? "after" : end?.status === "paused" ? "before" : "completed";
@@ -319,6 +330,12 @@ async function leaveStep(
   dropped: readonly Task[] = [],
 ): Promise<End> {
   const { writer } = run;
+  if (run.program.hasUndo) {
+    run.unapplied = undosOfAll(outcomes) ?? NO_SENDS;
+    // R2: the results are dropped, and what their tasks have done remains.
+    // Mutation point: dropped-undos
+    appendUndos(run, undosOfAll(outcomes.filter((_, index) => dropped.includes(tasks[index]!))) ?? []);
+  }
   if (writer === undefined) return end;
   run.children = childrenOfAll(outcomes);
   const isDropped = new Set(dropped);
@@ -336,5 +353,5 @@ async function leaveStep(
 const NO_NODES: readonly number[] = Object.freeze([]);
 const NO_GATES: readonly PauseItem[] = Object.freeze([]);
 const NO_TARGETS: readonly Target[] = Object.freeze([]);
-const NO_SENDS: readonly PendingTask[] = Object.freeze([]);
+const NO_SENDS: readonly never[] = Object.freeze([]);
 const NO_CHILDREN: Readonly<Record<string, string>> = Object.freeze({});

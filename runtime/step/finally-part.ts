@@ -10,7 +10,7 @@ import type { Json, JsonObject } from "../value/json.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import { loadCall, type StoredCall } from "../checkpoint/load-checkpoint.ts";
 import { errorOf, restoreRun } from "../checkpoint/restore-run.ts";
-import { ERROR_NAME, errorChannel } from "../table/error-channel.ts";
+import { ERROR_NAME, errorChannel } from "../table/hidden-channels.ts";
 import { Cancellation } from "../run/cancellation.ts";
 import { inheritConfig } from "../run/run-config.ts";
 import { dropSignals } from "../run/drop-signals.ts";
@@ -151,7 +151,13 @@ export async function saveFinally(run: Run, end: RunEnd, child: Run, ended: RunE
   run.finallyChildren = undefined;
   const isOwn = (namespace: string): boolean => `${namespace}/`.startsWith(`${child.namespace}/`);
   run.children = Object.fromEntries(Object.entries(run.children).filter(([namespace]) => !isOwn(namespace)));
-  run.finallyEnd = { status, error, steps: child.steps, values: writtenBy(run, child) };
+  // A `finally` part never rolls back.
+  run.finallyEnd = {
+    status: status as Exclude<typeof status, "rolled_back">,
+    error,
+    steps: child.steps,
+    values: writtenBy(run, child),
+  };
   const emptied = dropSignals(run, end);
   if (emptied !== undefined) await emptied;
   await saveEnd(run, phase, step, current, end, keepsResults);

@@ -14,6 +14,7 @@ import { openFinally, restoredEnd, saveFinally } from "./finally-part.ts";
 import { someContinue } from "../checkpoint/waits.ts";
 import { takeTurns } from "../run/take-turns.ts";
 import { beginAttempt, settleFailure, settleResult } from "./run-task.ts";
+import { rollBack } from "./roll-back.ts";
 import { commitStep } from "./commit-step.ts";
 import { isDirect, runTasks, tasksOf } from "./step-tasks.ts";
 import type { Outcome } from "./task.ts";
@@ -47,6 +48,7 @@ export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
  */
 export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   if (isInFinally(head)) return resumeFinally(run, head);
+  if (run.rollsBack) return continueRollback(run);
   // A process may have died after it had stored the result of a task that took a signal, or whose deadline had passed.
   const isFinished = ({ taskId = "", namespace }: PauseItem): boolean =>
     run.stored?.has(namespace[run.path.length] ?? taskId) === true;
@@ -93,6 +95,11 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   return finish(run, end);
 }
 
+/** Runs the open undos of a run whose checkpoint says that it rolls back, and ends it. */
+export async function continueRollback(run: Run): Promise<RunEnd> {
+  return finish(run, await rollBack(run));
+}
+
 /** Gates that were released before the checkpoint. Records of older versions do not list them: their step has passed all its gates. */
 function passedGates(run: Run, head: Checkpoint): readonly string[] {
   if (head.graph !== undefined || head.phase !== "interrupted") return head.passedGates ?? [];
@@ -125,6 +132,7 @@ function hasOtherItems(run: Run): boolean {
 
 async function loop(run: Run): Promise<RunEnd> {
   for (;;) {
+    if (run.rollsBack) return continueRollback(run);
     const turn = takeTurns(run.shared);
     if (turn !== undefined) await turn;
     const tasks = tasksOf(run);

@@ -9,6 +9,7 @@ import { Attempt, isCommand } from "./attempt.ts";
 import { backoffDelay, DEFAULT_BACKOFF } from "./backoff.ts";
 import { cacheResult, callBody } from "./call-body.ts";
 import { brokenAssertion } from "./check-assertions.ts";
+import { calledUndos, undosOf } from "./undo-entry.ts";
 import { updatesOf } from "./node-result.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import { endsTheRun, failTask, inspectable, isRetryable } from "./task-failure.ts";
@@ -161,14 +162,16 @@ export function settleResult(attempt: Attempt, value: unknown): Outcome {
   const updates = result === undefined && attempt.hasJump ? [] : updatesOf(run, task, result);
   // A signal that does not fit is taken too: it would fail the node again.
   if (updates instanceof NodeError) return withTaken(attempt, failTask(run, task, updates, attempt.number));
+  const undo = undosOf(attempt, updates);
   cacheResult(attempt, value);
   if (run.listening) {
     emitNodeEvent(run, task, attempt.number, attempt.cached ? { phase: "end", cached: true } : { phase: "end" });
   }
   if (run.shared.onResult !== undefined) reportResult(run, task, updates);
-  if (!attempt.hasRequests) return withTaken(attempt, doneOutcome(updates));
+  const done = undo === undefined ? doneOutcome(updates) : { ...doneOutcome(updates), undo };
+  if (!attempt.hasRequests) return withTaken(attempt, done);
   const { gotos, exclusive, stopped, sends } = attempt;
-  return withTaken(attempt, { ...doneOutcome(updates), goto: gotos, exclusive, stopped, sends: sends ?? [] });
+  return withTaken(attempt, { ...done, goto: gotos, exclusive, stopped, sends: sends ?? [] });
 }
 
 /** The outcome of an attempt that has ended, with the signals that it has taken. */
@@ -196,7 +199,14 @@ function pauseTask(attempt: Attempt, signal: PauseSignal): Outcome {
   const { run, task } = attempt;
   attempt.closed = true;
   if (run.listening) emitNodeEvent(run, task, attempt.number, { phase: "end", paused: true });
-  return pausedOutcome(signal.pauses, attempt.children);
+  return { ...pausedOutcome(signal.pauses, attempt.children), undo: calledUndos(attempt) };
+}
+
+/** The retry of an attempt. What the graph that it called has done remains to be undone. */
+function nextAttempt({ run, task, number, called }: Attempt): Attempt {
+  const next = new Attempt(run, task, number + 1);
+  next.called = called;
+  return next;
 }
 
 /** The outcome of an attempt whose body threw: a pause, a failure, or the outcome of the next attempt. */
@@ -210,17 +220,18 @@ export function settleFailure(attempt: Attempt, thrown: unknown): Outcome | Prom
   if (endsTheRun(task, error)) throw error;
   const isDrained = error instanceof ChildStopped && error.error.code === "NG_DRAINED";
   if (run.cancellation.aborted || run.aborting || isDrained)
-    return { ...CANCELLED_OUTCOME, children: attempt.children };
+    return { ...CANCELLED_OUTCOME, children: attempt.children, undo: calledUndos(attempt) };
   const { tries } = task.node.spec;
   // Mutation point: attempts-left
   if (tries === undefined || number >= tries.attempts || !isRetryable(error)) {
-    return withTaken(attempt, failTask(run, task, error, number, attempt.children));
+    const failed = failTask(run, task, error, number, attempt.children);
+    return withTaken(attempt, { ...failed, undo: calledUndos(attempt) });
   }
   const delay = backoffDelay(tries.backoff ?? DEFAULT_BACKOFF, number, run.shared.random);
   if (run.listening) {
     emitNodeEvent(run, task, number, { phase: "retry", error: eventError(run, error), delayMs: delay });
   }
   return waitUnlessCancelled(run, delay).then((hasElapsed) =>
-    hasElapsed ? runAttempt(new Attempt(run, task, number + 1)) : CANCELLED_OUTCOME,
+    hasElapsed ? runAttempt(nextAttempt(attempt)) : { ...CANCELLED_OUTCOME, undo: calledUndos(attempt) },
   );
 }

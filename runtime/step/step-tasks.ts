@@ -18,6 +18,7 @@ import {
   itemLocals,
   pausedOutcome,
   takenOfAll,
+  undosOfAll,
   type Failure,
   type Outcome,
   type Task,
@@ -248,6 +249,7 @@ function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean):
 function combineItems(run: Run, task: Task, items: readonly Task[], outcomes: readonly Outcome[]): Outcome {
   const children = childrenOfAll(outcomes);
   const taken = takenOfAll(outcomes);
+  const undo = undosOfAll(outcomes);
   const failures = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
   const broken = failures.find((failure) => !handlesFailure(task, failure));
   const first = broken ?? failures[0];
@@ -283,10 +285,10 @@ function combineItems(run: Run, task: Task, items: readonly Task[], outcomes: re
     };
     // Mutation point: allowed-updates
     if (allowsFailure(task) && broken === undefined) return { ...joinItems(run, task, outcomes), failure, children };
-    return { ...failedOutcome(failure, children), taken };
+    return { ...failedOutcome(failure, children), taken, undo };
   }
-  if (isCancelled) return { ...CANCELLED_OUTCOME, children };
-  if (pauses.length > 0) return { ...pausedOutcome(pauses, children), taken };
+  if (isCancelled) return { ...CANCELLED_OUTCOME, children, undo };
+  if (pauses.length > 0) return { ...pausedOutcome(pauses, children), taken, undo };
   return joinItems(run, task, outcomes);
 }
 
@@ -296,6 +298,7 @@ function joinItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outcome 
   return {
     ...doneOutcome(updatesOfItems(run, task, outcomes)),
     taken: takenOfAll(outcomes),
+    undo: undosOfAll(outcomes),
     goto: gotos.length === 0 ? undefined : gotos,
     exclusive: outcomes.some((outcome) => outcome.exclusive),
     stopped: gotos.length === 0 && outcomes.length > 0 && outcomes.every((outcome) => outcome.stopped),

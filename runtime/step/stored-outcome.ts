@@ -1,7 +1,7 @@
 import type { PendingWrite } from "../interface/checkpoint.ts";
 import { NodeError, type NodeErrorCode } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
-import { END } from "../table/table.ts";
+import { END, ROLLBACK } from "../table/table.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import { itemIdentity } from "../run/item-identity.ts";
@@ -33,6 +33,9 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
       ? {}
       : { sends: outcome.sends.map(({ node, item }) => ({ node: run.nodeName(node), item })) }),
     ...(outcome.taken === undefined ? {} : { taken: outcome.taken }),
+    // R1: the write that stores the result stores how it is undone.
+    // Mutation point: stored-undo
+    ...(outcome.undo === undefined ? {} : { undo: outcome.undo }),
     ...(failure === undefined
       ? {}
       : {
@@ -62,7 +65,7 @@ export function storedResultOf(run: Run, task: Task): StoredOutcome | undefined 
 
 export function restoreOutcome(run: Run, task: Task, stored: StoredOutcome): Outcome {
   const { channelIndex, nodeIndex } = run.program;
-  const node = (name: string): number => (name === "end" ? END : (nodeIndex.get(name) ?? END));
+  const node = (name: string): number => (name === "rollback" ? ROLLBACK : (nodeIndex.get(name) ?? END));
   const { failure } = stored;
   return {
     ...doneOutcome(
@@ -76,6 +79,7 @@ export function restoreOutcome(run: Run, task: Task, stored: StoredOutcome): Out
     exclusive: stored.exclusive === true,
     stopped: stored.stopped === true,
     taken: stored.taken,
+    undo: stored.undo,
     sends: (stored.sends ?? []).map((send): SendRequest => ({ node: node(send.node), item: send.item })),
     failure:
       failure === undefined

@@ -33,7 +33,7 @@ export class TaskContext implements BuiltinContext, Waits {
   // Mutation point: idempotency-key
   get idempotencyKey(): string {
     const { run, task, step } = this.#attempt;
-    return run.taskKey(task, step);
+    return task.undo?.key ?? run.taskKey(task, step);
   }
   get context(): NodeContext["context"] {
     return this.#attempt.run.shared.context;

@@ -1,6 +1,7 @@
 import type { PauseItem, Signal } from "../interface/checkpoint.ts";
 import type { NodeError, StoreError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
+import type { UndoEntry } from "../interface/undo.ts";
 import type { NodeCode } from "../program/program.ts";
 import type { ThrownError } from "./thrown-error.ts";
 
@@ -19,6 +20,8 @@ export interface Task {
   readonly items: readonly Task[] | undefined;
   /** Why the list of the `for` has no value. */
   readonly broken: unknown;
+  /** Set for the task of an undo. */
+  readonly undo?: UndoEntry;
 }
 
 /** The variables of a `for` node: the item and its index. An item that was sent is a list of one item. */
@@ -89,6 +92,8 @@ export interface Outcome {
   readonly taken: readonly Signal[] | undefined;
   /** Unfinished called graphs: namespace -> checkpoint id. */
   readonly children: Readonly<Record<string, string>> | undefined;
+  /** How its result, and the results of the graph that it has called, are undone. */
+  readonly undo: readonly UndoEntry[] | undefined;
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
@@ -113,6 +118,7 @@ export function doneOutcome(updates: readonly Update[]): Outcome {
     cancelled: false,
     taken: undefined,
     children: undefined,
+    undo: undefined,
   };
 }
 export function failedOutcome(failure: Failure, children?: Outcome["children"]): Outcome {
@@ -125,6 +131,12 @@ export function pausedOutcome(pauses: readonly PauseItem[], children?: Outcome["
 export function takenOfAll(outcomes: readonly Outcome[]): Outcome["taken"] {
   let all: Signal[] | undefined;
   for (const { taken } of outcomes) for (const signal of taken ?? NOTHING) (all ??= []).push(signal);
+  return all;
+}
+/** The undo entries of several outcomes, in their order. */
+export function undosOfAll(outcomes: readonly Outcome[]): Outcome["undo"] {
+  let all: UndoEntry[] | undefined;
+  for (const { undo } of outcomes) for (const entry of undo ?? NOTHING) (all ??= []).push(entry);
   return all;
 }
 export const CANCELLED_OUTCOME: Outcome = Object.freeze({ ...doneOutcome(NOTHING), cancelled: true });

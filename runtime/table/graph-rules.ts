@@ -4,8 +4,17 @@ import { expressionParts } from "../expression/expression-depth.ts";
 import type { Expression } from "../expression/expression.ts";
 import { ShapeProblem, type ValuePath } from "./check-shape.ts";
 import type { PlanTable } from "./plan-table.ts";
+import { UNDO_NAME } from "./hidden-channels.ts";
 import { routeBranches } from "./route-branches.ts";
-import { barrierTargets, END, type BarrierSpec, type RouteSpec, type Table, type TargetSpec } from "./table.ts";
+import {
+  barrierTargets,
+  END,
+  ROLLBACK,
+  type BarrierSpec,
+  type RouteSpec,
+  type Table,
+  type TargetSpec,
+} from "./table.ts";
 import type { ValueType } from "./value-type.ts";
 
 /** The rules for a table whose shape is right. @throws ShapeProblem the first problem */
@@ -13,14 +22,16 @@ export function checkGraphRules(table: Table, path: ValuePath): void {
   checkCommonRules(table, path);
   for (const [at, barrier] of table.barriers.entries()) {
     const { kind, target } = barrier;
-    if (target === END && kind === "waits") bad(path, ["barriers", at, "target"], "`waits` needs a node");
+    if (target < 0 && kind === "waits") bad(path, ["barriers", at, "target"], "`waits` needs a node");
     checkReach(barrier, table, [...path, "barriers", at]);
   }
   checkRoutes(table.start, END, table, [...path, "start"]);
   checkRoutes(table.finally ?? [], END, table, [...path, "finally"]);
-  for (const [at, { tries, routes, onError }] of table.nodes.entries()) {
+  for (const [at, { tries, routes, onError, cache, undo }] of table.nodes.entries()) {
     const place = [...path, "nodes", at];
     checkBackoff(tries?.backoff, [...place, "tries", "backoff"]);
+    checkBackoff(undo?.tries?.backoff, [...place, "undo", "tries", "backoff"]);
+    if (cache !== undefined && undo !== undefined) bad(place, ["cache"], "a node with `undo` has no `cache`");
     checkRoutes(routes, at, table, [...place, "routes"]);
     for (const [route, { targets }] of onError.entries()) {
       checkTargets(targets, at, table, [...place, "onError", route, "targets"]);
@@ -34,7 +45,8 @@ export function checkCommonRules(
   path: ValuePath,
 ): void {
   const types = new Set(table.types.map(({ name }) => name));
-  for (const [at, { role, type, initial }] of table.channels.entries()) {
+  for (const [at, { name, role, type, initial }] of table.channels.entries()) {
+    if (name === UNDO_NAME) bad(path, ["channels", at, "name"], `no channel can have the name ${UNDO_NAME}`);
     if (initial === undefined && role !== "input" && role !== "config") {
       bad(path, ["channels", at], "`initial` is missing: only an input or a configuration may have no start value");
     }
@@ -106,7 +118,10 @@ function checkRoutes(routes: readonly RouteSpec[], node: number, table: Table, p
 
 function checkTargets(targets: readonly TargetSpec[], node: number, table: Table, path: ValuePath): void {
   for (const [at, target] of targets.entries()) {
-    if (!("barrier" in target)) continue;
+    if (!("barrier" in target)) {
+      if (target.node === ROLLBACK && node === END) bad(path, [at], "`start` cannot lead to `rollback`");
+      continue;
+    }
     const member = table.barriers[target.barrier]?.members[target.member];
     if (member === undefined) return bad(path, [at, "member"], `there is no member ${target.member}`);
     // The scheduler finds a signal's member by the node that the signal comes from.

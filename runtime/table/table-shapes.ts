@@ -34,6 +34,7 @@ import {
 } from "./shape.ts";
 import {
   END,
+  ROLLBACK,
   TABLE_FORMAT,
   TABLE_VERSION,
   type AssertionSpec,
@@ -53,6 +54,8 @@ import {
   type Table,
   type TableDebug,
   type TargetSpec,
+  type UndoCallSpec,
+  type UndoSpec,
 } from "./table.ts";
 import type { FieldType, ValueType } from "./value-type.ts";
 
@@ -172,10 +175,11 @@ const OUTPUT = variants<OutputSpec, "kind">("kind", {
 });
 
 const NODE_OR_END = indexOr("node", END);
+const NODE_OR_BUILTIN = indexOr("node", END, ROLLBACK);
 const TARGETS: Shape<readonly TargetSpec[]> = list(
   either(
     "node",
-    record<{ readonly node: number }>({ node: NODE_OR_END }),
+    record<{ readonly node: number }>({ node: NODE_OR_BUILTIN }),
     // The rules check `member`: it depends on the barrier.
     record<{ readonly barrier: number; readonly member: number }>({ barrier: index("barrier"), member: ORDINAL }),
   ),
@@ -222,8 +226,15 @@ const NODE = record<NodeSpec>({
   cache: optional(record<NonNullable<NodeSpec["cache"]>>({ for: nullable(MILLISECONDS) })),
   pauseBefore: optional(YES),
   pauseAfter: optional(YES),
-  goes: optional(list(NODE_OR_END)),
+  goes: optional(list(NODE_OR_BUILTIN)),
   idempotent: optional(YES),
+  undo: optional(
+    record<UndoSpec>({
+      call: variants<UndoCallSpec, "kind">("kind", { function: CALLS.function, builtin: CALLS.builtin }),
+      tries: optional(record<NonNullable<NodeSpec["tries"]>>({ attempts: COUNT, backoff: optional(BACKOFF) })),
+      timeout: optional(MILLISECONDS),
+    }),
+  ),
   was: FORMER_NAMES,
   waits: optional(index("barrier")),
   routes: ROUTES,
@@ -233,9 +244,9 @@ const NODE = record<NodeSpec>({
 const BARRIER = record<BarrierSpec>({
   id: TEXT,
   kind: oneOf("all", "waits", "settled"),
-  target: NODE_OR_END,
+  target: NODE_OR_BUILTIN,
   members: list(list(index("node"))),
-  others: optional(list(NODE_OR_END)),
+  others: optional(list(NODE_OR_BUILTIN)),
   reach: optional(list(list(index("node")))),
 });
 

@@ -19,6 +19,8 @@ export const TABLE_VERSION = 2;
 
 /** The built-in target `end` where a node index is expected. */
 export const END = -1;
+/** The built-in target `rollback` where a node index is expected: it ends the run and undoes what has completed. */
+export const ROLLBACK = -2;
 
 /** `sha256:` and 64 hexadecimal digits. */
 export type Digest = `sha256:${string}`;
@@ -135,9 +137,11 @@ export interface NodeSpec {
   readonly cache?: { readonly for: number | null };
   readonly pauseBefore?: true;
   readonly pauseAfter?: true;
-  /** Allowed targets of `goto` and `send`; `END` for `end`. */
+  /** Allowed targets of `goto` and `send`; `END` for `end`, `ROLLBACK` for `rollback`. */
   readonly goes?: readonly NodeIndex[];
   readonly idempotent?: true;
+  /** The call that undoes a result of the node when the run rolls back. Not with `cache`. */
+  readonly undo?: UndoSpec;
   /** Earlier names: a resume renames the node in checkpoints. */
   readonly was?: readonly string[];
   /** The barrier that gates every signal into this node (`waits`). */
@@ -154,6 +158,15 @@ export type CallSpec =
   | { readonly kind: "builtin"; readonly name: string; readonly args: readonly NamedArgument[] }
   | { readonly kind: "graph"; readonly graph: GraphIndex; readonly args: readonly NamedArgument[] }
   | { readonly kind: "expression"; readonly expression: ExpressionIndex };
+
+/** The call of an `undo`, with policies of its own. Its arguments read what the node wrote, and otherwise what the node read. */
+export interface UndoSpec {
+  readonly call: UndoCallSpec;
+  readonly tries?: NodeSpec["tries"];
+  readonly timeout?: number;
+}
+
+export type UndoCallSpec = Extract<CallSpec, { readonly kind: "function" | "builtin" }>;
 
 export interface PlanCallSpec {
   readonly kind: "plan";
@@ -183,7 +196,7 @@ export interface OutputField {
   readonly set?: true;
 }
 
-/** The target of a signal: a node (or `END`), or a member of a barrier. */
+/** The target of a signal: a node (or `END`, or `ROLLBACK`), or a member of a barrier. */
 export type TargetSpec = { readonly node: NodeIndex } | { readonly barrier: BarrierIndex; readonly member: number };
 
 export type RouteSpec =

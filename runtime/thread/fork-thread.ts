@@ -7,14 +7,16 @@ import { underPresentNames } from "../checkpoint/former-names.ts";
 import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
 import type { Program } from "../program/program.ts";
 import { NO_LIMITS } from "../run/limits.ts";
-import { migrateCheckpoint, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
+import { NO_ENTRIES, setUndos } from "../checkpoint/undo-log.ts";
+import { undosOfThread } from "./thread-undos.ts";
+import { isOver, migrateCheckpoint, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { changeConfig } from "../run/run-config.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
 import { FINALLY, Run } from "../run/run.ts";
 import { moveCalled, moveCalledWrites, renewPauseId } from "../checkpoint/move-called.ts";
 import { newId } from "../checkpoint/ids.ts";
-import type { Durable } from "../run/shared.ts";
+import type { Durable, StoredOutcome } from "../run/shared.ts";
 import type { ListOptions, Store } from "../interface/store.ts";
 import { readSignals, takenBy } from "../checkpoint/inbox.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
@@ -74,6 +76,7 @@ export async function forkCheckpoint(
   // Mutation point: forked-results
   restoreRun(run, source, results, isSameThread ? known.moved : undefined);
   changeConfig(run, request.config);
+  await continueLog(core, durable, run, request);
   // A fork keeps due times, under the ids of its own pauses (W5).
   if (run.dues !== undefined) run.dues = renewDues(run.dues, renew);
   if (program.receives) shared.inbox.giveBack(await signalsToRetake(durable.store, request, results));
@@ -82,8 +85,7 @@ export async function forkCheckpoint(
   if (at === undefined) {
     run.children = await forkChildren(core, durable, cancellation, source, runId);
     const pauses = source.pauses.map((pause): PauseItem => ({ ...pause, id: renew(pause.id) }));
-    const status =
-      source.status === "completed" || source.status === "incomplete" || pauses.length > 0 ? source.status : "running";
+    const status = isOver(source) || pauses.length > 0 ? source.status : "running";
     await writer.save(source.phase, {
       status,
       prepared: true,
@@ -181,6 +183,28 @@ async function takenByChildren(store: Store, { threadId, children = {} }: Checkp
 }
 
 /**
+/**
+ * R6: the undo log belongs to the thread. A fork inside the thread continues the log of the head. A fork in another thread starts
+ * with an empty log: what the source has done is undone in its own thread.
+ */
+async function continueLog(core: EngineCore, durable: Durable, run: Run, request: ForkRequest): Promise<void> {
+  const { head, source, at } = request;
+  if (at !== undefined) run.rollsBack = false;
+  if (source.threadId !== durable.threadId) return forgetUndos(run);
+  // Mutation point: forked-log
+  if (head !== undefined) setUndos(run, await undosOfThread(core, durable, head));
+}
+
+function forgetUndos(run: Run): void {
+  setUndos(run, NO_ENTRIES);
+  run.unapplied = NO_ENTRIES;
+  for (const [taskId, write] of run.writer?.results ?? []) {
+    const { undo: _, ...result } = write.result as unknown as StoredOutcome;
+    run.writer?.results.set(taskId, { ...write, result: result as unknown as PendingWrite["result"] });
+  }
+}
+
+/**
  * The unfinished called graphs of a fork. In the same thread, the fork refers to the checkpoints of the forked run, and each call
  * continues there (`loadCall`): the fork is one write, and a process that dies before it leaves the thread as it was. In another
  * thread, the checkpoints are copied first.
@@ -217,6 +241,7 @@ async function forkChildren(
     });
     run.argumentsRound = child.argumentsRound ?? 1;
     restoreRun(run, present.head, present.writes);
+    forgetUndos(run);
     const head = await asStoreError(() => store.loadLatest(threadId, namespace));
     const writer = run.writer!;
     writer.branch(head?.id ?? null, null);

@@ -18,6 +18,7 @@ import { checkOptions, RESUME_OPTIONS } from "../run/option-names.ts";
 import {
   answerWrite,
   hasOpenWork,
+  isOver,
   restoreRun,
   withAnswers,
   wokenPauses,
@@ -192,7 +193,7 @@ async function resumeHead(
   const run = new Run(core.program, shared, { cancellation, limits: limitsOfCall(core, options) });
   restoreRun(run, head, writes, moved);
   run.woken = new Set([...woken.map(({ id }) => id), ...wokenPauses(writes)]);
-  return executeRun(run, true, (restored) => (isOver(head) ? asItStands(restored) : continueRun(restored, head)));
+  return executeRun(run, true, (restored) => (isOver(head) ? asItStands(restored, head) : continueRun(restored, head)));
 }
 
 function presentId(program: Program): (id: string) => string {
@@ -231,17 +232,14 @@ function refuseOver(head: Checkpoint, options: ResumeOptions): void {
   throw new ThreadError(
     "NG_NOT_PAUSED",
     head.threadId,
-    `the last run of thread \`${head.threadId}\` is ${head.status}: nothing is left to resume`,
+    `the last run of thread \`${head.threadId}\` is ${head.status.replace("_", " ")}: nothing is left to resume`,
   );
 }
 
-function isOver({ status }: Checkpoint): boolean {
-  return status === "completed" || status === "incomplete";
-}
-
 /** The result of a run that has already ended, for a repeated answer. */
-async function asItStands(run: Run): Promise<RunEnd> {
-  return nextStop(run)!;
+async function asItStands(run: Run, { status }: Checkpoint): Promise<RunEnd> {
+  if (status !== "rolled_back") return nextStop(run)!;
+  return { status, pauses: [], incompleteBarriers: [], error: null };
 }
 
 /** The caller of a fork uses the pause ids of the forked checkpoint. */

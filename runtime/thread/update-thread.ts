@@ -16,6 +16,8 @@ import { applyConfig, changeConfig } from "../run/run-config.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
 import { newId } from "../checkpoint/ids.ts";
+import { setUndos } from "../checkpoint/undo-log.ts";
+import { undosOfThread } from "./thread-undos.ts";
 import type { Durable, StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { takeAnswers } from "./answers.ts";
@@ -67,6 +69,8 @@ export async function updateThread(
   restoreRun(run, head, writes, known.moved);
   changeConfig(run, options.config);
   if (options.as === undefined) keepFinallyValues(run);
+  // The new route drops results: what their tasks have done is still to be undone.
+  if (options.as !== undefined) setUndos(run, await undosOfThread(core, durable, latest));
   const edits = admitEdits(run, values, options);
   if (!finishesTask || options.replace === true) applyEdits(run, edits);
   const writer = run.writer!;

@@ -99,7 +99,7 @@ test("the NeoGraph document has the same nodes, channels, edges and barrier", ()
 });
 
 describe("the further graphs", () => {
-  const modules = { "tools.ts": textOf("ts", 2), "orders.ts": textOf("ts", 4) };
+  const modules = { "tools.ts": textOf("ts", 2), "orders.ts": textOf("ts", 4), "trip.ts": textOf("ts", 5) };
   const further = memoryHost(modules);
 
   async function engineFor(index: number, module: keyof typeof modules): Promise<Engine> {
@@ -118,6 +118,12 @@ describe("the further graphs", () => {
     const program = textOf("ts", 3);
     await expect(transform(program, { loader: "ts" })).resolves.toMatchObject({ warnings: [] });
     expect([...program.matchAll(/\.addNode\("(\w+)"/g)].map(([, name]) => name)).toEqual(["model", "tools"]);
+  });
+
+  test("the saga cancels what it has reserved, the last reservation first", async () => {
+    const result = await (await engineFor(3, "trip.ts")).run({ trip: "Ann" });
+    expect(result).toMatchObject({ status: "rolled_back", output: { flight: "flight of Ann", car: null } });
+    expect(result.rollback?.undone.map(({ task }) => task)).toEqual(["bookHotel", "bookFlight"]);
   });
 
   test("the approval ships, and the states of Step Functions have its nodes", async () => {

@@ -48,6 +48,7 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
       "Was",
       "Pause",
       "Idempotent",
+      "Undo",
       "Touches",
       "Alone",
       "DoneWhen",

@@ -237,7 +237,7 @@ describe("the JSON Schema", () => {
       (table: Writable) => (table["extra"] = 1),
       (table: Writable) => (table["nodes"][0]["call"]["kind"] = "eval"),
       (table: Writable) => (table["nodes"][0]["tries"]["attempts"] = 0),
-      (table: Writable) => (table["nodes"][1]["goes"] = [-2]),
+      (table: Writable) => (table["nodes"][1]["goes"] = [-3]),
       (table: Writable) => (table["nodes"][0]["routes"][0]["targets"] = [{}]),
       (table: Writable) => (table["limits"]["steps"] = "none"),
     ]) {

@@ -200,6 +200,15 @@ const policy: fc.Arbitrary<Ast.Policy> = fc.oneof(
   fc.record({ kind: fc.constant("Pause" as const), span: fc.constant(span), when: fc.constantFrom("before", "after") }),
   fc.constant<Ast.Policy>({ kind: "Idempotent", span }),
   fc.record({
+    kind: fc.constant("Undo" as const),
+    span: fc.constant(span),
+    call: anyExpression,
+    policies: fc.subarray<Ast.UndoPolicy>([
+      { kind: "Tries", span, attempts: { kind: "Count", span, value: 3 } },
+      { kind: "Timeout", span, duration: { kind: "Duration", span, raw: "10s", milliseconds: 10_000 } },
+    ]),
+  }),
+  fc.record({
     kind: fc.constant("Touches" as const),
     span: fc.constant(span),
     mode: fc.constantFrom("write", "read"),

@@ -91,6 +91,8 @@ const policies = fc
       "timeout 10s",
       "timeout 1.5m",
       "idempotent",
+      "undo load(who, n)",
+      "undo load(who, 3) { tries 2  timeout 1m }",
     ),
     { maxLength: 3, selector: (policy) => policy.split(" ")[0] },
   )

@@ -76,7 +76,7 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
 
 /** For each policy that only graphs have: how to get its effect in a plan. */
 const ALTERNATIVES: Readonly<
-  Record<"Within" | "MaxParallel" | "AllowFailure" | "Waits" | "Goes" | "Was" | "Pause", string>
+  Record<"Within" | "MaxParallel" | "AllowFailure" | "Waits" | "Goes" | "Was" | "Pause" | "Undo", string>
 > = {
   Within: "let the task call a graph whose node asks: `node approve = ask(…) { within 3d }`",
   MaxParallel: "write `max parallel N` in the plan itself, or let tasks share a `pool`",
@@ -84,6 +84,7 @@ const ALTERNATIVES: Readonly<
   Waits: "a task waits for those it names: `after a, b`",
   Goes: "tasks do not jump: their order is fixed by `after`",
   Was: "resume the plan under the version that started it, or start it again",
+  Undo: "let the task call a graph whose node has the `undo`",
   Pause: "let a task of its own ask: `task approve = ask(…)`",
 };
 

@@ -1,0 +1,103 @@
+import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
+import type { RollbackOptions, RunResult } from "../interface/engine-options.ts";
+import { ThreadError } from "../interface/errors.ts";
+import { refuseDrift } from "../checkpoint/drift.ts";
+import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { isInFinally, restoreRun } from "../checkpoint/restore-run.ts";
+import type { Cancellation } from "../run/cancellation.ts";
+import { snapshotOptions } from "../run/copy-arguments.ts";
+import { executeRun, orCancelled } from "../run/execute-run.ts";
+import { NO_LIMITS } from "../run/limits.ts";
+import { checkOptions, ROLLBACK_OPTIONS } from "../run/option-names.ts";
+import { saveBetweenSteps } from "../run/run-end.ts";
+import { createShared, type EngineCore } from "../run/run-settings.ts";
+import { Run, type RunEnd } from "../run/run.ts";
+import { NO_ENTRIES, openUndos, setUndos, undoLog } from "../checkpoint/undo-log.ts";
+import type { Durable } from "../run/shared.ts";
+import { continueRollback, continueRun } from "../step/run-loop.ts";
+import { undosOfRun } from "./thread-undos.ts";
+import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.ts";
+
+/** Rolls back the last run of a thread (R4). */
+export async function rollbackThread(core: EngineCore, thread: ThreadId, given: RollbackOptions): Promise<RunResult> {
+  const options = snapshotOptions(given);
+  checkOptions("a rollback", options, ROLLBACK_OPTIONS);
+  core.drain.refuseNewRun();
+  storeOf(core, "a thread can only be rolled back in a store");
+  const threadId = checkThreadId(thread);
+  return orCancelled(core, { ...options, thread: threadId }, async () => {
+    refuseCompleted(await beforeClaim(core, options, (store) => loadHead(store, threadId)));
+    return asRunner(core, threadId, options, (durable, cancellation) =>
+      rollbackClaimed(core, durable, cancellation, options),
+    );
+  });
+}
+
+async function rollbackClaimed(
+  core: EngineCore,
+  durable: Durable,
+  cancellation: Cancellation,
+  options: RollbackOptions,
+): Promise<RunResult> {
+  const { store, threadId } = durable;
+  const latest = await loadHead(store, threadId);
+  refuseCompleted(latest);
+  const { head, writes, moved } = await refuseDrift(
+    core.program,
+    store,
+    latest,
+    await loadWrites(store, threadId, latest.id),
+  );
+  const metadata = { ...head.metadata, ...options.metadata };
+  const shared = createShared(core, options, { threadId, runId: head.runId, ttl: head.ttl, durable, metadata });
+  const run = new Run(core.program, shared, { cancellation, limits: NO_LIMITS });
+  restoreRun(run, head, writes, moved);
+  run.children = head.children ?? {};
+  return executeRun(run, true, async (restored) => {
+    if (head.status === "rolled_back") return { ...ROLLED_BACK, rollback: { undone: [], open: [] } };
+    // It has rolled back, and its `finally` part has not ended.
+    if (restored.rollsBack && isInFinally(head)) return continueRun(restored, head);
+    if (!restored.rollsBack) await beginRollback(restored, durable);
+    return continueRollback(restored);
+  });
+}
+
+/** Stores that the thread rolls back, with all that is to be undone, before the first undo runs. */
+async function beginRollback(run: Run, durable: Durable): Promise<void> {
+  const all = await undosOfRun(run, durable);
+  setUndos(run, openUndos(all).length === 0 && undoLog(run).length === 0 ? NO_ENTRIES : all);
+  run.rollsBack = true;
+  run.ready = [];
+  run.sends = [];
+  run.unrouted = [];
+  run.errors = undefined;
+  run.stored = undefined;
+  run.waiting = undefined;
+  run.dues = undefined;
+  run.unapplied = NO_ENTRIES;
+  run.children = {};
+  run.outcome = undefined;
+  run.barriers.clearAll();
+  run.writer?.results.clear();
+  // Mutation point: durable-rollback
+  const saved = saveBetweenSteps(run, "completed", run.step - 1, [], undefined);
+  if (saved !== undefined) await saved;
+}
+
+function refuseCompleted(head: Checkpoint): void {
+  const { threadId } = head;
+  const status = isInFinally(head) ? head.outcome!.status : head.status;
+  if (status !== "completed" && status !== "incomplete") return;
+  throw new ThreadError(
+    "NG_NOT_PAUSED",
+    threadId,
+    `the last run of thread \`${threadId}\` is ${status}: only a run that has not ended can be rolled back`,
+  );
+}
+
+const ROLLED_BACK: RunEnd = Object.freeze({
+  status: "rolled_back",
+  pauses: Object.freeze([]),
+  incompleteBarriers: Object.freeze([]),
+  error: null,
+});

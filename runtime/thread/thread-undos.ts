@@ -1,0 +1,103 @@
+/** The undo log of a thread at its head: what its runs have done and no rollback has undone. */
+import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
+import type { UndoEntry } from "../interface/undo.ts";
+import { ThreadError } from "../interface/errors.ts";
+import { refuseDrift } from "../checkpoint/drift.ts";
+import { asStoreError } from "../checkpoint/journal.ts";
+import { loadCall, loadWrites, roundOf } from "../checkpoint/load-checkpoint.ts";
+import { isResult, restoreRun } from "../checkpoint/restore-run.ts";
+import type { Program } from "../program/program.ts";
+import { NO_LIMITS } from "../run/limits.ts";
+import { Cancellation } from "../run/cancellation.ts";
+import { createShared, type EngineCore } from "../run/run-settings.ts";
+import { placeOfCall, Run } from "../run/run.ts";
+import type { Durable, StoredOutcome } from "../run/shared.ts";
+import { undosOfResults } from "../checkpoint/stored-undos.ts";
+import { NO_ENTRIES, readLog, underCall, undoLog, withDone } from "../checkpoint/undo-log.ts";
+import { UNDO_NAME } from "../table/hidden-channels.ts";
+import { tasksOf } from "../step/step-tasks.ts";
+import type { Task } from "../step/task.ts";
+
+/**
+ * The log of a restored run: the entries of its finished steps, then those of the stored results of its open step, and of the
+ * graphs that this step has called, in task order.
+ */
+export async function undosOfRun(run: Run, durable: Durable): Promise<readonly UndoEntry[]> {
+  const log = withDone(undoLog(run), run.undone);
+  if (!run.program.hasUndo || run.rollsBack || run.isOver) return [...log, ...run.unapplied];
+  const called: UndoEntry[] = [];
+  for (const task of tasksOf(run)) {
+    for (const leaf of task.items ?? [task]) {
+      if (run.stored?.has(leaf.id) === true) continue;
+      called.push(...(await undosOfCall(run, leaf, durable)));
+    }
+  }
+  if (called.length === 0) return [...log, ...run.unapplied];
+  // Sorts both by task: a task has a stored result or an open call.
+  const byTask = (entries: readonly UndoEntry[]) =>
+    entries.map((entry) => ({ taskId: entry.task.split("/")[0] ?? entry.task, result: { undo: [entry] } }));
+  return [...log, ...undosOfResults(run.program, byTask([...run.unapplied, ...called]))];
+}
+
+/** The entries of the unfinished graph that a task has called. */
+async function undosOfCall(caller: Run, task: Task, durable: Durable): Promise<readonly UndoEntry[]> {
+  const { call, spec } = task.node;
+  if (call.kind !== "graph" || !call.graph.hasUndo) return NO_ENTRIES;
+  const child = new Run(call.graph, caller.shared, {
+    cancellation: new Cancellation(false),
+    limits: NO_LIMITS,
+    place: placeOfCall(caller, task),
+  });
+  const { head, writes } = await loadCall(durable, child, caller.children);
+  if (head === undefined || roundOf(head, child.callId) === undefined) return NO_ENTRIES;
+  restoreRun(child, head, writes);
+  child.children = head.children ?? {};
+  return underCall(await undosOfRun(child, durable), spec.name, task.id);
+}
+
+/** The log of a thread at its head, for a run that does not continue the head. */
+export async function undosOfThread(
+  core: EngineCore,
+  durable: Durable,
+  head: Checkpoint,
+): Promise<readonly UndoEntry[]> {
+  const { program } = core;
+  if (!program.hasUndo && !Object.hasOwn(head.values, UNDO_NAME)) return NO_ENTRIES;
+  const { store, threadId } = durable;
+  const writes = await loadWrites(store, threadId, head.id);
+  try {
+    const present = await refuseDrift(program, store, head, writes);
+    const shared = createShared(core, {}, { threadId, runId: head.runId, durable });
+    const run = new Run(program, shared, { cancellation: new Cancellation(false), limits: NO_LIMITS });
+    restoreRun(run, present.head, present.writes);
+    run.children = present.head.children ?? {};
+    return await undosOfRun(run, durable);
+  } catch (error) {
+    if (!(error instanceof ThreadError) || error.code !== "NG_DRIFT") throw error;
+    // The head does not fit this version of the graph: its log is read as it is stored.
+    return storedUndos(program, store, head, writes);
+  }
+}
+
+async function storedUndos(
+  program: Pick<Program, "nodeIndex">,
+  store: Durable["store"],
+  head: Checkpoint,
+  writes: readonly PendingWrite[],
+): Promise<readonly UndoEntry[]> {
+  const results = [...(head.finished ?? []), ...writes]
+    .filter(isResult)
+    .map(({ taskId, result }) => ({ taskId, result: result as unknown as StoredOutcome }));
+  const entries = [...readLog(head.values[UNDO_NAME]), ...undosOfResults(program, results)];
+  const depth = head.namespace === "" ? 0 : head.namespace.split("/").length;
+  for (const [namespace, id] of Object.entries(head.children ?? {})) {
+    const path = namespace.split("/");
+    if (path.length !== depth + 1) continue;
+    const child = await asStoreError(() => store.loadById(head.threadId, id));
+    if (child === undefined) continue;
+    const task = path.at(-1)!;
+    const own = await storedUndos(program, store, child, await loadWrites(store, head.threadId, id));
+    entries.push(...underCall(own, /^\w+/.exec(task)?.[0] ?? task, task));
+  }
+  return entries;
+}
