@@ -14,8 +14,8 @@ import { UNDO_NAME } from "../../runtime/table/hidden-channels.ts";
 import { startValues, withStartValues } from "../threads/start-values.ts";
 
 /** The values without the undo log, which is shown by itself. */
-function withoutLog({ [UNDO_NAME]: _, ...values }: Checkpoint["values"]): Checkpoint["values"] {
-  return values;
+function withoutLog(values: Checkpoint["values"]): Checkpoint["values"] {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => name !== UNDO_NAME));
 }
 
 interface ShowOptions {

@@ -334,7 +334,7 @@ describe("10 rollback", () => {
     failing.add("cancelFlight");
     await engine.run({}, { thread: "t" });
     expect(undos().map(({ call }) => call)).toEqual(["cancelHotel", "cancelFlight"]);
-    const [afterFlight] = (await engine.history("t")).filter(({ currentNodes }) => currentNodes.includes("bookFlight"));
+    const afterFlight = (await engine.history("t")).find(({ currentNodes }) => currentNodes.includes("bookFlight"));
     failing.delete("cancelFlight");
     expect(await engine.resume("t", { from: afterFlight!.id })).toMatchObject({ status: "rolled_back" });
     const [, second] = calls.filter(({ call }) => call === "reserveHotel");
@@ -351,7 +351,7 @@ describe("10 rollback", () => {
   test("10.7 a fork in another thread undoes only what it has done", async () => {
     const { engine, undos } = trip(["reserveCar"]);
     await engine.run({}, { thread: "t" });
-    const [afterFlight] = (await engine.history("t")).filter(({ currentNodes }) => currentNodes.includes("bookFlight"));
+    const afterFlight = (await engine.history("t")).find(({ currentNodes }) => currentNodes.includes("bookFlight"));
     await engine.fork("t", { from: afterFlight!.id, as: "u" });
     expect(await engine.resume("u")).toMatchObject({ status: "rolled_back" });
     expect(undos().map(({ call }) => call)).toEqual(["cancelHotel", "cancelFlight", "cancelHotel"]);
