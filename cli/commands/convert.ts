@@ -8,7 +8,7 @@ import { EXIT } from "../process/exit-codes.ts";
 import { parseChoice } from "../run/parse-values.ts";
 import { printDiagnostics } from "../output/print-diagnostics.ts";
 import { isYaml, readSource } from "../sources/source-files.ts";
-import { writeAtomically } from "../output/write-atomically.ts";
+import { refuseSource, writeAtomically } from "../output/write-atomically.ts";
 
 const SPELLINGS = ["ngraph", "yaml"] as const;
 
@@ -34,6 +34,8 @@ export const convertCommand = defineCommand<ConvertOptions>({
     const to = options.to ?? (from === "yaml" ? "ngraph" : "yaml");
     if (from === to) throw new CommandError(`${file} is already ${to === "yaml" ? "YAML" : "an .ngraph file"}`);
 
+    refuseSource(options.output, file);
+    refuseOtherSpelling(options.output, to);
     const { convert } = await import("../../grammar/convert.ts");
     const schema = schemaPath(dirname(resolve(options.output ?? file)));
     const result = convert(text, { path: file, to, ...(schema === undefined ? {} : { schema }) });
@@ -60,6 +62,16 @@ export const convertCommand = defineCommand<ConvertOptions>({
     return EXIT.ok;
   },
 });
+
+/** The name of a file decides how it is read. */
+function refuseOtherSpelling(output: string | undefined, to: (typeof SPELLINGS)[number]): void {
+  if (output === undefined) return;
+  if (to === "yaml" ? !output.endsWith(".ngraph") : !isYaml(output)) return;
+  const name = to === "yaml" ? `${output}.yaml` : output.replace(/(?:\.ngraph)?\.ya?ml$/, ".ngraph");
+  throw new CommandError(`-o ${output}: the name of ${to === "yaml" ? "a YAML" : "an .ngraph"} file cannot end so`, {
+    help: `name it ${name}`,
+  });
+}
 
 const SCHEMA = join("node_modules", "ngraph", "grammar", "ngraph.schema.json");
 

@@ -10,7 +10,7 @@ import { EXIT } from "../process/exit-codes.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { parseChoice } from "../run/parse-values.ts";
 import { jsonText } from "../output/json-text.ts";
-import { writeAtomically } from "../output/write-atomically.ts";
+import { refuseSource, writeAtomically } from "../output/write-atomically.ts";
 
 const FORMATS = ["text", "mermaid", "dot", "svg", "html", "json"] as const;
 type PictureFormat = (typeof FORMATS)[number];
@@ -34,6 +34,7 @@ export const graphCommand = defineCommand<GraphOptions>({
   },
   examples: ["ngc graph support.ngraph", "ngc graph support.ngraph --format svg -o support.svg"],
   run: async ([file = ""], options, output) => {
+    refuseSource(options.output, file);
     const table = await loadGraphOrPlan(file, options.graph, output);
     if (table === undefined) return EXIT.invalid;
     const drawing = table.kind === "plan" ? drawPlan(table) : drawTable(table);

@@ -162,7 +162,7 @@ function newName(graph: string | undefined, { rename = {} }: MigrateFlags): stri
   return graph !== undefined && Object.hasOwn(rename, graph) ? rename[graph] : graph;
 }
 
-function printReport({ migrated, unchanged, failed }: Report, { dryRun }: MigrateFlags, output: Output): void {
+function printReport({ migrated, unchanged, failed }: Report, { dryRun, set = {} }: MigrateFlags, output: Output): void {
   output.document({ version: 1, dryRun: dryRun === true, migrated, unchanged, failed });
   for (const { thread, checkpoint } of migrated) {
     output.result(
@@ -170,6 +170,9 @@ function printReport({ migrated, unchanged, failed }: Report, { dryRun }: Migrat
     );
   }
   for (const thread of unchanged) output.result(`thread ${thread}: fits already`);
+  if (unchanged.length > 0 && Object.keys(set).length > 0) {
+    output.note("--set changes only threads that are migrated; edit the values of other threads with `ngc update`");
+  }
   for (const { code, message } of failed) output.problem(`error: ${message} [${code}]`);
   if (migrated.length + unchanged.length + failed.length === 0) output.note("no threads");
 }

@@ -26,7 +26,8 @@ export const newCommand = defineCommand<object>({
     output.result(`wrote ${files.map(([name]) => name).join(", ")} to ${directory}`);
     // With `npx`, `ngc` is not in the PATH.
     const ngc = process.env["npm_command"] === "exec" ? "npx ngc" : "ngc";
-    output.note(`try: cd ${quoteArgument(directory)} && ${ngc} run greeting.ngraph --input '{"name": "Ada"}'`);
+    const path = directory.startsWith("-") ? `./${directory}` : directory;
+    output.note(`try: cd ${quoteArgument(path)} && ${ngc} run greeting.ngraph --input '{"name": "Ada"}'`);
     return EXIT.ok;
   },
 });

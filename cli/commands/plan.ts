@@ -13,7 +13,7 @@ import { scheduleSvg } from "../schedule/schedule-svg.ts";
 import { scheduleText } from "../schedule/schedule-text.ts";
 import { viewSchedule, type ScheduleView } from "../schedule/schedule-view.ts";
 import { jsonText } from "../output/json-text.ts";
-import { writeAtomically } from "../output/write-atomically.ts";
+import { refuseSource, writeAtomically } from "../output/write-atomically.ts";
 
 const FORMATS = ["text", "json", "mermaid", "svg"] as const;
 type ScheduleFormat = (typeof FORMATS)[number];
@@ -56,6 +56,7 @@ export const planCommand = defineCommand<PlanOptions>({
     "ngc plan ship.ngraph --optimize=10s -o ship_auth.table.json",
   ],
   run: async ([file = ""], options, output) => {
+    refuseSource(options.output, file);
     const loaded = await loadPlan(file, options.graph, output);
     if (loaded === undefined) return EXIT.invalid;
     const recorded = recordedDurations(RUNS_DIRECTORY, loaded.name);

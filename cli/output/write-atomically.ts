@@ -1,5 +1,5 @@
 import { chmodSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { CommandError } from "../process/command-error.ts";
 import { makeDirectory } from "./make-directory.ts";
 import { reasonOf } from "../sources/source-files.ts";
@@ -26,6 +26,12 @@ export function writeAtomically(path: string, text: string): void {
     if (temporary !== undefined) rmSync(temporary, { force: true });
     throw new CommandError(`cannot write ${path}: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/** Refuses an output file that is the source itself, also by another path. @throws CommandError */
+export function refuseSource(output: string | undefined, source: string): void {
+  if (output === undefined || existing(resolve(output)) !== existing(resolve(source))) return;
+  throw new CommandError(`-o ${output} would replace the source ${source}`, { help: "name another file" });
 }
 
 function existing(path: string): string {

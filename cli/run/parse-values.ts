@@ -84,9 +84,14 @@ export function givenLimits(
   return own === undefined ? graphs : { ...graphs, [graph]: own };
 }
 
-/** Parses a name: any text that is not empty. */
+/** Parses the id of a thread: any text that is not empty, and that no command reads as an option. */
 export function parseName(flag: string): (text: string) => string {
   return (text) => {
+    if (text.startsWith("-")) {
+      throw new CommandError(`${flag} takes a name that does not begin with \`-\`, not \`${text}\``, {
+        help: "commands would read it as an option",
+      });
+    }
     if (text.trim() !== "") return text;
     throw new CommandError(`${flag} takes a name, not an empty text`);
   };

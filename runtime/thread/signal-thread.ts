@@ -92,11 +92,18 @@ function awaits({ kind, payload }: PauseItem, name: string): boolean {
   return kind === "signal" && payload === name;
 }
 
+/** Events, messages and pauses repeat the name. */
+const MAX_SIGNAL_NAME = 2000;
+
 function readSignal(threadId: ThreadId, name: unknown, value: unknown, options: SignalOptions) {
   checkOptions("a signal", options, SIGNAL_OPTIONS);
   const { id = newId() } = options;
   if (typeof name !== "string" || name === "") {
     throw new RunError("NG_BAD_INPUT", "the name of a signal is a string of at least one character");
+  }
+  if (name.length > MAX_SIGNAL_NAME) {
+    const message = `the name of a signal has at most ${MAX_SIGNAL_NAME} characters, not ${name.length}`;
+    throw new RunError("NG_BAD_INPUT", message);
   }
   if (typeof id !== "string") throw new RunError("NG_BAD_INPUT", "the `id` of a signal is a string");
   const admitted = admitJson(value);
