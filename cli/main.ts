@@ -1,4 +1,6 @@
 import { writeSync } from "node:fs";
+// The global variable may be replaced by user code.
+import process from "node:process";
 import { CommanderError } from "commander";
 import { NgraphError } from "../runtime/interface/errors.ts";
 import { CommandError } from "./process/command-error.ts";
@@ -13,7 +15,7 @@ import { stdoutFailure, watchOutputStreams } from "./process/output-streams.ts";
 import { createProgram } from "./program.ts";
 import { currentStage, activeRun, type Stage } from "./process/stage.ts";
 import { reasonOf } from "./sources/source-files.ts";
-import { describeThrown, describeUserError, messageOf } from "./process/user-error.ts";
+import { describeThrown, describeUserError, isThrownElsewhere, messageOf } from "./process/user-error.ts";
 
 /** Errors of the runtime that are caused by wrong usage of a command. */
 const WRONG_USAGE: ReadonlySet<string> = new Set([
@@ -37,15 +39,22 @@ const HELP: ReadonlyMap<string, string> = new Map([
   ["NG_THREAD_BUSY", "resume the thread, or start a new run with --abandon"],
 ]);
 
+/** Errors after the end of a run that are printed. A node may leave thousands of promises. */
+const MAX_LATE_ERRORS = 20;
+
 /** Runs one command line and ends the process with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {
   let exitCode: ExitCode = EXIT.ok;
+  let lateErrors = 0;
   const json = args.includes("--json");
   const fail = (error: unknown): void => {
     try {
       if (currentStage().name !== "over") endProcess(report(error, json));
       // An error of user code after the end of the run does not change its result.
-      say(`warning: after the run's end: ${describeUserError(error) ?? messageOf(error)}`);
+      lateErrors++;
+      if (lateErrors > MAX_LATE_ERRORS + 1) return;
+      const text = lateErrors > MAX_LATE_ERRORS ? "further errors" : (describeUserError(error) ?? messageOf(error));
+      say(`warning: after the run's end: ${text}`);
     } catch {
       endBroken();
     }
@@ -83,7 +92,8 @@ export async function main(args: readonly string[]): Promise<void> {
 function endBroken(): never {
   try {
     const replaced = replacedBuiltin();
-    const what = replaced === undefined ? "broken built-in objects of JavaScript" : "replaced `" + replaced + "`";
+    const what =
+      replaced === undefined ? "broken built-in objects of JavaScript" : "replaced or frozen `" + replaced + "`";
     writeSync(2, "error: user code has " + what + ", and the run cannot continue\n");
   } finally {
     endProcess(EXIT.failed);
@@ -199,11 +209,12 @@ function explain(error: unknown): Explanation {
       help: helpAwait(),
     };
   }
-  if (!(error instanceof Error)) {
+  if (!(error instanceof Error) || (activeRun() !== undefined && isThrownElsewhere(error))) {
+    const what = error instanceof Error ? messageOf(error) : describeThrown(error);
     return {
       exitCode: EXIT.failed,
       code: "user_code",
-      message: `an error outside of a node call ended the run: ${describeThrown(error)}`,
+      message: `an error outside of a node call ended the run: ${what}`,
       help: helpAwait(),
     };
   }
@@ -222,8 +233,8 @@ function explain(error: unknown): Explanation {
     return {
       exitCode: EXIT.failed,
       code: "user_code",
-      message: `user code has replaced \`${replaced}\`, and the run cannot continue: ${message}`,
-      help: "restore the built-in function before the node returns",
+      message: `user code has replaced or frozen \`${replaced}\`, and the run cannot continue: ${message}`,
+      help: "restore the built-in object before the node returns",
     };
   }
   return {

@@ -162,7 +162,11 @@ function newName(graph: string | undefined, { rename = {} }: MigrateFlags): stri
   return graph !== undefined && Object.hasOwn(rename, graph) ? rename[graph] : graph;
 }
 
-function printReport({ migrated, unchanged, failed }: Report, { dryRun, set = {} }: MigrateFlags, output: Output): void {
+function printReport(
+  { migrated, unchanged, failed }: Report,
+  { dryRun, set = {} }: MigrateFlags,
+  output: Output,
+): void {
   output.document({ version: 1, dryRun: dryRun === true, migrated, unchanged, failed });
   for (const { thread, checkpoint } of migrated) {
     output.result(

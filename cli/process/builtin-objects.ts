@@ -1,3 +1,5 @@
+import process from "node:process";
+
 /** The objects of JavaScript whose functions this program calls. Node itself replaces functions of `process`. */
 const OBJECTS: readonly (readonly [name: string, object: object])[] = [
   ["", globalThis],
@@ -10,8 +12,8 @@ const OBJECTS: readonly (readonly [name: string, object: object])[] = [
   ),
 ];
 
-/** Kept, since user code may replace it too. */
-const { getOwnPropertyDescriptor } = Object;
+/** Kept, since user code may replace them too. */
+const { getOwnPropertyDescriptor, isFrozen } = Object;
 
 let known: readonly (readonly [name: string, object: object, key: PropertyKey, value: unknown])[] = [];
 
@@ -26,12 +28,17 @@ export function recordBuiltins(): void {
   );
 }
 
-/** The first built-in function that user code has replaced. Uses no function that may have been replaced. */
+/** The first built-in function that user code has replaced, or object that it has frozen. Uses no function that may have been replaced. */
 export function replacedBuiltin(): string | undefined {
   for (let index = 0; index < known.length; index++) {
     const entry = known[index]!;
     const found = getOwnPropertyDescriptor(entry[1], entry[2]);
     if (found === undefined || found.value !== entry[3]) return entry[0];
+  }
+  if (globalThis.process !== process || isFrozen(process)) return "process";
+  for (let index = 0; index < OBJECTS.length; index++) {
+    const [name, object] = OBJECTS[index]!;
+    if (isFrozen(object)) return name;
   }
   return undefined;
 }

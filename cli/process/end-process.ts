@@ -1,3 +1,5 @@
+// The global variable may be replaced by user code.
+import process from "node:process";
 import type { ExitCode } from "./exit-codes.ts";
 
 let ended = false;

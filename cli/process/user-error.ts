@@ -54,6 +54,15 @@ export function userPlace(error: Error): string | undefined {
   return undefined;
 }
 
+/**
+ * Whether no frame of the stack is in a file of this program or of the user: a worker or an event emitter that user code has
+ * started failed.
+ */
+export function isThrownElsewhere(error: Error): boolean {
+  const frames = stackOf(error).match(/^\s+at .*$/gm) ?? [];
+  return frames.length > 0 && frames.every((frame) => /node:|\[worker eval\]|\[eval\]|<anonymous>|native/.test(frame));
+}
+
 /** The stack as text; user code may have replaced it with any value or a throwing getter. */
 function stackOf(error: Error): string {
   try {

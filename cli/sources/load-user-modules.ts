@@ -80,7 +80,7 @@ async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Re
 }
 
 async function bundle(modules: readonly UserModule[], outfile: string): Promise<string> {
-  const { build } = (await importModule("esbuild")) as typeof import("esbuild");
+  const { build, stop } = (await importModule("esbuild")) as typeof import("esbuild");
   // Two graph files may import different files as "./nodes.ts", so each import is resolved from its own directory.
   const entry = modules.map((_, index) => `export * as m${index} from "ngraph-import:${index}";`).join("\n");
   try {
@@ -111,6 +111,9 @@ async function bundle(modules: readonly UserModule[], outfile: string): Promise<
       exitCode: EXIT.usage,
       code: "user_code",
     });
+  } finally {
+    // User code may replace functions that the connection to the process of esbuild uses.
+    await stop();
   }
 }
 

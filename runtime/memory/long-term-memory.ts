@@ -51,7 +51,7 @@ export class StoreMemory implements LongTermMemory {
     checkOptions("an item of the memory", options, PUT_OPTIONS);
     const store = this.#store();
     const { now, options: defaults } = this.#settings;
-    const parts = partsOf(namespace, key);
+    const parts = partsOf(namespace, key ?? "");
     if (parts.length === 0) throw bad("the namespace of an item has at least one part");
     const admitted = admitValue(value);
     const ttl = checkTtl(options.ttl === undefined ? defaults.ttl : options.ttl);
@@ -67,14 +67,14 @@ export class StoreMemory implements LongTermMemory {
 
   async get(namespace: Namespace, key: string): Promise<MemoryItem | undefined> {
     const store = this.#store();
-    const parts = partsOf(namespace, key);
+    const parts = partsOf(namespace, key ?? "");
     const item = await asStoreError(() => store.getItem(parts, key));
     return item === undefined || isExpired(item, this.#settings.now()) ? undefined : withoutVector(item);
   }
 
   async delete(namespace: Namespace, key: string): Promise<boolean> {
     const store = this.#store();
-    const parts = partsOf(namespace, key);
+    const parts = partsOf(namespace, key ?? "");
     return asStoreError(() => store.deleteItem(parts, key));
   }
 
