@@ -9,7 +9,6 @@ import {
 } from "../interface/checkpoint.ts";
 import { NodeError, type NgraphError } from "../interface/errors.ts";
 import { setField } from "../expression/operations.ts";
-import type { Usage } from "../interface/usage.ts";
 import type { Json } from "../value/json.ts";
 import { signalsOf } from "../routing/barrier-state.ts";
 import { isThenable } from "../value/promise.ts";
@@ -69,6 +68,8 @@ export class CheckpointWriter {
   #resets: ChannelChange[] = [];
   /** Whether a checkpoint of the chain has recorded the channels of this table. */
   hasRecordedChannels = false;
+  /** The head for which a write of the usage is under way. */
+  #usageAt: CheckpointId | undefined;
   /** Results of the step in progress, by task id. */
   readonly results = new Map<string, PendingWrite>();
 
@@ -124,17 +125,29 @@ export class CheckpointWriter {
     });
   }
 
-  /** Stores what the run has used since the head. The run does not wait for it. */
-  keepUsage(usage: Usage): void {
+  /**
+   * Stores what the run has used, once for all reports of a turn of the event loop. A checkpoint of the same turn contains
+   * it. The run does not wait for the write.
+   */
+  keepUsage(): void {
     const { store, claim, journal, durability } = this.#durable;
     const { headId } = this;
-    if (store.putWrites === undefined || headId === null || durability === "exit") return;
-    try {
-      // A failure is thrown by the next write of the run.
-      journal.write(() => store.putWrites!(claim, headId, [usageWrite(usage)]))?.catch(() => undefined);
-    } catch {
-      // The journal has failed before, and reports that at its next write, too.
-    }
+    if (store.putWrites === undefined || headId === null || durability === "exit" || this.#usageAt === headId) return;
+    this.#usageAt = headId;
+    const write = (): void => {
+      const { usage } = this.#run;
+      if (this.headId !== headId || usage === undefined) return;
+      this.#usageAt = undefined;
+      try {
+        // A failure is thrown by the next write of the run.
+        journal.write(() => store.putWrites!(claim, headId, [usageWrite(usage)]))?.catch(() => undefined);
+      } catch {
+        // The journal has failed before, and reports that at its next write, too.
+      }
+    };
+    const { clock } = this.#run.shared;
+    if (clock.nextTurn === undefined) queueMicrotask(write);
+    else clock.nextTurn(write);
   }
 
   /** Stores that an undo is done. Returns `false` for a store without pending writes. */

@@ -410,7 +410,7 @@ export class Run {
   addUsage(usage: Usage): void {
     if (usage.inputTokens + usage.outputTokens + usage.cost === 0) return;
     this.usage = addUsage(this.usage ?? NO_USAGE, usage);
-    this.writer?.keepUsage(this.usage);
+    this.writer?.keepUsage();
     this.caller?.addUsage(usage);
   }
 

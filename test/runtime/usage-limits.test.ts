@@ -109,6 +109,24 @@ describe("over resumes", () => {
   });
 });
 
+test("what a body reports is stored while it runs: after SIGKILL it counts", async () => {
+  const store = new MemoryStore();
+  const stored: unknown[] = [];
+  const work = async (context: NodeContext): Promise<string> => {
+    context.usage({ inputTokens: 3 });
+    context.usage({ inputTokens: 4 });
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    const head = await store.loadLatest("t");
+    stored.push(...(await store.getWrites("t", head!.id)).map(({ taskId, result }) => [taskId, result]));
+    return "done";
+  };
+  const text = "graph g { output o: string  node a = work() into o  start -> a }";
+  const { usage } = await engineOf(text, { work }, { store }).run({}, { thread: "t" });
+  expect(stored).toEqual([["usage:", { inputTokens: 7, outputTokens: 0, cost: 0 }]]);
+  expect(usage).toEqual({ inputTokens: 7, outputTokens: 0, cost: 0 });
+});
+
 describe("what counts", () => {
   test("failed attempts, items of a `for`, and several reports of one body", async () => {
     const work = (item: string, context: NodeContext): string => {
