@@ -314,7 +314,8 @@ function definedValue(
 ): readonly Formula[] {
   const sources = new Set(edges.flatMap((edge) => (edge.onError ? [START] : sourcesOf(edge).map(({ name }) => name))));
   const [source = START] = sources;
-  const expression = sources.size === 1 ? nodeNamed(model, source)?.definitions?.(channel) : undefined;
+  const definition = sources.size === 1 ? nodeNamed(model, source)?.definitions?.(channel) : undefined;
+  const expression = definition && model.lists.original(definition);
   const { declared } = model.data.channels[channel]!;
   const values = valuesOf(declared);
   if (expression === undefined || values === undefined || values.length > MAX_DEFINED) return [];

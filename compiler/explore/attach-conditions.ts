@@ -19,6 +19,7 @@ import {
   withEquals,
 } from "./formula.ts";
 import { choicesOf } from "../control/signals.ts";
+import type { ListFacts } from "./list-facts.ts";
 import type { Branch, Routing } from "./model.ts";
 import { replaceParts } from "./replace-parts.ts";
 import type { TermTable } from "./terms.ts";
@@ -34,8 +35,8 @@ export interface Conditions {
   errorRouting(routing: NetRouting, failed: BoundNode): Routing;
 }
 
-export function createConditions(graph: BoundGraph, terms: TermTable): Conditions {
-  const read = branchReader(graph, terms, (expression) => expression);
+export function createConditions(graph: BoundGraph, terms: TermTable, lists: ListFacts): Conditions {
+  const read = branchReader(graph, terms, lists.read);
   /** Nodes with the same targets share their branches. */
   const shared = new Map<NetBranch, Branch>();
   return {
@@ -51,7 +52,7 @@ export function createConditions(graph: BoundGraph, terms: TermTable): Condition
     errorRouting: (routing, failed) =>
       mapBranches(
         routing,
-        branchReader(graph, terms, (expression) => withKnownError(expression, failed)),
+        branchReader(graph, terms, (expression) => withKnownError(lists.read(expression), failed)),
       ),
   };
 }

@@ -7,6 +7,7 @@ import { buildData } from "./data-model.ts";
 import { findDefinitions } from "./definitions.ts";
 import { definedFormula, isTotal } from "./defined-formula.ts";
 import { both, formulaOf } from "./formula.ts";
+import { findListFacts, type ListFacts } from "./list-facts.ts";
 import type { AssertedCondition, ControlModel, ControlNode, JumpReading } from "./model.ts";
 import {
   alwaysWaits,
@@ -38,11 +39,12 @@ const NO_CONDITIONS: readonly AssertedCondition[] = [];
 function assertedConditions(
   { assertions }: BoundGraph,
   terms: TermTable,
+  lists: ListFacts,
 ): ReadonlyMap<string, readonly AssertedCondition[]> {
   const found = new Map<string, AssertedCondition[]>();
   for (const { node, condition } of assertions) {
     if (condition === undefined) continue;
-    const { expression } = condition;
+    const expression = lists.read(condition.expression);
     const formula = both([formulaOf(terms, expression), definedFormula(terms, expression)]);
     const known = found.get(node) ?? [];
     known.push({ formula, isTotal: isTotal(terms, expression) });
@@ -57,16 +59,21 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
   const resolve: TypeNames = (name) => types.get(name);
   const net = jumps === "any" ? buildNet(graph, { sent: true }) : graph.control;
   const sent = net.nodes.flatMap((node) => (node.isSent ? [node.declared] : []));
-  const data = buildData(graph, resolve, sent);
+  const lists = findListFacts(graph, resolve);
+  const data = buildData(graph, resolve, sent, lists);
   const filled = channelsWithItems(graph);
   const terms = createTermTable(
-    graph.channels.map(({ name, type }, index) => ({ name, type, domain: data.channels[index]?.domain ?? ANYTHING })),
+    [...graph.channels, ...lists.ghosts].map(({ name, type }, index) => ({
+      name,
+      type,
+      domain: data.channels[index]?.domain ?? ANYTHING,
+    })),
     graph.functions.map((spec) => spec.name),
     resolve,
   );
-  const conditions = createConditions(graph, terms);
+  const conditions = createConditions(graph, terms, lists);
   const definitions = findDefinitions(net, data);
-  const asserted = assertedConditions(graph, terms);
+  const asserted = assertedConditions(graph, terms, lists);
   const nodeOf = (routes: NetNode): ControlNode => {
     const node = graph.nodes[routes.declared]!;
     const own = definitions(routes.index);
@@ -88,11 +95,11 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
       errorRouting: routes.errorRouting && conditions.errorRouting(routes.errorRouting, node),
       // A `for` without items does nothing, so it does not fail either.
       alwaysFails: node.call.kind === "builtin" && node.call.signature.name === "fail" && node.each === undefined,
-      fails: failureOf(terms, node),
+      fails: failureOf(terms, node, lists),
       // A task that was sent has an item, whatever the list is.
       itemsFrom: routes.isSent ? undefined : itemsFrom(graph, data, node),
       neverCalls: !routes.isSent && isNeverCalled(graph, filled, node),
-      defined: definedWhere(terms, node),
+      defined: definedWhere(terms, node, lists),
       allowsFailure: !routes.isSent && node.allowsFailure === true,
       pauses: waitsForPerson(node),
       alwaysPauses: !routes.isSent && alwaysWaits(node, routes.errorRouting !== undefined),
@@ -110,5 +117,6 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
     barrierOfPlace: net.barrierOfPlace,
     terms,
     data,
+    lists,
   };
 }

@@ -3,7 +3,8 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import { FINALLY, mergesById, setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
 import type { ChannelWrite, DataChannel, DataModel } from "./model.ts";
 import { isForeignCall } from "./node-behaviour.ts";
-import { numberPoint } from "./number-set.ts";
+import { ALL_INTEGERS, intersectNumbers, numberPoint, numbersCompared } from "./number-set.ts";
+import type { GhostChannel, ListFacts } from "./list-facts.ts";
 import { channelsOf, type TypeNames } from "./terms.ts";
 import {
   intersectValues,
@@ -17,14 +18,14 @@ import {
 } from "./value-set.ts";
 
 /** @param sent nodes to which tasks can be sent; each has a second model node */
-export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly number[]): DataModel {
+export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly number[], lists: ListFacts): DataModel {
   const reducers = new Map(graph.channels.map(({ name, reducer }) => [name, reducer?.kind]));
   const computedChannels = new Set(
     graph.nodes.flatMap((node) => node.writes.filter((name) => !writesFreely(node, reducers.get(name)))),
   );
   const indexOf = new Map(graph.channels.map((channel, index) => [channel.name, index]));
   const replaced = setChannels(graph);
-  const channels = graph.channels.map((channel): DataChannel => {
+  const declaredChannels = graph.channels.map((channel): DataChannel => {
     const declared = valueSetOfType(channel.type, resolve);
     const first = initialValues(channel, declared);
     const domain = uniteValues(declared, first);
@@ -46,8 +47,9 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
       reducer: replaced.has(channel.name) || mergesById(channel) ? "function" : channel.reducer?.kind,
     };
   });
-  const own = graph.nodes.map((node) =>
-    writesOf(node).flatMap(({ channel, expression, isOptional, isSet }): ChannelWrite[] => {
+  const channels = [...declaredChannels, ...lists.ghosts.map((ghost) => ghostChannel(ghost, resolve))];
+  const own = graph.nodes.map((node, at) => [
+    ...writesOf(node).flatMap(({ channel, expression: written, isOptional, isSet }): ChannelWrite[] => {
       const index = indexOf.get(channel);
       if (index === undefined) return [];
       const { declared } = channels[index]!;
@@ -55,9 +57,18 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
       const reducer = isSet ? undefined : graph.channels[index]!.reducer?.kind;
       // Mutation point: optional-write
       const optional = node.goes !== undefined || isOptional || mayWriteNothing(node, reducer);
+      const expression = written && lists.read(written);
       return [{ channel: index, expression, domain: declared, optional, isFree: writesFreely(node, reducer) }];
     }),
-  );
+    ...lists.ghosts.flatMap(({ writes }, ghost): ChannelWrite[] => {
+      const written = writes.get(at);
+      if (written === undefined) return [];
+      const channel = declaredChannels.length + ghost;
+      const { declared } = channels[channel]!;
+      const optional = node.goes !== undefined;
+      return [{ channel, expression: lists.read(written), domain: declared, optional, isFree: false }];
+    }),
+  ]);
   // The number and the items of sent tasks are unknown, so their writes have no expression.
   const writes = [...own, ...sent.map((node) => own[node]!.map((write) => ({ ...write, expression: undefined })))];
   const computed: ChannelWrite[][] = channels.map(() => []);
@@ -71,6 +82,29 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
   }
   return { channels, writes, computed, computedFrom };
 }
+
+/** See `list-facts.ts`. */
+function ghostChannel({ name, type, kind, list, role, initial }: GhostChannel, resolve: TypeNames): DataChannel {
+  const declared = kind === "len" ? LENGTHS : valueSetOfType(type, resolve);
+  const first = valueSetOfJson(initial ?? null);
+  const start = role === "memory" ? uniteValues(declared, first) : first;
+  return {
+    name,
+    declared,
+    domain: uniteValues(declared, start),
+    initial: start,
+    isGiven: role === "memory",
+    startsEmpty: false,
+    isForeign: false,
+    reducer: kind === "len" ? "sum" : "last",
+    list,
+  };
+}
+
+/** Every length of a list that fits into memory. */
+const LENGTHS = numbersAsValues(
+  intersectNumbers(ALL_INTEGERS, intersectNumbers(numbersCompared(">=", 0), numbersCompared("<=", 2 ** 32))),
+);
 
 function initialValues(channel: BoundGraph["channels"][number], declared: ValueSet): ValueSet {
   // Mutation point: input-values

@@ -39,7 +39,6 @@ export function jumpGroups(model: ControlModel, node: ControlNode, apart: readon
   for (const roots of [own, ...targets.map((target) => [target])]) {
     const branch = branchFrom(model, roots, reads);
     size += branch.nodes.size;
-    // Mutation point: jumping-branch
     if (branch.dependsOnOthers || size > MAX_SIZE) return [whole];
     branches.push(branch);
   }

@@ -7,6 +7,7 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import type * as Net from "../control/net.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Formula } from "./formula.ts";
+import type { ListFacts } from "./list-facts.ts";
 import type { TermTable } from "./terms.ts";
 import type { ValueSet } from "./value-set.ts";
 
@@ -25,6 +26,7 @@ export interface ControlModel {
   readonly barrierOfPlace: Int32Array;
   readonly terms: TermTable;
   readonly data: DataModel;
+  readonly lists: ListFacts;
 }
 
 export interface ControlNode extends Net.NodeRoutes<Routing> {
@@ -133,6 +135,8 @@ export interface DataChannel {
   /** The outside world decides the value of every write. */
   readonly isForeign: boolean;
   readonly reducer: "last" | "append" | "sum" | "min" | "max" | "merge" | "union" | "function" | undefined;
+  /** Of `len(xs)` and `last(xs)` (`list-facts.ts`): the list. */
+  readonly list?: number;
 }
 
 export interface ChannelWrite {

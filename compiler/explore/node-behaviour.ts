@@ -5,6 +5,7 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import { FINALLY, setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
 import { definedFormula, isTotal } from "./defined-formula.ts";
 import { ALWAYS, type Formula } from "./formula.ts";
+import type { ListFacts } from "./list-facts.ts";
 import type { ControlNode, DataModel } from "./model.ts";
 import { channelsOf, type TermTable } from "./terms.ts";
 
@@ -16,8 +17,8 @@ export function isForeignCall({ call }: BoundNode): boolean {
 }
 
 /** See `ControlNode.fails`. */
-export function failureOf(terms: TermTable, node: BoundNode): ControlNode["fails"] {
-  if (cannotFail(terms, node)) return "never";
+export function failureOf(terms: TermTable, node: BoundNode, lists: ListFacts): ControlNode["fails"] {
+  if (cannotFail(terms, node, lists)) return "never";
   // An answer that does not fit is refused, so a question fails only when its deadline has passed. A signal that does not fit
   // can arrive before the node waits for it.
   const isAnswered = node.call.kind === "builtin" && node.call.signature.name === "ask";
@@ -108,17 +109,17 @@ function keepsItems({ channels, nodes, entry }: BoundGraph, index: number): bool
 }
 
 /** The formula under which the expression of a node has a value; `undefined` if it always has one. */
-export function definedWhere(terms: TermTable, { call, each }: BoundNode): Formula | undefined {
+export function definedWhere(terms: TermTable, { call, each }: BoundNode, lists: ListFacts): Formula | undefined {
   if (call.kind !== "expression" || each !== undefined) return undefined;
-  const defined = definedFormula(terms, call.expression.expression);
+  const defined = definedFormula(terms, lists.read(call.expression.expression));
   return defined === ALWAYS ? undefined : defined;
 }
 
 /** Whether a node fails only where its `defined` formula is false: a total expression whose type fits its channels. */
-function cannotFail(terms: TermTable, { call, each, timeout }: BoundNode): boolean {
+function cannotFail(terms: TermTable, { call, each, timeout }: BoundNode, lists: ListFacts): boolean {
   if (call.kind !== "expression" || each !== undefined || timeout !== undefined) return false;
   const { expression, type } = call.expression;
-  return isTotal(terms, expression) && !hasOpaquePart(type);
+  return isTotal(terms, lists.read(expression)) && !hasOpaquePart(type);
 }
 
 /** Whether a value of the type is checked only when it is written, as for TypeScript types outside of the language. */

@@ -62,7 +62,7 @@ export function findTermLiveness(model: ControlModel, track: boolean): TermLiven
   return {
     tracked,
     live: liveness(model, tracked, reads, successors),
-    entangled: entangledTerms([startReads, ...reads], isCut),
+    entangled: entangledTerms(model, [startReads, ...reads], isCut),
     isOpen: openTerms(model, startReads, reads, successors),
     isFresh: (node, id) => {
       const { channels } = model.terms.terms[id]!;
@@ -353,12 +353,12 @@ function isWrittenFreely(model: ControlModel, node: number, channel: number): bo
 }
 
 /** Different terms of one channel can exclude each other's values. Disjoint fields of a record cannot. */
-function entangledTerms(reads: readonly NodeReads[], isCut: boolean): ReadonlySet<number> {
+function entangledTerms({ data }: ControlModel, reads: readonly NodeReads[], isCut: boolean): ReadonlySet<number> {
   const byChannel = new Map<number, Set<Term>>();
   for (const { edges, inside, asserted } of reads) {
     for (const formula of [...edges, ...inside, ...asserted]) {
       for (const term of termsOf(formula)) {
-        for (const channel of term.channels) {
+        for (const channel of term.channels.flatMap((own) => [own, data.channels[own]?.list ?? own])) {
           const known = byChannel.get(channel);
           if (known === undefined) byChannel.set(channel, new Set([term]));
           else known.add(term);
@@ -371,7 +371,9 @@ function entangledTerms(reads: readonly NodeReads[], isCut: boolean): ReadonlySe
     // If not all terms are tracked, no run is exact.
     if (isCut) for (const term of terms) found.add(term.id);
     if (terms.size < 2 || isCut) continue;
-    const paths = [...terms].map((term) => term.path);
+    // The length of a list and its items depend on each other.
+    const isOfList = ({ channels }: Term): boolean => channels.some((own) => data.channels[own]?.list !== undefined);
+    const paths = [...terms].map((term) => (isOfList(term) ? undefined : term.path));
     const areApart = paths.every(
       (path, index) =>
         path !== undefined &&

@@ -7,7 +7,7 @@ import { sample } from "../support/depth.ts";
 import { generateGraph } from "./engine/generate.ts";
 import { judge } from "./engine/judge.ts";
 import { plantCompiler } from "./engine/plant-compiler.ts";
-import { PLANTED_MISTAKES } from "./engine/planted-mistakes.ts";
+import { PLANTED_IN_GROUPS, PLANTED_MISTAKES } from "./engine/planted-mistakes.ts";
 
 /** Maximum number of graphs with the construct that are judged for one mistake. */
 const GRAPHS = 1500;
@@ -57,7 +57,9 @@ test("every mutation finds its point and changes the text", () => {
 
 test("every mutation point of the compiler is used", () => {
   const used = new Set(
-    PLANTED_MISTAKES.flatMap(({ mutations }) => mutations.map(({ file, point }) => `${file}: ${point}`)),
+    [...PLANTED_MISTAKES, ...PLANTED_IN_GROUPS].flatMap(({ mutations }) =>
+      mutations.map(({ file, point }) => `${file}: ${point}`),
+    ),
   );
   const files = readdirSync(compiler, { recursive: true, encoding: "utf8" })
     .map((file) => file.split(sep).join("/"))

@@ -34,6 +34,7 @@ export function addConstructs(text: string, random: Random): string {
   if (random.chance(0.6)) draft.items();
   if (random.chance(0.2)) draft.derive();
   if (random.chance(0.35)) draft.settle();
+  if (random.chance(0.2)) draft.growingList();
   return draft.text();
 }
 
@@ -169,6 +170,32 @@ class Enriched {
       "len([r for r in rows if r.n > 0]) > 0",
     ]);
     this.#condition(condition);
+  }
+
+  /** A list to which expressions append, and conditions on its length and its last item. */
+  growingList(): void {
+    const random = this.#random;
+    const start = random.chance(0.3) ? " = [1]" : "";
+    this.#added.push(`  state grown: int[]${start} reduce append`);
+    for (const node of this.#some(3, (each) => isPlainCode(each) && each.into === undefined)) {
+      node.into = "grown";
+      node.call = random.pick(["1", "2", "[1, 2]", "[2, 1]", "count", "len(grown)"]);
+      node.policies = node.policies.filter((policy) => !OF_FUNCTIONS.test(policy));
+    }
+    for (let round = 0; round < 2; round++) {
+      this.#condition(
+        random.pick([
+          "len(grown) < 2",
+          "len(grown) < 3",
+          "len(grown) == 1",
+          "len(grown) > 1",
+          "last(grown) == 1",
+          "last(grown) == null",
+          "(last(grown) ?? 0) > 1",
+          "len(grown) > 1 && last(grown) == 2",
+        ]),
+      );
+    }
   }
 
   /** Replaces the condition of an edge whose other edge is `otherwise` or `else`. */

@@ -69,6 +69,8 @@ const IN_TEXT: Readonly<Record<string, RegExp>> = {
   "no reducer": /^ *(state|output) \w+: (?!.* reduce)/m,
   "reduce last": /reduce last/,
   "reduce append": /reduce append/,
+  "length of a growing list": /len\(grown\)/,
+  "last item of a growing list": /last\(grown\)/,
   "reduce sum": /reduce sum/,
   "reduce min": /reduce min/,
   "reduce max": /reduce max/,

@@ -20,6 +20,7 @@ const EVALUATE = "explore/evaluate-abstractly.ts";
 const NUMBERS = "explore/number-set.ts";
 const COMBINE = "explore/combine-routes.ts";
 const FIRE = "explore/fire-barriers.ts";
+const LISTS = "explore/list-facts.ts";
 const JUMPS = "explore/jump-outcomes.ts";
 const OUTCOMES = "explore/outcomes.ts";
 const STEPS = "explore/step-transitions.ts";
@@ -35,6 +36,11 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     name: "an empty `for` writes",
     mutations: [mutation(DATA, "empty-for", `return false;`)],
     where: / for item in .* into /,
+  },
+  {
+    name: "a list that `[1, 2]` is appended to grows by one item",
+    mutations: [mutation(LISTS, "appended-items", swap("appended.count", "1"))],
+    where: /len\(grown\)/,
   },
   {
     name: "of several targets only the first is signalled",
@@ -343,5 +349,18 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     name: "runs continue after a broken assertion",
     mutations: [mutation(STEPS, "asserted-step", `const flags = 0;`)],
     where: /assert .* at n\d+$/m,
+  },
+];
+
+const GROUPS = "explore/jump-groups.ts";
+
+/** Searches for groups among few targets, too. The oracle of jumps uses it, because random graphs have few targets. */
+export const GROUPS_OF_FEW: Mutation = mutation(GROUPS, "few-targets", "");
+
+/** Mistakes in the groups of jump targets; they show only with `GROUPS_OF_FEW`. */
+export const PLANTED_IN_GROUPS: readonly PlantedMistake[] = [
+  {
+    name: "branches that share a place are independent",
+    mutations: [GROUPS_OF_FEW, mutation(GROUPS, "branches-meet", swap("meet(a.nodes, b.nodes) ||", ""))],
   },
 ];
