@@ -47,7 +47,10 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
       reducer: replaced.has(channel.name) || mergesById(channel) ? "function" : channel.reducer?.kind,
     };
   });
-  const channels = [...declaredChannels, ...lists.ghosts.map((ghost) => ghostChannel(ghost, resolve))];
+  const channels = [
+    ...declaredChannels,
+    ...lists.ghosts.map((ghost) => ghostChannel(ghost, resolve, graph.entry === FINALLY)),
+  ];
   const own = graph.nodes.map((node, at) => [
     ...writesOf(node).flatMap(({ channel, expression: written, isOptional, isSet }): ChannelWrite[] => {
       const index = indexOf.get(channel);
@@ -84,15 +87,21 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
 }
 
 /** See `list-facts.ts`. */
-function ghostChannel({ name, type, kind, list, role, initial }: GhostChannel, resolve: TypeNames): DataChannel {
+function ghostChannel(
+  { name, type, kind, list, role, initial }: GhostChannel,
+  resolve: TypeNames,
+  startsUnknown: boolean,
+): DataChannel {
   const declared = kind === "len" ? LENGTHS : valueSetOfType(type, resolve);
   const first = valueSetOfJson(initial ?? null);
-  const start = role === "memory" ? uniteValues(declared, first) : first;
+  const start = role === "memory" || startsUnknown ? uniteValues(declared, first) : first;
+  const domain = kind === "last" && startsUnknown ? uniteValues(declared, NULL_ONLY) : uniteValues(declared, start);
   return {
     name,
     declared,
-    domain: uniteValues(declared, start),
-    initial: start,
+    domain,
+    initial: startsUnknown ? domain : start,
+    startsUnknown,
     isGiven: role === "memory",
     startsEmpty: false,
     isForeign: false,
