@@ -126,6 +126,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   graph: "a.ngraph",
   plan: "p.ngraph",
   explain: "NG301",
+  logs: "t",
   new: "directory",
   help: "",
   doctor: "",
