@@ -43,11 +43,6 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     where: /len\(grown\)/,
   },
   {
-    name: "a run continues after a broken assertion",
-    mutations: [mutation(STEPS, "asserted-step", "const flags = 0;")],
-    where: /assert .* at /,
-  },
-  {
     name: "of several targets only the first is signalled",
     mutations: [
       mutation(
