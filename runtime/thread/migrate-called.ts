@@ -94,6 +94,8 @@ async function migrateCall(
   const call = { namespace, program, stored, latest };
   const found = isOpen ? await loadWrites(store, threadId, stored.id) : [];
   const writes = moveCalledWrites(found, stored, place);
+  // Of a run that does not continue, only the memory matters.
+  if (!isOpen && (program === undefined || memoryOf(program, open) === undefined)) return undefined;
   const isCurrent = program === undefined || stored.digest === program.table.digest;
   if (isCurrent) return { call: { ...call, checkpoint: { ...open, ...withWrites(open, writes) } }, problems: [] };
   const moved = isOpen ? open : memoryOf(program, open);

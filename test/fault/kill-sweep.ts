@@ -8,7 +8,7 @@ import { expect } from "vitest";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import type { Store, Table } from "../../runtime/index.ts";
 import { runProgram } from "../stores/program.ts";
-import { driveToEnd, killEngine, THREAD } from "./kill-graph.ts";
+import { driveToEnd, killEngines, THREAD } from "./kill-graph.ts";
 import { type BodyEntry, readLedger } from "./kill-ledger.ts";
 import type { KillPlace } from "./kill-place.ts";
 import type { KillPoint } from "./kill-points.ts";
@@ -58,7 +58,7 @@ export async function runTrial(trial: Trial, seen: Seen = nothingSeen()): Promis
   }
   const store = trial.place.open();
   try {
-    await driveToEnd(killEngine(trial.table, store, trial.ledger));
+    await driveToEnd(killEngines(trial.table, store, trial.ledger));
     expectNothingRepeated(trial, seen);
     return { result: await readResult(trial, store, seen), killed, left };
   } finally {

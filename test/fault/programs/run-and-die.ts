@@ -6,7 +6,7 @@
  */
 import { readFileSync, writeSync } from "node:fs";
 import type { Table } from "../../../runtime/index.ts";
-import { driveToEnd, killEngine } from "../kill-graph.ts";
+import { driveToEnd, killEngines } from "../kill-graph.ts";
 import { noting } from "../kill-ledger.ts";
 import { takePictures } from "../kill-pictures.ts";
 import { type KillPoint, watchPoints } from "../kill-points.ts";
@@ -21,7 +21,7 @@ watchPoints(place, (point) => {
   points.push(point);
 });
 const store = openStore(place);
-await driveToEnd(killEngine(JSON.parse(readFileSync(tableFile, "utf8")) as Table, noting(store, ledger), ledger));
+await driveToEnd(killEngines(JSON.parse(readFileSync(tableFile, "utf8")) as Table, noting(store, ledger), ledger));
 if (camera !== undefined) {
   camera.develop();
   process.kill(process.pid, "SIGKILL");
