@@ -1,0 +1,71 @@
+/** Random graphs with a `finally` part: the verdict of each part, compared with that of a graph without parts. */
+import { describe, expect, test } from "vitest";
+import { checkGraph } from "../../compiler/checks/check-graph.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import { generateGraph } from "../proofs/engine/generate.ts";
+import { isFull, scale } from "../support/depth.ts";
+import { bindText } from "./support/bind-text.ts";
+
+const SEEDS = scale(150, 5);
+
+/** The last graph of a text, checked; `undefined` if it does not bind. */
+function checkLast(text: string): ReturnType<typeof checkGraph> | undefined {
+  const { graphs } = bindText(text);
+  const graph = graphs.at(-1);
+  return graph === undefined || graph.hasErrors ? undefined : checkGraph(graph);
+}
+
+const END = /\n\}\s*$/;
+/** Findings that the two graphs have, each once. */
+const shown = (found: readonly Diagnostic[]): string[] =>
+  [...new Set(found.map(({ code, severity, message }) => `${severity} ${code} ${message}`))].toSorted();
+
+describe("a graph with a `finally` part", () => {
+  test("its main part has the findings and the verdict of the graph without it", { timeout: 300_000 }, () => {
+    let compared = 0;
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const text = generateGraph(seed);
+      const alone = checkLast(text);
+      const both = checkLast(text.replace(END, `\n  node at_the_end = act("end")\n  finally -> at_the_end\n}`));
+      expect(both === undefined, `seed ${seed}`).toBe(alone === undefined);
+      if (alone === undefined || both === undefined) continue;
+      compared++;
+      expect(shown(both.diagnostics), `seed ${seed}\n${text}`).toEqual(shown(alone.diagnostics));
+      expect(both.verdict?.kind, `seed ${seed}`).toBe(alone.verdict?.kind);
+    }
+    expect(compared).toBeGreaterThan(SEEDS / 5);
+  });
+
+  test(
+    "what holds for it with any values of the channels holds for the same graph from `start`",
+    { timeout: 300_000 },
+    () => {
+      let sound = 0;
+      let errors = 0;
+      for (let seed = 0; seed < SEEDS; seed++) {
+        const text = generateGraph(seed);
+        const head = text.lastIndexOf("\ngraph ");
+        const moved = `${text.slice(0, head)}${text.slice(head).replace(/^ {2}start ->/gm, "  finally ->")}`;
+        const ending = checkLast(moved.replace(END, `\n  node alone = act("alone")\n  start -> alone -> end\n}`));
+        const own = checkLast(text);
+        if (own === undefined || ending === undefined) continue;
+        const codes = new Set(own.diagnostics.map(({ code }) => code));
+        if (ending.verdict?.kind === "sound") {
+          sound++;
+          expect(
+            own.diagnostics.filter(({ severity }) => severity === "error"),
+            `seed ${seed}\n${text}`,
+          ).toEqual([]);
+        }
+        for (const { code, severity, trace } of ending.diagnostics) {
+          if (severity !== "error" || trace?.[0]?.entry !== "finally" || code === "NG213") continue;
+          errors++;
+          expect([...codes], `seed ${seed}\n${text}`).toContain(code);
+        }
+      }
+      if (!isFull) return;
+      expect(sound).toBeGreaterThan(2);
+      expect(errors).toBeGreaterThan(0);
+    },
+  );
+});
