@@ -109,6 +109,7 @@ const STORED: Readonly<Record<string, string>> = {
   update: "t '{\"x\": 1}'",
   migrate: "t",
   signal: "t go 1",
+  rollback: "t",
   threads: "",
   prune: "t --keep-last 1",
   delete: "t",
