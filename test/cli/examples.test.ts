@@ -53,6 +53,23 @@ describe.each(["ngraph", "yaml"])("examples as %s", (spelling) => {
     expect(project.read("examples/ship-auth/out/gateway.txt")).toContain("authService");
   });
 
+  test("trip cancels what it has reserved", () => {
+    const booked = examples().json([
+      "run",
+      `examples/trip/trip.${spelling}`,
+      "--input",
+      '{"trip":{"traveller":"Ann"}}',
+    ]);
+    expect(booked).toMatchObject({ status: 0, document: { status: "completed" } });
+    const input = '{"trip":{"traveller":"Ann","soldOut":"car"}}';
+    const { status, document } = examples().json(["run", `examples/trip/trip.${spelling}`, "--input", input]);
+    expect(status).toBe(1);
+    expect(document).toMatchObject({
+      status: "rolled_back",
+      rollback: { undone: [{ task: "bookHotel" }, { task: "bookFlight" }], open: [] },
+    });
+  });
+
   test("refund waits for an answer, a signal and a time", () => {
     const project = examples();
     const order = '{"order": "7", "amount": 20}';
