@@ -115,7 +115,6 @@ export function saveEnd(
   // A run whose `finally` part was interrupted returns the error again.
   const keepsError = end.status === "failed" || run.outcome !== undefined || run.isFinally;
   return run.writer?.save(phase, {
-    // Mutation point: ending-status
     status: continues || end.drained === true ? "running" : end.status,
     ends: !continues,
     step,

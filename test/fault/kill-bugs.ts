@@ -69,10 +69,6 @@ export const KILL_BUGS: readonly PlantedBug[] = [
     edits: [mutation("step/finally-part.ts", "continued-finally", swap("called === undefined", "called !== null"))],
   },
   {
-    name: "a run is over before its `finally` part has run",
-    edits: [mutation("run/run-end.ts", "ending-status", swap("continues || ", ""))],
-  },
-  {
     name: "idempotency keys depend on the process",
     edits: [
       mutation("step/task-context.ts", "idempotency-key", (code) => {
