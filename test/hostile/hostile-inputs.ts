@@ -2,6 +2,7 @@
 
 import type { HostileInput } from "./hostile-input.ts";
 import { MORE_HOSTILE_INPUTS } from "./more-hostile-inputs.ts";
+import { THREAD_HOSTILE_INPUTS } from "./thread-hostile-inputs.ts";
 
 const GRAPH = "graph g {\n  output o: int\n  node n = 1 into o\n  start -> n\n}\n";
 const OK = { "a.ngraph": GRAPH };
@@ -471,6 +472,7 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
     args: ["check", "a.ngraph"],
   },
   ...MORE_HOSTILE_INPUTS,
+  ...THREAD_HOSTILE_INPUTS,
 ];
 
 function entries(
