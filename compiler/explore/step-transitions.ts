@@ -206,7 +206,9 @@ function possibility(
           ? { set: model.terms.terms[id]!.domain, exact: at.isOpen(id, set) }
           : tracker.valueOf(at.state.environment, position);
       const met = intersectValues(known.set, set);
-      isSure &&= known.exact || sameValues(met, known.set);
+      // An opaque term has one definite value, so a set of values does not show that each of them is possible.
+      const isKnown = known.exact && (model.terms.terms[id]!.channel !== undefined || at.isOpen(id, set));
+      isSure &&= isKnown || sameValues(met, known.set);
       return !isNothing(met);
     });
     if (!isMet) continue;
