@@ -9,7 +9,6 @@ export function singleJumps(model: ControlModel, node: ControlNode): readonly Ou
   const found = (node.jumps ?? []).map((target) =>
     jump(model, node, [target], [], `goto ${nameOf(model, target)}`, false),
   );
-  // Mutation point: goto-rollback
   if (node.jumpsBack) found.push(jumpBack(model, node, false));
   return found;
 }

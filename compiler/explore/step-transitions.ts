@@ -610,7 +610,6 @@ function isKeptRollback({ exclusive, chosen }: Partial): boolean {
 }
 
 /** R3: the run ends with this step. All other signals, and those that barriers hold, are dropped. */
-// Mutation point: rollback-ends
 function rollBack({ flags, chosen }: Partial): Transition {
   return {
     key: ROLLED_BACK_KEY,
