@@ -61,11 +61,6 @@ export interface Proof {
   readonly span: Span;
 }
 
-/** Whether the graph is the part that `finally` leads to. */
-export function isFinallyPart({ graph }: Pick<CheckContext, "graph">): boolean {
-  return graph.entry === FINALLY;
-}
-
 export function createCheckContext(
   graph: BoundGraph,
   report: (diagnostic: Diagnostic) => void,

@@ -67,7 +67,6 @@ export const SCALAR_OR_NULL: Shape<string | number | boolean | null> = { kind: "
 export const COUNT: Shape<number> = { kind: "number", least: 1, whole: true };
 export const ORDINAL: Shape<number> = { kind: "number", least: 0, whole: true };
 export const AMOUNT: Shape<number> = { kind: "number", least: 0, whole: false };
-export const MILLISECONDS = AMOUNT;
 export const YES: Shape<true> = { kind: "oneOf", values: [true] };
 
 /** Any JSON value, for fields of type `T`. */

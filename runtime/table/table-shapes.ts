@@ -15,7 +15,6 @@ import {
   index,
   indexOr,
   list,
-  MILLISECONDS,
   namedList,
   nested,
   nullable,
@@ -204,7 +203,7 @@ const ROUTES = list(
   }),
 );
 
-const BACKOFF = record<{ readonly min: number; readonly max: number }>({ min: MILLISECONDS, max: MILLISECONDS });
+const BACKOFF = record<{ readonly min: number; readonly max: number }>({ min: AMOUNT, max: AMOUNT });
 
 const NODE = record<NodeSpec>({
   name: TEXT,
@@ -221,9 +220,9 @@ const NODE = record<NodeSpec>({
   ),
   output: optional(OUTPUT),
   tries: optional(record<NonNullable<NodeSpec["tries"]>>({ attempts: COUNT, backoff: optional(BACKOFF) })),
-  timeout: optional(MILLISECONDS),
-  within: optional(MILLISECONDS),
-  cache: optional(record<NonNullable<NodeSpec["cache"]>>({ for: nullable(MILLISECONDS) })),
+  timeout: optional(AMOUNT),
+  within: optional(AMOUNT),
+  cache: optional(record<NonNullable<NodeSpec["cache"]>>({ for: nullable(AMOUNT) })),
   pauseBefore: optional(YES),
   pauseAfter: optional(YES),
   goes: optional(list(NODE_OR_BUILTIN)),
@@ -232,7 +231,7 @@ const NODE = record<NodeSpec>({
     record<UndoSpec>({
       call: variants<UndoCallSpec, "kind">("kind", { function: CALLS.function, builtin: CALLS.builtin }),
       tries: optional(record<NonNullable<NodeSpec["tries"]>>({ attempts: COUNT, backoff: optional(BACKOFF) })),
-      timeout: optional(MILLISECONDS),
+      timeout: optional(AMOUNT),
     }),
   ),
   was: FORMER_NAMES,
@@ -272,8 +271,8 @@ const TASK = record<TaskSpec>({
   checks: list(CALL),
   tries: COUNT,
   backoff: optional(BACKOFF),
-  timeout: optional(MILLISECONDS),
-  estimate: optional(MILLISECONDS),
+  timeout: optional(AMOUNT),
+  estimate: optional(AMOUNT),
   cache: optional(record<NonNullable<TaskSpec["cache"]>>({ inputs: list(TEXT) })),
 });
 
