@@ -110,6 +110,7 @@ class Drive {
         ? {}
         : { expected: (task) => options.expected?.(`${prefix}${program.plan.tasks[task]?.name ?? ""}`) }),
       skips: (task) => this.#skips(program.tasks[task] as TaskCode),
+      keeps: (task) => this.#holdsStill(task),
       ...(ledger === undefined
         ? {}
         : {
@@ -240,7 +241,6 @@ class Drive {
 
   async #work(task: TaskCode): Promise<void> {
     const { program, run, options, emit, prefix } = this.#request;
-    if (this.#holdsStill(task.index)) return this.#scheduler.settle(task.index, { status: "done" });
     const seen = this.#doneBefore(task);
     const condition = this.#conditionFailed.get(task.index);
     const end: PlanTaskEnd =

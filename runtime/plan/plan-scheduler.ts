@@ -60,6 +60,8 @@ export interface PlanSchedulerOptions {
   readonly onTransition?: (transition: TaskTransition) => void;
   /** Called before a task starts: returns why the task is skipped instead, `undefined` to start it. */
   readonly skips?: (task: TaskIndex) => string | undefined;
+  /** Called before a task becomes ready: whether it is done without running, because an earlier result holds. */
+  readonly keeps?: (task: TaskIndex) => boolean;
   /** Called before a task starts: whether tasks of other plans of the run let it. Always, by default. */
   readonly hold?: (task: TaskIndex) => HoldResult;
   /** A task that `hold` has refused ends without having started. */
@@ -108,6 +110,7 @@ class Scheduler implements PlanScheduler {
       onTransition: options.onTransition,
       onReady: (task) => this.#ready.add(task),
       onEnd: (task) => this.priorities.finish(task),
+      keeps: options.keeps,
     });
   }
 
@@ -128,6 +131,11 @@ class Scheduler implements PlanScheduler {
     for (const task of this.#endedBefore) this.#states.propagate(task);
     for (const [task, { after }] of this.#plan.tasks.entries()) {
       if (this.#states.status(task) !== "pending" || after.length > 0) continue;
+      if (this.#options.keeps?.(task) === true) {
+        this.#states.transition(task, "done", "restored");
+        this.#states.propagate(task);
+        continue;
+      }
       this.#states.transition(task, "ready");
       this.#ready.add(task);
     }

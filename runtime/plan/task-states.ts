@@ -34,7 +34,8 @@ export interface TaskStates {
 }
 
 /**
- * @param hooks `onReady` is called once for each task that becomes ready, `onEnd` once for each task that ends
+ * @param hooks `onReady` is called once for each task that becomes ready, `onEnd` once for each task that ends, `keeps`
+ * before a task becomes ready: whether it is done without running, because the result of an earlier run holds
  */
 export function createTaskStates(
   plan: PlanTable,
@@ -42,6 +43,7 @@ export function createTaskStates(
     readonly onTransition: ((transition: TaskTransition) => void) | undefined;
     readonly onReady: (task: TaskIndex) => void;
     readonly onEnd: (task: TaskIndex) => void;
+    readonly keeps: ((task: TaskIndex) => boolean) | undefined;
   },
 ): TaskStates {
   const successors = successorsOf(plan);
@@ -86,6 +88,7 @@ export function createTaskStates(
     if (spec === undefined) return false;
     if (isTriggered(task)) {
       if (stopped) return end(task, "cancelled", "stopped");
+      if (hooks.keeps?.(task) === true) return end(task, "done", "restored");
       transition(task, "ready");
       hooks.onReady(task);
       return false;
