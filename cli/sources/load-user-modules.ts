@@ -79,10 +79,14 @@ async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Re
   }
 }
 
+/** The bundles in the making. They share the process of esbuild. */
+let bundling = 0;
+
 async function bundle(modules: readonly UserModule[], outfile: string): Promise<string> {
   const { build, stop } = (await importModule("esbuild")) as typeof import("esbuild");
   // Two graph files may import different files as "./nodes.ts", so each import is resolved from its own directory.
   const entry = modules.map((_, index) => `export * as m${index} from "ngraph-import:${index}";`).join("\n");
+  bundling++;
   try {
     const result = await build({
       stdin: { contents: entry, resolveDir: process.cwd(), loader: "js" },
@@ -113,7 +117,7 @@ async function bundle(modules: readonly UserModule[], outfile: string): Promise<
     });
   } finally {
     // User code may replace functions that the connection to the process of esbuild uses.
-    await stop();
+    if (--bundling === 0) await stop();
   }
 }
 
