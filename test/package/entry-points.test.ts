@@ -40,7 +40,7 @@ export async function main(): Promise<void> {
   const store: Store = new SqliteStore("runs.db");
   const engine = createEngine(table, { functions: { double: (n: number) => n * 2 }, store });
   const result: RunResult = await engine.run({ n: 1 }, { thread: "42" });
-  const status: "completed" | "incomplete" | "paused" | "failed" | "limit" | "cancelled" = result.status;
+  const status: "completed" | "incomplete" | "paused" | "failed" | "limit" | "cancelled" | "rolled_back" = result.status;
   const [pause] = result.pauses;
   if (pause !== undefined) await engine.resume("42", { answers: { [pause.id]: "yes" } });
   for await (const event of engine.stream({ n: 1 })) void event.type;
