@@ -40,6 +40,7 @@ const FULL_ONLY = [
   "test/emit/type-check.test.ts",
   "test/fault/planted-bugs.test.ts",
   "test/fault/planted-edits.test.ts",
+  "test/fault/planted-rollbacks.test.ts",
   "test/fault/planted-waits.test.ts",
   "test/grammar/flat-inputs.test.ts",
   "test/lower/lower-large.test.ts",
