@@ -57,7 +57,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
       if (info.lastRun !== null) await endLastRun(info.lastRun, log.runs, output);
       const dead = await endDeadRuns(log.runs, info.runId);
       for (const command of dead) output.note(`ended a command of an earlier run: ${command}`);
-      log.open(info.runId, file, info.thread, session.redact);
+      log.open(info, file, session.redact, session.hasSecrets);
       started = info;
     },
     onEvent(event) {

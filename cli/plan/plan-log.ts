@@ -22,10 +22,15 @@ export class PlanLog {
   }
 
   /** @throws CommandError when the directory cannot be created */
-  open(runId: string, planFile: string, thread: string | null, redact: (text: string) => string): void {
+  open(
+    { runId, thread }: { readonly runId: string; readonly thread: string | null },
+    planFile: string,
+    redact: (text: string) => string,
+    hasSecrets: boolean,
+  ): void {
     const directory = createRunDirectory(this.runs, runId, planFile, thread);
     this.#directory = directory;
-    this.#outputs = createOutputLogs(directory, redact);
+    this.#outputs = createOutputLogs(directory, redact, hasSecrets);
     this.#recorder = processRecorder(directory, redact);
   }
 

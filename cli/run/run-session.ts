@@ -57,6 +57,7 @@ export interface RunSession {
   };
   /** Replaces the values of the table's secrets in a text. */
   redact(text: string): string;
+  readonly hasSecrets: boolean;
   /** Prints the thread's id before the first node starts: a node may end the process. */
   announce(thread: string | null | undefined, isResumed: boolean): void;
   /** Runs `work` as the current run of this process; afterwards user code cannot change its result. */
@@ -75,7 +76,8 @@ export async function openRunSession(
   const allow = allowedEffects(options.allow, file);
   refuseUserCode(table, allow, options.builtins);
   refuseManyPaths(table);
-  const redact = createRedactor(new Map(secretNames(table).map((name) => [name, process.env[name] ?? ""])));
+  const secrets = secretNames(table);
+  const redact = createRedactor(new Map(secrets.map((name) => [name, process.env[name] ?? ""])));
   redactUserErrors(redact);
   const [{ builtinNodes }, { createPrint }, code, llm] = await Promise.all([
     import("../../stdlib/builtin-nodes.ts"),
@@ -109,6 +111,7 @@ export async function openRunSession(
       ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
     },
     redact,
+    hasSecrets: secrets.length > 0,
     announce(thread, isResumed) {
       stored = thread ?? undefined;
       if (thread === undefined || thread === null || store.isMemory) {

@@ -20,7 +20,7 @@ const LARGE: Readonly<Record<string, string>> = {
   "a large record": `graph g {\n node a = { ${times(60_000, (i) => `k${i}: 1`, ",")} }\n start -> a\n}`,
   "many conditions": `graph g {\n state s: bool = true\n node a = 1\n start -> a when ${times(MANY, () => "s", " && ")}\n}`,
   "a large union": `type T = ${times(MANY, (i) => `"a${i}"`, " | ")}\ngraph g {\n state s: T = "a1"\n node a = 1\n start -> a\n}`,
-  "a long `in` list": `graph g {\n state s: string = ""\n node a = s in [${times(MANY, (i) => `"a${i}"`, ",")}]\n start -> a\n}`,
+  "a long `in` list": `graph g {\n input s: string = ""\n node a = s in [${times(MANY, (i) => `"a${i}"`, ",")}]\n start -> a\n}`,
   "many members of a barrier": `graph g {\n node a = 1\n node b = 1\n start -> a\n all(${times(100_000, () => "a", ", ")}) -> b\n}`,
   "many unknown names": `graph g {\n${times(30_000, (i) => ` node a${i} = x${i}\n`)} start -> a1\n}`,
   "many imports": `import { ${times(60_000, (i) => `f${i}`, ", ")} } from "./none.ts"\n${GRAPH}`,

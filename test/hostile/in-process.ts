@@ -1,4 +1,6 @@
 /** Command lines that run in the process of the test. Starting a process costs more than most commands. */
+// esbuild starts its process in the directory in which it was loaded. The directories of the runs are deleted.
+import "esbuild";
 import { Writable } from "node:stream";
 import { report } from "../../cli/main.ts";
 import { enterStage } from "../../cli/process/stage.ts";
