@@ -4,6 +4,7 @@ import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { migrateCheckpoint } from "../../runtime/checkpoint/restore-run.ts";
+import { openUndosOf } from "../threads/checkpoint-undos.ts";
 import { findCheckpoint } from "../threads/find-checkpoint.ts";
 import { formatTable, formatTime } from "../output/format-values.ts";
 import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
@@ -29,11 +30,11 @@ export const historyCommand = defineCommand<HistoryOptions>({
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async ([thread = ""], options, output) => {
-    const { checkpoints, flag } = await withStore(
+    const { checkpoints, undos, flag } = await withStore(
       options.store,
       { mustExist: true, readOnly: true },
       async ({ store, flag }) => {
-        await latestOf(store, thread);
+        const latest = await latestOf(store, thread);
         const { limit, namespace } = options;
         const before = options.before === undefined ? undefined : await findCheckpoint(store, options.before, thread);
         const found = await store.list(thread, {
@@ -55,11 +56,18 @@ export const historyCommand = defineCommand<HistoryOptions>({
         const [head] = list;
         return {
           checkpoints: head === undefined ? [] : [await withStoredAnswers(store, head), ...list.slice(1)],
+          // A completed run keeps its log until the next one, and cannot be rolled back.
+          undos: hasEnded(latest) || head?.id !== latest.id ? [] : await openUndosOf(store, latest),
           flag,
         };
       },
     );
-    output.document({ version: 1, thread, checkpoints: checkpoints.map(checkpointDocument) });
+    output.document({
+      version: 1,
+      thread,
+      checkpoints: checkpoints.map(checkpointDocument),
+      ...(undos.length === 0 ? {} : { openUndos: undos }),
+    });
     output.result(
       isPlan(checkpoints)
         ? planHistory(checkpoints)
@@ -77,6 +85,7 @@ export const historyCommand = defineCommand<HistoryOptions>({
             ]),
           ),
     );
+    for (const { task, call } of undos) output.result(`open undo of ${task}: ${call}`);
     const oldest = checkpoints.at(-1);
     if (oldest !== undefined && oldest.parentId !== null && checkpoints.length >= (options.limit ?? DEFAULT_LIMIT)) {
       const { limit } = options;
@@ -90,8 +99,13 @@ export const historyCommand = defineCommand<HistoryOptions>({
 /** The default limit of stores (`ListOptions`). */
 const DEFAULT_LIMIT = 100;
 
-function shownStatus({ status, outcome, abandoned, finally: ended }: Checkpoint): string {
+function hasEnded({ status }: Checkpoint): boolean {
+  return status === "completed" || status === "incomplete";
+}
+
+function shownStatus({ status, outcome, abandoned, rollsBack, finally: ended }: Checkpoint): string {
   if (abandoned === true) return `${status} (abandoned)`;
+  if (rollsBack === true && status === "running" && outcome === undefined) return "running (rollback)";
   return outcome !== undefined && ended === undefined ? `${status} (finally after ${outcome.status})` : status;
 }
 

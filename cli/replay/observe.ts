@@ -1,7 +1,7 @@
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import { NodeError } from "../../runtime/interface/errors.ts";
 import type { RunEvent } from "../../runtime/interface/events.ts";
-import { END, type Table } from "../../runtime/table/table.ts";
+import { END, ROLLBACK, type Table } from "../../runtime/table/table.ts";
 import { routeBranches } from "../../runtime/table/route-branches.ts";
 import type { Replayed } from "./replay-trace.ts";
 
@@ -276,6 +276,7 @@ function routesByStep({ table, checkpoints, events, steps }: Replayed): StepRout
 }
 
 function nameOf(table: Table, node: number): string {
+  if (node === ROLLBACK) return "rollback";
   return table.nodes[node]?.name ?? "end";
 }
 

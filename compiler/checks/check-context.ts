@@ -4,7 +4,15 @@ import type { Diagnostic, Label, Place } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { sourceNames, targetNames } from "../../grammar/edge-syntax.ts";
-import { type BoundEdge, type BoundGraph, type BoundNode, END_NAME, FINALLY, START } from "../bind/bound-graph.ts";
+import {
+  type BoundEdge,
+  type BoundGraph,
+  type BoundNode,
+  END_NAME,
+  FINALLY,
+  START,
+  ROLLBACK_NAME,
+} from "../bind/bound-graph.ts";
 import { sourcesOf } from "../bind/edge-parts.ts";
 import { controlModel } from "../explore/build-model.ts";
 import type { ControlBarrier, Origin } from "../control/net.ts";
@@ -109,8 +117,9 @@ export function edgeOf({ graph }: CheckContext, origin: Origin | undefined): Bou
 /** The target of a barrier that never fires, and whether another edge runs it. */
 export function targetOf(
   { model, nodeName, reach }: CheckContext,
-  { index, target }: ControlBarrier,
+  barrier: ControlBarrier,
 ): { readonly target: string; readonly runsOtherwise: boolean } {
+  const { index, target } = barrier;
   const signals = ({ routing, errorRouting }: ControlNode): boolean =>
     [routing, errorRouting].some((from) => signalsOf(from).some(({ place }) => place === target));
   const runsOtherwise =
@@ -120,7 +129,15 @@ export function targetOf(
       model.barriers.some(
         (other) => other.index !== index && other.target === target && reach.barrierOpens[other.index] === 1,
       ));
-  return { target: nodeName(target), runsOtherwise };
+  return { target: targetName(nodeName, barrier), runsOtherwise };
+}
+
+/** The name of a barrier's target: a node, `end` or `rollback`. */
+export function targetName(
+  nodeName: CheckContext["nodeName"],
+  { target, rollsBack }: Pick<ControlBarrier, "target" | "rollsBack">,
+): string {
+  return rollsBack === true ? ROLLBACK_NAME : nodeName(target);
 }
 
 /** The reason why a property that only some jumps violate is not proven. */

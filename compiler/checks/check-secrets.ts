@@ -58,7 +58,7 @@ interface Carried {
 function reportLeaks(context: CheckContext): void {
   const { graph } = context;
   const carried = carriersOf(context);
-  for (const { call } of graph.nodes) {
+  for (const call of graph.nodes.flatMap((node) => [node.call, node.undo?.call ?? []].flat())) {
     if (call.kind !== "builtin") continue;
     for (const argument of call.args) {
       const sink = sinkOf(call, argument.name);
@@ -148,6 +148,7 @@ function literalsOf(graph: Ast.GraphDecl): { span: Span; text: string }[] {
     if (statement.kind === "Channel" && statement.initial !== undefined) pending.push(statement.initial);
     else if (statement.kind === "Node") {
       pending.push(statement.call);
+      for (const policy of statement.policies) if (policy.kind === "Undo") pending.push(policy.call);
       if (statement.each !== undefined) {
         pending.push(statement.each.list);
         if (statement.each.condition !== undefined) pending.push(statement.each.condition);

@@ -20,7 +20,7 @@ import { describeStuck, memberName, type Run, traceOf } from "../explore/runs.ts
 import type { DoubleRun } from "../explore/runs-twice.ts";
 import { choicesOf, signalsOf, successorsOf } from "../control/signals.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
-import { type CheckContext, edgeOf, targetOf } from "./check-context.ts";
+import { type CheckContext, edgeOf, targetName, targetOf } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
 import { isNgraph } from "./route-fixes.ts";
 
@@ -174,7 +174,7 @@ function reportLeftIncomplete(
     const present = barrier.members.filter((member) => places.includes(member.place));
     const missing = barrier.members.filter((member) => !places.includes(member.place));
     const handler = errorHandlerOf(context, barrier, missing);
-    const name = context.nodeName(barrier.target);
+    const name = targetName(context.nodeName, barrier);
     context.reportFinding(
       leftIncomplete(barrierPlace(context, barrier), {
         target: name,
@@ -202,7 +202,7 @@ function reportExclusiveInRound(context: CheckContext, found: ExclusiveMembers):
   const names = found.members.map((member) => memberName(context, barrier.members[member]!.nodes));
   const joined = found.members.flatMap((member) => barrier.members[member]!.nodes).map(context.nodeName);
   const rest = barrier.members.filter((_, position) => !found.members.includes(position));
-  const target = context.nodeName(barrier.target);
+  const target = targetName(context.nodeName, barrier);
   const replacement =
     rest.length === 0
       ? `any(${joined.join(", ")}) -> ${target}`
@@ -301,7 +301,7 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
     reported.add(barrier.index);
     context.reportFinding(
       signalLost(barrierPlace(context, barrier), {
-        target: context.nodeName(barrier.target),
+        target: targetName(context.nodeName, barrier),
         member: memberName(graph, member.nodes),
         sameStep,
         run: shownRun(graph, run, "a signal is lost"),

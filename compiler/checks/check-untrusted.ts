@@ -8,7 +8,7 @@ import { isQuoted, RAW } from "../expressions/type-command.ts";
 import type { CheckContext } from "./check-context.ts";
 import { outputPlace } from "./check-data.ts";
 import { namesIn } from "./check-secrets.ts";
-import { taintOf, untrustedFlow, type Source } from "./untrusted-flow.ts";
+import { taintOf, untrustedFlow, type Source, type Taint } from "./untrusted-flow.ts";
 
 /**
  * Reports NG412: untrusted text is run by a shell, or output of a model controls a request or a tool, and no person has
@@ -16,19 +16,24 @@ import { taintOf, untrustedFlow, type Source } from "./untrusted-flow.ts";
  */
 export function checkUntrusted(context: CheckContext): void {
   const { graph, model } = context;
-  if (!graph.nodes.some((node) => sinksOf(node).length > 0)) return;
-  const { before } = untrustedFlow(context);
+  if (!graph.nodes.some(({ call, undo }) => sinksOf(call).length > 0 || sinksOf(undo?.call).length > 0)) return;
+  const { before, inUndo } = untrustedFlow(context);
   const reported = new Set<BoundNode>();
   for (const { index } of model.nodes) {
     const node = context.node(index);
-    if (node.pauseBefore || reported.has(node)) continue;
-    for (const sink of sinksOf(node)) {
-      const source = taintOf(sink.expression, before[index]!, node, sink.wanted);
-      if (source === undefined) continue;
-      reported.add(node);
-      report(context, node, sink, source);
-      break;
-    }
+    if (reported.has(node)) continue;
+    const reportFirst = (call: BoundNode["call"] | undefined, taintAt: () => Taint): boolean => {
+      for (const sink of sinksOf(call)) {
+        const source = taintOf(sink.expression, taintAt(), node, sink.wanted);
+        if (source === undefined) continue;
+        reported.add(node);
+        report(context, node, sink, source);
+        return true;
+      }
+      return false;
+    };
+    if (!node.pauseBefore && reportFirst(node.call, () => before[index]!)) continue;
+    reportFirst(node.undo?.call, () => inUndo(index));
   }
 }
 
@@ -39,8 +44,8 @@ interface Sink extends Part {
   readonly wanted: "model" | "any";
 }
 
-function sinksOf({ call }: BoundNode): readonly Sink[] {
-  if (call.kind !== "builtin") return [];
+function sinksOf(call: BoundNode["call"] | undefined): readonly Sink[] {
+  if (call?.kind !== "builtin") return [];
   const whole = (effect: (argument: BoundArgument) => string): readonly Sink[] =>
     call.args.map((argument) => ({
       expression: argument.value.expression,

@@ -34,6 +34,8 @@ const CLEAN: Taint = { models: new Map(), others: new Map() };
 export interface UntrustedFlow {
   /** By model node: the taint when the node starts. */
   readonly before: readonly Taint[];
+  /** The taint that an `undo` of a model node reads: what the node has written, and what it has read. */
+  readonly inUndo: (index: number) => Taint;
   /** The taint that any node can leave behind. */
   readonly left: Taint;
 }
@@ -67,7 +69,11 @@ export function untrustedFlow(context: CheckContext): UntrustedFlow {
     // A memory channel starts with what an earlier run has left in it.
     const kept = { models: memories(graph, left.models), others: memories(graph, left.others) };
     const next: MutableTaint = { models: new Map(start.models), others: new Map(start.others) };
-    if (!merge(next, kept)) return { before, left };
+    if (!merge(next, kept)) {
+      // A rollback can begin before a person has seen the result at `pause after`.
+      const inUndo = (index: number): Taint => passThrough(context, index, before[index]!, false);
+      return { before, inUndo, left };
+    }
     start = next;
   }
 }
@@ -88,10 +94,10 @@ function memories(graph: BoundGraph, taint: ReadonlyMap<number, Source>): Readon
   return new Map([...taint].filter(([channel]) => graph.channels[channel]?.role === "memory"));
 }
 
-function passThrough(context: CheckContext, index: number, before: Taint): Taint {
+function passThrough(context: CheckContext, index: number, before: Taint, mayPause = true): Taint {
   const { graph } = context;
   const node = context.node(index);
-  if (node.pauseAfter) return CLEAN;
+  if (node.pauseAfter && mayPause) return CLEAN;
   // The person who answers can check all values that were written before.
   const waits = node.pauseBefore || (node.call.kind === "builtin" && node.call.signature.effects.includes("person"));
   const known = waits ? CLEAN : before;

@@ -151,10 +151,10 @@ export function traceOf(graph: StateGraph, run: Run): TraceStep[] {
 
 /** "stuck: publish has 1 of 2 (waits for rewrite)". */
 export function describeStuck(graph: StateGraph, barrier: number, places: readonly number[]): string {
-  const { members, target } = graph.model.barriers[barrier]!;
+  const { members, target, rollsBack } = graph.model.barriers[barrier]!;
   const missing = members.filter((member) => !places.includes(member.place));
   const names = missing.map((member) => memberName(graph, member.nodes)).join(", ");
-  const name = graph.model.nodes[target]?.name ?? "end";
+  const name = rollsBack === true ? "rollback" : (graph.model.nodes[target]?.name ?? "end");
   return `stuck: ${name} has ${members.length - missing.length} of ${members.length} (waits for ${names})`;
 }
 

@@ -6,10 +6,10 @@ import type { Store } from "../interface/store.ts";
 import { channelShapes, recordedShapes, reducerOf, type ChannelShapes } from "./channel-shapes.ts";
 import { presentChannels, underPresentNames, type PresentCheckpoint } from "./former-names.ts";
 import { hiddenChannel, UNDO_NAME } from "../table/hidden-channels.ts";
-import { findUndo, openUndos, readLog } from "./undo-log.ts";
+import { findUndo, openUndos, readLog, withDone } from "./undo-log.ts";
 import { drift, problemsOf, type DriftProblem } from "./drift-problem.ts";
 import { presentPauses } from "./present-pauses.ts";
-import { isResult } from "./restore-run.ts";
+import { isResult, undoneKeys } from "./restore-run.ts";
 import { ROLLBACK, type BarrierSpec, type Table } from "../table/table.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 
@@ -167,7 +167,7 @@ export function driftProblems(
 function undoProblems(program: Program, head: Checkpoint, writes: readonly PendingWrite[]): string[] {
   const results = [...(head.finished ?? []), ...writes].filter(isResult);
   const stored = results.flatMap(({ result }) => (result as unknown as StoredOutcome).undo ?? []);
-  const open = openUndos([...readLog(head.values[UNDO_NAME]), ...stored]);
+  const open = openUndos(withDone([...readLog(head.values[UNDO_NAME]), ...stored], undoneKeys(writes)));
   const lost = open.filter((entry) => entry.args !== undefined && findUndo(program, entry) === undefined);
   const lines = lost.map(
     ({ nodes, call }) => `node \`${nodes.join("/")}\` has no \`undo ${call}(…)\`, but a result of it is to be undone`,

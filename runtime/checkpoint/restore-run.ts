@@ -141,7 +141,7 @@ export function restoreRun(
   }
   run.ready = [...ready].sort((a, b) => a - b);
   // Mutation point: restored-undone
-  for (const write of writes) if (isUndone(write)) run.undone.add(write.taskId.slice(UNDONE.length));
+  for (const key of undoneKeys(writes)) run.undone.add(key);
   run.unapplied = undosOfResults(
     run.program,
     [...stored].map(([taskId, result]) => ({ taskId, result })),
@@ -312,6 +312,11 @@ const UNDONE = "undone:";
 /** The pending write of an undo that is done. */
 export function undoneWrite({ key, nodes }: UndoEntry): PendingWrite {
   return { taskId: `${UNDONE}${key}`, node: nodes[0] ?? "", result: null };
+}
+
+/** The keys of the undos that `undoneWrite` has recorded. */
+export function undoneKeys(writes: readonly PendingWrite[]): ReadonlySet<string> {
+  return new Set(writes.filter(isUndone).map(({ taskId }) => taskId.slice(UNDONE.length)));
 }
 
 function isUndone(write: PendingWrite): boolean {

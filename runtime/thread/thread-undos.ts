@@ -1,11 +1,12 @@
 /** The undo log of a thread at its head: what its runs have done and no rollback has undone. */
 import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
+import type { Store } from "../interface/store.ts";
 import type { UndoEntry } from "../interface/undo.ts";
 import { ThreadError } from "../interface/errors.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { loadCall, loadWrites, roundOf } from "../checkpoint/load-checkpoint.ts";
-import { isResult, restoreRun } from "../checkpoint/restore-run.ts";
+import { isResult, restoreRun, undoneKeys } from "../checkpoint/restore-run.ts";
 import type { Program } from "../program/program.ts";
 import { NO_LIMITS } from "../run/limits.ts";
 import { Cancellation } from "../run/cancellation.ts";
@@ -79,9 +80,13 @@ export async function undosOfThread(
   }
 }
 
-async function storedUndos(
+/**
+ * The log of a checkpoint as it is stored, with the entries of the graphs that its open step has called. Needs no program: it
+ * reads logs of other versions of the graph.
+ */
+export async function storedUndos(
   program: Pick<Program, "nodeIndex">,
-  store: Durable["store"],
+  store: Store,
   head: Checkpoint,
   writes: readonly PendingWrite[],
 ): Promise<readonly UndoEntry[]> {
@@ -99,5 +104,5 @@ async function storedUndos(
     const own = await storedUndos(program, store, child, await loadWrites(store, head.threadId, id));
     entries.push(...underCall(own, /^\w+/.exec(task)?.[0] ?? task, task));
   }
-  return entries;
+  return withDone(entries, undoneKeys(writes));
 }

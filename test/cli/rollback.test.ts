@@ -24,6 +24,8 @@ graph trip {
 test("a failed thread is rolled back, and a rollback that fails can be tried again", () => {
   const project = createProject({ "trip.ngraph": graph(""), "nodes.mjs": NODES, closed: "" });
   expect(project.json(["run", "trip.ngraph", "--thread", "7"])).toMatchObject({ status: 1 });
+  expect(project.json(["history", "7"]).document).toMatchObject({ openUndos: [{ task: "book", call: "cancel" }] });
+  expect(project.ngc(["history", "7"]).stdout).toContain("open undo of book: cancel");
   const failed = project.json(["rollback", "7"]);
   expect(failed).toMatchObject({
     status: 1,
@@ -33,6 +35,7 @@ test("a failed thread is rolled back, and a rollback that fails can be tried aga
   const done = project.ngc(["rollback", "7"]);
   expect(done).toMatchObject({ status: 0 });
   expect(done.stderr).toContain("cancelled flight 71 undo:");
+  expect(project.json(["history", "7"]).document).not.toHaveProperty("openUndos");
   const { threads } = project.json(["threads", "--status", "rolled_back"]).document as {
     readonly threads: readonly { readonly head: string }[];
   };

@@ -18,7 +18,7 @@ export const ROLLBACK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a resume runs undos again that were stored as done",
-    edits: [mutation(RESTORE, "restored-undone", "void [isUndone, UNDONE];")],
+    edits: [mutation(RESTORE, "restored-undone", "void undoneKeys;")],
   },
   {
     name: "a resume of a rollback continues the graph",

@@ -40,6 +40,23 @@ function recorded(names: readonly string[], failing = new Set<string>()) {
   return { calls, undos, functions, failing };
 }
 
+/** A store whose process dies after it has written a pending write of this kind. */
+function dyingAfter(store: MemoryStore, kind: string): MemoryStore {
+  let isDead = false;
+  return new Proxy(store, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]) => {
+        if (isDead) throw new Error("the process is dead");
+        const result: unknown = member.apply(target, args);
+        isDead = name === "putWrites" && JSON.stringify(args).includes(`"taskId":"${kind}`);
+        return result;
+      };
+    },
+  });
+}
+
 const TRIP_NAMES = ["reserveFlight", "reserveHotel", "reserveCar", "cancelFlight", "cancelHotel", "cancelCar"];
 
 function trip(failing: readonly string[] = [], options: Partial<EngineOptions> = {}) {
@@ -346,6 +363,29 @@ describe("10 rollback", () => {
       ["cancelHotel", `undo:${second!.key}`],
       ["cancelFlight", `undo:${calls[0]!.key}`],
     ]);
+  });
+
+  test("10.7 a fork by another version of the graph skips what an interrupted rollback has undone", async () => {
+    const { undos, functions } = recorded(TRIP_NAMES, new Set(["reserveCar"]));
+    let now = 0;
+    const store = new MemoryStore({ now: () => now });
+    const withNote = TRIP.replace("any(bookFlight, bookHotel, bookCar) -> rollback on error", "")
+      .replace("bookHotel -> bookCar", "bookHotel -> write -> bookCar")
+      .replace("output car", `state note: string | null  node write = "x" into note  output car`);
+    const failing = engineOf(withNote, functions, { store });
+    await failing.run({}, { thread: "t" });
+    const dying = engineOf(withNote, functions, { store: dyingAfter(store, "undone:") });
+    await expect(dying.rollback("t")).rejects.toMatchObject({ code: "NG_STORE_FAILED" });
+    const old = undos().find(({ call }) => call === "cancelHotel")!.key;
+    now += 3_600_000;
+    const edited = engineOf(TRIP, functions, { store });
+    const input = (await edited.history("t")).find(({ phase }) => phase === "input")!;
+    await expect(edited.rollback("t")).rejects.toMatchObject({ code: "NG_DRIFT" });
+    expect(await edited.resume("t", { from: input.id })).toMatchObject({
+      status: "rolled_back",
+      rollback: { undone: [{ task: "bookHotel" }, { task: "bookFlight" }, { task: "bookFlight" }], open: [] },
+    });
+    expect(undos().filter(({ key }) => key === old)).toHaveLength(1);
   });
 
   test("10.7 a fork in another thread undoes only what it has done", async () => {
