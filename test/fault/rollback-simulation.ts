@@ -2,7 +2,7 @@
  * Rules R1 to R6 for a process that dies before or after each of its writes: the rollback of each case of
  * `rollback-cases.ts`, and what the thread, the store and the undo functions must show.
  */
-import type { Engine, FunctionRegistry, NodeContext, RunResult } from "../../runtime/index.ts";
+import type { Engine, EngineOptions, FunctionRegistry, NodeContext, RunResult, Store } from "../../runtime/index.ts";
 import { createEngine } from "../../runtime/index.ts";
 import type { Table } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -10,7 +10,6 @@ import { ask } from "../../stdlib/nodes/ask.ts";
 import { CrashingStore } from "../support/crashing-store.ts";
 import { tableOf } from "../support/graph.ts";
 import { ROLLBACK_CASES, type RollbackCase } from "./rollback-cases.ts";
-import type { Subject } from "./simulate.ts";
 
 /** Where the first process dies, and what the next one does first with a thread that has not ended. */
 export interface Death {
@@ -20,7 +19,17 @@ export interface Death {
   readonly next: "resume" | "rollback";
 }
 
-const RELIABLE: Subject = { createEngine, makeStore: (now) => new MemoryStore({ now }) };
+/** An engine, and an empty store for each thread. */
+export interface RollbackSubject {
+  readonly createEngine: (table: Table, options: EngineOptions) => Engine;
+  readonly makeStore: (now: () => number) => Store;
+  /** A store with a clock of its own: waits until the claim of a dead process has lapsed. */
+  readonly outlive?: (leaseMs: number) => Promise<void>;
+  /** Default 1000. */
+  readonly leaseMs?: number;
+}
+
+const RELIABLE: RollbackSubject = { createEngine, makeStore: (now) => new MemoryStore({ now }) };
 const NO_DEATH: Death = { left: Infinity, when: "before", next: "resume" };
 const THREAD = "t";
 
@@ -29,9 +38,13 @@ const THREAD = "t";
  *
  * @param every of the places where a process can die, each `every`th is tried
  */
-export async function simulateRollbacks(subject: Subject = RELIABLE, every = 1): Promise<readonly string[]> {
+export async function simulateRollbacks(
+  subject: RollbackSubject = RELIABLE,
+  every = 1,
+  cases = ROLLBACK_CASES,
+): Promise<readonly string[]> {
   const problems: string[] = [...(await changeUndo(subject))];
-  for (const each of ROLLBACK_CASES) {
+  for (const each of cases) {
     const whole = await rollBackOnce(subject, each, NO_DEATH);
     problems.push(...whole.problems.map((problem) => `${each.name}: ${problem}`));
     if (problems.length > 0) return problems;
@@ -53,7 +66,7 @@ export async function simulateRollbacks(subject: Subject = RELIABLE, every = 1):
 
 /** One thread, from its first run to the end of its rollback. */
 async function rollBackOnce(
-  subject: Subject,
+  subject: RollbackSubject,
   each: RollbackCase,
   death: Death,
 ): Promise<{ readonly problems: readonly string[]; readonly writes: number }> {
@@ -78,10 +91,11 @@ interface Call {
 /** What outlives a process: the store, and what the functions have done. */
 class World {
   readonly problems: string[] = [];
-  readonly #subject: Subject;
+  readonly #subject: RollbackSubject;
   readonly #case: RollbackCase;
+  readonly #leaseMs: number;
   readonly #table: Table;
-  readonly #disk: MemoryStore;
+  readonly #disk: Store;
   #now = 0;
   #secret = "SECRET";
   #store: CrashingStore;
@@ -98,9 +112,10 @@ class World {
   #stored: ReadonlySet<string> = new Set();
   readonly #marked = new Set<string>();
 
-  constructor(subject: Subject, each: RollbackCase) {
+  constructor(subject: RollbackSubject, each: RollbackCase) {
     this.#subject = subject;
     this.#case = each;
+    this.#leaseMs = subject.leaseMs ?? 1000;
     this.#table = tableFor(each.text);
     this.#disk = subject.makeStore(() => this.#now);
     this.#store = new CrashingStore(this.#disk, Infinity);
@@ -112,7 +127,7 @@ class World {
     if (forkAfter === undefined) return undefined;
     const engine = this.#engine();
     await engine.run({}, { thread: THREAD });
-    this.#endProcess();
+    await this.#endProcess();
     const history = await engine.history(THREAD);
     return history.find(({ currentNodes }) => currentNodes.includes(forkAfter))!.id;
   }
@@ -124,7 +139,7 @@ class World {
     const start = from === undefined ? undefined : this.#startOfFork;
     try {
       for (let turn = 0; turn < 5; turn++) {
-        const head = this.#disk.loadLatest(THREAD);
+        const head = await this.#disk.loadLatest(THREAD);
         this.#order = [];
         let result: RunResult;
         if (head === undefined) result = await engine.run({}, { thread: THREAD });
@@ -138,13 +153,13 @@ class World {
     } catch (error) {
       if (!dying.dead) this.#problem(String(error));
     }
-    this.#endProcess();
+    await this.#endProcess();
     return dying;
   }
 
   async check({ next, left }: Death): Promise<void> {
     const { expected, replaced = [], failing } = this.#case;
-    const head = this.#disk.loadLatest(THREAD);
+    const head = await this.#disk.loadLatest(THREAD);
     if (head?.status !== "rolled_back") this.#problem(`the thread is ${head?.status}`);
     // R3: nothing is left to run.
     const open = { nodes: head?.nextNodes, sends: head?.pendingSends, barriers: head?.barrierState };
@@ -168,7 +183,7 @@ class World {
           this.#problem(`no undo of ${JSON.stringify(args)}, only ${JSON.stringify([...undone.values()])}`);
       }
       for (const [key, label] of this.#done) {
-        if (this.#isDone(`undo:${key}`) || isReplaced(label)) continue;
+        if ((await this.#isDone(`undo:${key}`)) || isReplaced(label)) continue;
         this.#problem(`\`${label}\` is not undone under undo:${key}`);
       }
     }
@@ -176,7 +191,7 @@ class World {
     const count = this.#undone.length;
     const again = await this.#engine().rollback(THREAD);
     if (again.status !== "rolled_back" || this.#undone.length !== count) this.#problem("another rollback undoes more");
-    if (this.#text().includes("SECRET")) this.#problem("the store has the secret");
+    if ((await this.#text()).includes("SECRET")) this.#problem("the store has the secret");
   }
 
   #engine(): Engine {
@@ -188,10 +203,10 @@ class World {
         this.#done.set(idempotencyKey, label);
         return label;
       },
-      cancel: (...given: unknown[]) => {
+      cancel: async (...given: unknown[]) => {
         const { idempotencyKey: key } = given.pop() as NodeContext;
         const label = String([given[0]].flat()[0]);
-        this.#beforeUndo(label, key, given);
+        await this.#beforeUndo(label, key, given);
         if (failingUndos.includes(label) && !this.#hasFailed.has(label)) {
           this.#hasFailed.add(label);
           throw new Error(`${label} cannot be undone now`);
@@ -207,27 +222,28 @@ class World {
       functions: Object.fromEntries(Object.entries(functions).filter(([name]) => used.has(name))),
       builtins: { ask },
       store: this.#store,
-      leaseMs: 1000,
+      leaseMs: this.#leaseMs,
       secrets: { TOKEN: this.#secret },
     });
   }
 
   /** What must be true whenever an undo starts. */
-  #beforeUndo(label: string, key: string, args: readonly unknown[]): void {
+  async #beforeUndo(label: string, key: string, args: readonly unknown[]): Promise<void> {
     const { expected, namespace, replaced = [] } = this.#case;
     // R4: it has the key of its task, and no undo that is stored runs again.
     const task = key.startsWith("undo:") ? this.#done.get(key.slice(5)) : undefined;
     if (task !== label && !(isOfCall(label) && key.startsWith("undo:")))
       this.#problem(`the undo of ${label} has the key ${key}`);
-    if (this.#isDone(key)) this.#problem(`${label} is undone again`);
+    if (await this.#isDone(key)) this.#problem(`${label} is undone again`);
     for (const other of this.#ownUndone)
-      if (!this.#isDone(other)) this.#problem(`${other} is not stored before the undo of ${label}`);
+      if (!(await this.#isDone(other))) this.#problem(`${other} is not stored before the undo of ${label}`);
     // R1: its arguments are those that were stored.
     const isKnown = expected.some((other) => JSON.stringify(other) === JSON.stringify(args));
     if (!isKnown && !replaced.includes(label))
       this.#problem(`the undo of ${label} has the arguments ${JSON.stringify(args)}`);
     // The rollback is durable, with its entries.
-    const heads = [namespace, ""].flatMap((path) => (path === undefined ? [] : [this.#disk.loadLatest(THREAD, path)]));
+    const heads = [await this.#disk.loadLatest(THREAD)];
+    if (namespace !== undefined) heads.push(await this.#disk.loadLatest(THREAD, namespace));
     if (!heads.some((head) => head?.rollsBack === true && JSON.stringify(head.values).includes(JSON.stringify(key))))
       this.#problem(`the rollback is not stored before the undo of ${label}`);
     this.#order.push(label);
@@ -238,31 +254,29 @@ class World {
       this.#problem(`undone in the order ${this.#order.join(", ")}`);
   }
 
-  #isDone(key: string): boolean {
-    return this.#text().includes(JSON.stringify(`undone:${key}`)) || this.#marked.has(key) || this.#isMarked(key);
-  }
-
-  /** A checkpoint says that the undo is done. */
-  #isMarked(key: string): boolean {
-    const entry = `{"key":${JSON.stringify(key)},`;
-    return this.#text()
-      .split(entry)
-      .slice(1)
-      .some((rest) => rest.slice(0, rest.indexOf("}")).includes(`"done":true`));
+  async #isDone(key: string): Promise<boolean> {
+    if (this.#marked.has(key)) return true;
+    const text = await this.#text();
+    return text.includes(JSON.stringify(`undone:${key}`)) || isMarked(text, key);
   }
 
   /** All that is stored. */
-  #text(): string {
-    const heads = ["", "call"].flatMap((namespace) => this.#disk.list(THREAD, { namespace }));
-    return JSON.stringify(heads.map((head) => [head, this.#disk.getWrites(THREAD, head.id)]));
+  async #text(): Promise<string> {
+    const all: unknown[] = [];
+    for (const namespace of ["", "call"]) {
+      for (const head of await this.#disk.list(THREAD, { namespace }))
+        all.push(head, await this.#disk.getWrites!(THREAD, head.id));
+    }
+    return JSON.stringify(all);
   }
 
-  #endProcess(): void {
-    for (const key of this.#ownUndone) if (this.#isDone(key)) this.#marked.add(key);
+  async #endProcess(): Promise<void> {
+    for (const key of this.#ownUndone) if (await this.#isDone(key)) this.#marked.add(key);
     this.#ownUndone = [];
-    this.#stored = new Set([...this.#text().matchAll(/"key":"(undo:[^"]+)"/g)].map(([, key]) => key!));
-    this.#startOfFork ??= this.#disk.loadLatest(THREAD)?.id;
-    this.#now += 5000;
+    this.#stored = new Set([...(await this.#text()).matchAll(/"key":"(undo:[^"]+)"/g)].map(([, key]) => key!));
+    this.#startOfFork ??= (await this.#disk.loadLatest(THREAD))?.id;
+    this.#now += 2 * this.#leaseMs;
+    await this.#subject.outlive?.(this.#leaseMs);
   }
 
   #startOfFork: string | undefined;
@@ -273,7 +287,7 @@ class World {
 }
 
 /** A node loses its `undo` while a result of it is to be undone. */
-async function changeUndo({ createEngine: create, makeStore }: Subject): Promise<readonly string[]> {
+async function changeUndo({ createEngine: create, makeStore }: RollbackSubject): Promise<readonly string[]> {
   const store = makeStore(() => 0);
   const text = (undo: string): string => `graph g { output x: string | null  node one = reserve("one") into x ${undo}
     node bad = reserve("bad")  start -> one -> bad -> end }`;
@@ -292,6 +306,12 @@ async function changeUndo({ createEngine: create, makeStore }: Subject): Promise
   } catch (error) {
     return String(error).includes("is to be undone") ? [] : [String(error)];
   }
+}
+
+/** Whether a checkpoint says that the undo is done. */
+function isMarked(text: string, key: string): boolean {
+  const entries = text.split(`{"key":${JSON.stringify(key)},`).slice(1);
+  return entries.some((rest) => rest.slice(0, rest.indexOf("}")).includes(`"done":true`));
 }
 
 /** Whether the undo is that of a node that calls a graph. */

@@ -79,12 +79,14 @@ export class CrashingStore implements Store {
       this.log.push(what);
       return write();
     }
-    if (this.#when === "after") {
-      this.log.push(what);
-      write();
-    }
     this.dead = true;
-    throw new Error("the process has died");
+    const die = (): never => {
+      throw new Error("the process has died");
+    };
+    if (this.#when === "before") return die();
+    this.log.push(what);
+    const written: unknown = write();
+    return written instanceof Promise ? (written.then(die) as T) : die();
   }
 
   #alive(): void {
