@@ -4,7 +4,7 @@ import type { Store } from "../../runtime/interface/store.ts";
 import { storedUndos } from "../../runtime/thread/thread-undos.ts";
 
 /** An undo that a rollback to come runs. */
-export interface OpenUndo {
+interface OpenUndo {
   readonly task: string;
   readonly call: string;
 }

@@ -12,7 +12,7 @@ import { tableOf } from "../support/graph.ts";
 import { ROLLBACK_CASES, type RollbackCase } from "./rollback-cases.ts";
 
 /** Where the first process dies, and what the next one does first with a thread that has not ended. */
-export interface Death {
+interface Death {
   /** Number of writes that succeed. */
   readonly left: number;
   readonly when: "before" | "after";
