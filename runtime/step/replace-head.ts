@@ -11,13 +11,15 @@ export async function replaceHead(
 ): Promise<void> {
   const writer = child.writer!;
   writer.branch(latest?.id ?? null, parentOf(child, stored));
+  // The answers of the whole run are stored with its outermost graph. A pause that has one does not wait again.
+  const pauses = head.pauses.filter(({ id }) => !child.shared.answers.has(id));
   await writer.save(head.phase, {
-    status: head.status,
+    status: head.status === "paused" && pauses.length === 0 ? "running" : head.status,
     // The run that was forked, or that used the former name, can be forked again.
     keepsWrites: true,
     step: head.step,
     current: head.currentNodes,
-    pauses: head.pauses,
+    pauses,
     unfinished: { next: unfinishedNodes(child), children: head.children ?? {} },
   });
 }
