@@ -72,7 +72,11 @@ export function dependenciesOf(table: Table): Dependencies {
       ...routes.flatMap(conditionsOf),
       ...(onError ?? []).flatMap(({ condition }: ErrorRouteSpec) => (typeof condition === "number" ? [condition] : [])),
     ].flatMap((index) => channelsIn(table.expressions[index]));
-  const nodes = new Map(table.nodes.map((node) => [node.name, close(readBy(node))]));
+  // Conditions that hold where a node starts.
+  const asserted = table.assertions.flatMap((assertion) => (assertion.kind === "at" ? [assertion] : []));
+  const assertedAt = (at: number): readonly number[] =>
+    asserted.flatMap(({ node, condition }) => (node === at ? channelsIn(table.expressions[condition]) : []));
+  const nodes = new Map(table.nodes.map((node, at) => [node.name, close([...readBy(node), ...assertedAt(at)])]));
   nodes.set("", close(readBy({ routes: table.start })));
   return {
     read: new Set([...nodes.values()].flatMap((channels) => [...channels])),
