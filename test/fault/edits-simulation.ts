@@ -30,6 +30,7 @@ import {
   type Stored,
   type Version,
 } from "./edited-graph.ts";
+import { liveThrough } from "./live-through.ts";
 import { below, chance, pick, randomOf, type Random } from "./random.ts";
 import type { Subject } from "./simulate.ts";
 
@@ -210,14 +211,9 @@ function channelOf(version: Version, id: number): Channel | undefined {
 const VALUES: readonly Json[] = [null, true, false, 0, 7, 1.5, "yes", "", ["x"], [1], [], {}, { a: 1 }];
 
 /** The problems of a seed; the features that it met are added to `covered`. */
-export async function simulateEdits(subject: Subject, seed: number, covered = new Set<string>()): Promise<string[]> {
+export function simulateEdits(subject: Subject, seed: number, covered = new Set<string>()): Promise<string[]> {
   const simulation = new Simulation(subject, randomOf(seed), covered);
-  try {
-    await simulation.live();
-  } catch (error) {
-    simulation.problems.push(`it broke: ${error instanceof Error ? error.stack : String(error)}`);
-  }
-  return simulation.problems;
+  return liveThrough(simulation);
 }
 
 class Simulation {

@@ -11,6 +11,7 @@ import { VirtualClock } from "../support/virtual-clock.ts";
 import { ask } from "../../stdlib/nodes/ask.ts";
 import { receive } from "../../stdlib/nodes/receive.ts";
 import { sleep } from "../../stdlib/nodes/sleep.ts";
+import { liveThrough } from "./live-through.ts";
 import { below, chance, pick, randomOf, type Random } from "./random.ts";
 import type { Subject } from "./simulate.ts";
 
@@ -191,16 +192,11 @@ class SlowStore extends CrashingStore {
 }
 
 /** The problems of a seed; the features that it met are added to `covered`. */
-export async function simulateWaiting(subject: Subject, seed: number, covered = new Set<string>()): Promise<string[]> {
+export function simulateWaiting(subject: Subject, seed: number, covered = new Set<string>()): Promise<string[]> {
   const random = randomOf(seed);
   const stages = randomStages(random);
   const simulation = new Simulation(subject, random, stages, covered);
-  try {
-    await simulation.live();
-  } catch (error) {
-    simulation.problems.push(`it broke: ${error instanceof Error ? error.stack : String(error)}`);
-  }
-  return simulation.problems;
+  return liveThrough(simulation);
 }
 
 class Simulation {
