@@ -138,6 +138,7 @@ export class Ledger {
       at = last.next;
     }
     this.#headers.set(header.id, header);
+    if (steps > 0) this.#checkOpenPauses(header);
     this.#check(found, at, last, life, root !== undefined);
     this.#positions.set(header.id, this.#withoutFaults(this.#withoutLostPauses(at, header), header));
   }
@@ -157,6 +158,8 @@ export class Ledger {
     }
     if (act.kind === "update" && header.phase === "updated") {
       if (before === undefined) return undefined;
+      // A called graph starts again if the edit has changed its arguments, and the thread may continue elsewhere.
+      this.#openPauses.delete(header.runId);
       const values = act.values as Partial<Record<Written, unknown>>;
       if (act.as !== undefined && this.#isInOpenStep(header.parentId!, before, act.as, had)) {
         const { name } = this.model.nodes[act.as]!;
@@ -190,7 +193,28 @@ export class Ledger {
     this.#keepsResults(header, source, from.threadId, had);
     this.#takesAlong(from, header);
     if (act.kind === "resume from") for (const { id } of header.pauses) world.opened.add(gateKey(id));
+    this.#openPauses.set(
+      header.runId,
+      header.pauses.filter(({ namespace }) => namespace.length > 0),
+    );
     return this.#withoutLostCalls(origin, header);
+  }
+
+  /** Run of a fork -> pauses of called graphs that wait at its start. */
+  readonly #openPauses = new Map<string, readonly PauseItem[]>();
+
+  /**
+   * A called graph of a fork continues at the checkpoint that its caller has recorded (5.9). It waits there for the answers that
+   * another branch has received since.
+   */
+  #checkOpenPauses({ runId, step }: CheckpointHeader): void {
+    const { answered, opened, hadRival, misled } = this.#world;
+    if (hadRival || misled) return;
+    for (const { id, kind } of this.#openPauses.get(runId) ?? []) {
+      if (kind === "interrupt" ? !answered.has(id) : !opened.has(gateKey(id)))
+        this.#report(`5.9: the fork has waited for ${id}, and finishes step ${step} without an answer`);
+    }
+    this.#openPauses.delete(runId);
   }
 
   /** A fork and an edited thread keep the stored results and answers of their source (5.9). */
