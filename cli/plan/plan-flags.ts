@@ -20,7 +20,7 @@ export function addPlanOptions(command: Command): void {
       text.split(",").map((name) => name.trim()),
     )
     .option("--from-task <task>", "plans: run this task and every task that comes after it")
-    .option("--verify-touches", "plans: compare the changes in the git tree with what tasks declare")
+    .option("--verify-touches", "plans: fail tasks that change files of the git tree that they do not declare")
     .option("--no-cache", "plans: run cached tasks even if nothing they depend on has changed");
 }
 

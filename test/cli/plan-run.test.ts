@@ -243,18 +243,83 @@ describe("--verify-touches", () => {
     ]);
   });
 
-  test("with concurrent tasks, an undeclared change is a remark", () => {
+  test("an undeclared change fails every task that can have made it, and what depends on them does not start", () => {
     const project = createProject({
       "p.ngraph": `plan p {
-  task a = shell("echo x > stray.txt; sleep 0.3")
-  task b = shell("sleep 0.1")
+  task a    = shell("echo x > stray.txt; sleep 0.3")
+  task b    = shell("sleep 0.1")
+  task gate = shell("echo committed > gate.txt") after a, b
+  task c    = shell("sleep 0.6; true")
 }
 `,
     });
     git(project, "init", "-q");
-    const { status, stderr } = project.ngc(["run", "p.ngraph", "--verify-touches"]);
-    expect(status).toBe(0);
-    expect(stderr).toMatch(/stray\.txt: changed by one of (a, b|b, a), which none of them declares/);
+    const { status, document } = project.json(["run", "p.ngraph", "--verify-touches"]);
+    expect(status).toBe(1);
+    expect(document.remarks[0]).toMatch(/^stray\.txt: changed by one of .*, which none of them declares$/);
+    const reasons = Object.fromEntries(document.tasks.map(({ id, reason }: Document) => [id, reason]));
+    expect(reasons).toMatchObject({ a: "undeclared_touches:stray.txt", b: "undeclared_touches:stray.txt" });
+    expect(project.has("gate.txt")).toBe(false);
+  });
+
+  test("a file that is written with the same content, or only touched, has not changed", () => {
+    const project = createProject({
+      "p.ngraph": `plan p {
+  max parallel 1
+  task same      = shell("cat dirty.txt > copy && cat copy > dirty.txt && rm copy && touch -d 2001-01-01 clean.txt")
+  task committed = shell("git add dirty.txt && git -c user.name=t -c user.email=t@e.org commit -qm x") after same
+  task undone    = shell("git reset -q --soft HEAD~1") after committed
+  task mode      = shell("chmod +x clean.txt") after undone
+}
+`,
+      "clean.txt": "clean",
+      "dirty.txt": "first",
+    });
+    git(project, "init", "-q");
+    git(project, "add", "clean.txt", "dirty.txt");
+    git(project, "commit", "-qm", "first");
+    project.write("dirty.txt", "second");
+    const { document } = project.json(["run", "p.ngraph", "--verify-touches"]);
+    expect(document.tasks.map(({ id, reason }: Document) => [id, reason])).toEqual([
+      ["same", null],
+      ["committed", null],
+      ["undone", null],
+      ["mode", "undeclared_touches:clean.txt"],
+    ]);
+  });
+
+  test("files of a submodule and of a nested repository are compared one by one", () => {
+    const project = createProject({
+      "p.ngraph": `plan p {
+  max parallel 1
+  task declared = shell("echo 2 > sm/f && cd sm && git -c user.name=t -c user.email=t@e.org commit -qam x") { touches "sm/f" }
+  task dirty    = shell("echo 3 > sm/f") { touches "sm/f" }
+  task more     = shell("echo 4 > sm/g") after dirty
+  task nested   = shell("echo 5 > other/h") { touches "other/h" }
+  task stray    = shell("echo 6 > other/i") after nested
+}
+`,
+      "origin/f": "1",
+      "origin/g": "1",
+      "other/h": "1",
+      ".gitignore": "origin/\n",
+    });
+    const inside = (folder: string, ...args: string[]): void => git(project, "-C", folder, ...args);
+    for (const folder of ["origin", "other"]) {
+      inside(folder, "init", "-q");
+      inside(folder, "add", "-A");
+      inside(folder, "commit", "-qm", "first");
+    }
+    git(project, "init", "-q");
+    git(project, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./origin", "sm");
+    const { document } = project.json(["run", "p.ngraph", "--verify-touches"]);
+    expect(Object.fromEntries(document.tasks.map(({ id, reason }: Document) => [id, reason]))).toEqual({
+      declared: null,
+      dirty: null,
+      more: "undeclared_touches:sm/g",
+      nested: null,
+      stray: "undeclared_touches:other/i",
+    });
   });
 
   test("outside of a git tree it is refused", () => {
