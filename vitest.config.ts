@@ -21,6 +21,8 @@ const DEEP = [
   "test/**/hostile-*.test.ts",
   "test/conformance/langgraph-go-checkpoints.test.ts",
   "test/emit/type-check.test.ts",
+  "test/emit/typed-graphs.test.ts",
+  "test/docs/snippets.test.ts",
 ];
 
 /** Tests beside LangGraph JS run where it is installed: `npm ci --prefix test/peers`. */
@@ -38,6 +40,8 @@ const FULL_ONLY = [
   "test/cli/rivals.test.ts",
   "test/conformance/neograph-stores.test.ts",
   "test/emit/type-check.test.ts",
+  "test/emit/typed-graphs.test.ts",
+  "test/docs/snippets.test.ts",
   "test/fault/planted-bugs.test.ts",
   "test/fault/planted-edits.test.ts",
   "test/fault/planted-rollbacks.test.ts",
@@ -45,6 +49,7 @@ const FULL_ONLY = [
   "test/grammar/flat-inputs.test.ts",
   "test/lower/lower-large.test.ts",
   "test/package/entry-points.test.ts",
+  "test/package/typescript-projects.test.ts",
   "test/package/users-project.test.ts",
   "test/peers/langgraph-graph.test.ts",
   "test/peers/langgraph-programs.test.ts",

@@ -2,7 +2,7 @@
  * `ngraph/generated`: the imports of modules that `ngc compile` generates. Not for code written by hand: its names
  * belong to the generator of the same version.
  */
-import type { Bindings, Engine, EngineOptions } from "../runtime/interface/engine-options.ts";
+import type { Bindings, EngineOptions } from "../runtime/interface/engine-options.ts";
 import type { Command } from "../runtime/interface/context.ts";
 import type {
   PlanExecuteOptions,
@@ -15,13 +15,15 @@ import type { PlanTable } from "../runtime/table/plan-table.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { JsonObject } from "../runtime/value/json.ts";
 import { createEngine } from "./create-engine.ts";
+import type { Graph, GraphOptions, GraphTypes } from "./generated-types.ts";
 import { createPlanRunner } from "./create-plan-runner.ts";
 
+export type * from "./generated-types.ts";
 export * from "../runtime/expression/generated.ts";
 export type { GeneratedExpression } from "../runtime/expression/compile-expression.ts";
 export type { NodeContext } from "../runtime/interface/context.ts";
 export type { Bindings, Engine } from "../runtime/interface/engine-options.ts";
-export type { Json } from "../runtime/value/json.ts";
+export type { Json, JsonObject } from "../runtime/value/json.ts";
 export type { PlanTable } from "../runtime/table/plan-table.ts";
 export type { Table } from "../runtime/table/table.ts";
 
@@ -31,16 +33,14 @@ export interface GeneratedGraph {
   readonly bindings: Bindings;
 }
 
-/** The options of a generated graph's function: the engine's options without the code, which the module contains. */
-export interface GraphOptions extends Omit<EngineOptions, keyof Bindings> {}
-
 /** The engine of a generated graph. Secrets that the options lack are read from the environment, if there is one. */
-export function createGraph<Input, Output, State, Config = JsonObject>(
+export function createGraph<T extends GraphTypes>(
   { table, bindings }: GeneratedGraph,
-  options: GraphOptions,
-): Engine<Input, Output, State, Config> {
-  const engine: unknown = createEngine(table, { secrets: fromEnvironment, ...options, ...bindings });
-  return engine as Engine<Input, Output, State, Config>;
+  options: GraphOptions<T>,
+): Graph<T> {
+  const given = options as Omit<EngineOptions, keyof Bindings>;
+  const engine: unknown = createEngine(table, { secrets: fromEnvironment, ...given, ...bindings });
+  return engine as Graph<T>;
 }
 
 /** A plan as a module holds it. */

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { CompileResult } from "../../compiler/compile.ts";
 import { CommandError } from "../process/command-error.ts";
+import { importExtensions } from "../types/import-extensions.ts";
 import { refuseManyPaths } from "./called-tables.ts";
 import { withKnownOrder } from "./plan-order.ts";
 
@@ -35,7 +36,7 @@ export async function compileOutputs(
   switch (target) {
     case "ts": {
       const path = `${module}.ts`;
-      return [{ path, text: emitTypeScript(source, { outPath: path }) }];
+      return [{ path, text: emitTypeScript(source, { outPath: path, extensions: importExtensions(dirname(path)) }) }];
     }
     case "js": {
       const path = `${module}.js`;

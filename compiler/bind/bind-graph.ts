@@ -12,6 +12,7 @@ import { bindNode } from "./bind-nodes.ts";
 import { bindAssertions, bindLimits } from "./declarations.ts";
 import type { Expansion } from "./expand-names.ts";
 import type { GraphControl } from "../control/graph-control.ts";
+import { mayInterrupt } from "./may-interrupt.ts";
 import { signatureDigest } from "./signature-digest.ts";
 import { checkFormerNames } from "./former-names.ts";
 import type { Flow } from "../control/flow.ts";
@@ -57,6 +58,7 @@ export function bindGraph(resolved: ResolvedGraph, { net, flow, mayEndNull }: Gr
     limits,
     functions: functionsOf(channels, context),
     signatureOf: (name) => signatureDigest(name, context),
+    mayInterrupt: (name) => mayInterrupt(name, context),
     types: referencedTypes([...typesOf(channels, nodes), ...config.map(({ channel }) => channel.type)], options.types),
     typeScriptChecks: context.typeScriptChecks,
     graphs: [...context.called],

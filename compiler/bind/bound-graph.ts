@@ -52,6 +52,8 @@ export interface BoundGraph {
   readonly functions: readonly FunctionSpec[];
   /** The digest of an imported function's signatures, by its name; `undefined` if its module declares none. */
   readonly signatureOf?: (name: string) => string | undefined;
+  /** Whether an imported function may pause the run (`context.interrupt`), by its name; absent: each may. */
+  readonly mayInterrupt?: (name: string) => boolean;
   /** Named types that are used, once each, sorted by name; recursive ones through `ref`. */
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
   /** Checks that only `tsc` can make, in source order. */

@@ -5,7 +5,13 @@ import { docComment, propertyName } from "./quote.ts";
 /** The interfaces of a run's input, output and state. */
 export function emitChannelTypes(
   bound: Pick<BoundGraph, "name" | "channels" | "config">,
-  names: { readonly input: string; readonly output: string; readonly state?: string; readonly config: string },
+  names: {
+    readonly input: string;
+    readonly output: string;
+    readonly completed?: string;
+    readonly state?: string;
+    readonly config: string;
+  },
   type: (type: ValueType) => string,
 ): readonly string[] {
   const ofRole = (role: BoundChannel["role"]): readonly BoundChannel[] =>
@@ -15,12 +21,21 @@ export function emitChannelTypes(
   );
   const stored = (channel: BoundChannel): string => emitProperty(channel, false, storedType(channel, type));
   return [
-    emitInterface(names.input, `What a run of \`${bound.name}\` is given.`, input),
+    emitInterface(names.input, `The inputs of a run of \`${bound.name}\`.`, input),
     emitInterface(
       names.output,
-      `What a run of \`${bound.name}\` gives; \`null\` is what it has not written.`,
+      `The outputs of a run of \`${bound.name}\`; \`null\` where it has not written one.`,
       ofRole("output").map(stored),
     ),
+    ...(names.completed === undefined || names.completed === names.output
+      ? []
+      : [
+          emitInterface(
+            names.completed,
+            `The outputs of a completed run of \`${bound.name}\`.`,
+            ofRole("output").map((channel) => emitProperty(channel, false, completedType(channel, type))),
+          ),
+        ]),
     ...(names.state === undefined
       ? []
       : [emitInterface(names.state, `All channels of \`${bound.name}\`.`, bound.channels.map(stored))]),
@@ -46,8 +61,13 @@ function emitProperty(channel: BoundChannel, isOptional: boolean, type: string):
   return `${doc}  readonly ${propertyName(channel.name)}${isOptional ? "?" : ""}: ${type};`;
 }
 
+/** The type of an output after a completed run: `null` only where some completed run leaves it unwritten. */
+export function completedType(channel: BoundChannel, type: (type: ValueType) => string): string {
+  return channel.mayEndNull === true ? storedType(channel, type) : type(channel.type);
+}
+
 /** The type of a channel's value. Includes `null` where the channel starts as `null`. */
-function storedType(channel: BoundChannel, type: (type: ValueType) => string): string {
+export function storedType(channel: BoundChannel, type: (type: ValueType) => string): string {
   const startsNull =
     channel.role !== "input" &&
     channel.role !== "config" &&

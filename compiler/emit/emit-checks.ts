@@ -35,7 +35,9 @@ export function emitChecks(bound: BoundGraph, names: CheckNames): readonly strin
     const type = names.type(channel.type);
     const reducer = names.function(channel.reducer.function.name);
     lines.push(`// ${names.mark(channel.declaration.span)}reduce ${channel.reducer.function.name} of ${channel.name}`);
-    lines.push(`$.Checked<typeof ${reducer}, (current: ${type}, update: never) => ${type}>,`);
+    lines.push(
+      `$.Checked<typeof ${reducer}, (current: ${argumentType(channel.type, names)}, update: never) => ${type}>,`,
+    );
   }
   for (const node of bound.nodes) for (const each of checkNode(node, channels, names)) lines.push(each);
   const written = new Set<string>();
@@ -118,7 +120,11 @@ function resultType(
 }
 
 /** The type of an update of a channel. `isItem`: of one item of a `for`. */
-function updateType(channel: BoundChannel, isItem: boolean, names: CheckNames): string {
+export function updateType(
+  channel: BoundChannel,
+  isItem: boolean,
+  names: Pick<CheckNames, "expected" | "function">,
+): string {
   const type = names.expected(channel.type);
   switch (channel.reducer?.kind) {
     case "append":

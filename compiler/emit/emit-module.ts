@@ -15,7 +15,8 @@ import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
 import { baseName } from "../load/paths.ts";
 import { emitChecks } from "./emit-checks.ts";
 import { emitTable } from "./emit-table.ts";
-import { emitChannelTypes } from "./emit-channel-types.ts";
+import { completedType, emitChannelTypes, storedType } from "./emit-channel-types.ts";
+import { emitGraphTypes } from "./emit-graph-types.ts";
 import { expressionToTypeScript, type ExpressionNames } from "./expression-to-typescript.ts";
 import { createIdentifiers, pascalCase, type Identifiers } from "./identifiers.ts";
 import { createModuleImports, type ModuleImports } from "./module-imports.ts";
@@ -50,7 +51,10 @@ export interface EmitOptions {
   readonly outPath?: string;
   /** The package's entry point for generated modules. */
   readonly runtime?: string;
-  /** Import `.ts` modules as `.js`. Default: as written for TypeScript, `js` for the other targets. */
+  /**
+   * `js`: import `.ts` modules as `.js`, for projects whose tsconfig.json does not allow imports of `.ts` files. Default: as
+   * written for TypeScript, `js` for the other targets.
+   */
   readonly extensions?: "as-written" | "js";
   /** The comment of each check begins with its span in the graph file: `// 120-141 node send = …`. */
   readonly marks?: boolean;
@@ -224,24 +228,39 @@ function emitGraph({ bound }: GraphUnit, context: EmitContext): readonly string[
       ...exports,
     ];
   }
+  const { identifiers } = context;
   const pascal = pascalCase(bound.name);
+  const [input, output] = [identifiers.allocate(`${pascal}Input`), identifiers.allocate(`${pascal}Output`)];
+  const state = identifiers.allocate(`${pascal}State`);
+  const config = bound.config.length === 0 ? "" : identifiers.allocate(`${pascal}Config`);
+  const checks = identifiers.allocate(`${pascal}Checks`);
+  const write = (value: ValueType, of: BoundGraph, json?: string): string =>
+    context.types.write(value, of.file.path, of.functions, json);
+  const type = (value: ValueType): string => write(value, bound);
+  const isComplete = bound.channels
+    .filter(({ role }) => role === "output")
+    .every((channel) => storedType(channel, type) === completedType(channel, type));
   const names = {
-    input: context.identifiers.allocate(`${pascal}Input`),
-    output: context.identifiers.allocate(`${pascal}Output`),
-    state: context.identifiers.allocate(`${pascal}State`),
-    config: bound.config.length === 0 ? "" : context.identifiers.allocate(`${pascal}Config`),
-    checks: context.identifiers.allocate(`${pascal}Checks`),
+    input,
+    output,
+    completed: isComplete ? output : identifiers.allocate(`${pascal}Completed`),
+    state,
+    config,
+    node: identifiers.allocate(`${pascal}Node`),
+    pause: identifiers.allocate(`${pascal}Pause`),
+    update: identifiers.allocate(`${pascal}Update`),
+    types: identifiers.allocate(`${pascal}Types`),
   };
-  const type = (value: ValueType): string => context.types.write(value, bound.file.path, bound.functions);
-  const types = emitChannelTypes(bound, names, type);
-  const generics = [names.input, names.output, names.state, names.config].filter((name) => name !== "").join(", ");
-  const declaration = `function ${identifier}(options${context.target === "dts" ? "?" : ""}: $.GraphOptions${context.target === "dts" ? "" : " = {}"}): $.Engine<${generics}>`;
+  const types = [...emitChannelTypes(bound, names, type), ...emitGraphTypes(bound, names, write)];
+  const options = context.target === "dts" ? "options?" : "options";
+  const preset = context.target === "dts" ? "" : " = {}";
+  const declaration = `function ${identifier}(${options}: $.GraphOptions<${names.types}>${preset}): $.Graph<${names.types}>`;
   if (context.target === "dts") return [...types, `${doc}${keyword}declare ${declaration};`, ...exports];
   return [
     ...types,
-    `${doc}${keyword}${declaration} {\n  return $.createGraph<${generics}>(${unit}, options);\n}`,
+    `${doc}${keyword}${declaration} {\n  return $.createGraph<${names.types}>(${unit}, options);\n}`,
     ...exports,
-    ...checksOf(bound, names.checks, type, context),
+    ...checksOf(bound, checks, type, context),
   ];
 }
 

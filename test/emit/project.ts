@@ -75,7 +75,7 @@ const TS_OPTIONS = {
   module: "nodenext",
   typeRoots: [join(ROOT, "node_modules/@types")],
   types: ["node"],
-  paths: { "ngraph/*": [join(ROOT, "api/*.ts")] },
+  paths: { ngraph: [join(ROOT, "api/index.ts")], "ngraph/*": [join(ROOT, "api/*.ts")] },
 };
 
 async function typeCheck(directory: string): Promise<readonly string[]> {

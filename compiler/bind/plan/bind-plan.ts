@@ -9,6 +9,7 @@ import type { PlanUnit } from "../file-scope.ts";
 import type { NodeEntry } from "../graph-context.ts";
 import { openContext, watchErrors, type BindOptions } from "../open-context.ts";
 import { createExpansion, expandChannel, expandTask } from "../expand-names.ts";
+import { mayInterrupt } from "../may-interrupt.ts";
 import { signatureDigest } from "../signature-digest.ts";
 import { bindTask, type TypedTask } from "./bind-task.ts";
 import { resolveDependencies } from "./dependencies.ts";
@@ -75,6 +76,7 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
     ...settings,
     functions: functionsOf(channels, context),
     signatureOf: (name) => signatureDigest(name, context),
+    mayInterrupt: (name) => mayInterrupt(name, context),
     types: referencedTypes(
       [
         ...channels.map(({ type }) => type),

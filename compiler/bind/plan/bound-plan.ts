@@ -36,6 +36,8 @@ export interface BoundPlan {
   readonly functions: readonly FunctionSpec[];
   /** As in `BoundGraph`. */
   readonly signatureOf?: (name: string) => string | undefined;
+  /** As in `BoundGraph`. */
+  readonly mayInterrupt?: (name: string) => boolean;
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
   /** Checks that only `tsc` can make. */
   readonly typeScriptChecks: readonly TypeScriptCheck[];

@@ -75,6 +75,7 @@ export function planAsGraph(plan: BoundPlan): BoundGraph {
     limits: { steps: null, parallel: null },
     functions: plan.functions,
     ...(plan.signatureOf === undefined ? {} : { signatureOf: plan.signatureOf }),
+    ...(plan.mayInterrupt === undefined ? {} : { mayInterrupt: plan.mayInterrupt }),
     types: plan.types,
     typeScriptChecks: plan.typeScriptChecks,
     graphs: plan.graphs,

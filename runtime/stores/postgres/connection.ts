@@ -18,7 +18,16 @@ export interface ConnectionOptions {
   /** Time limit for making a connection, in milliseconds; 0 for no limit. Default 30,000. */
   readonly connectTimeoutMs?: number;
   /** An existing pool in place of `url`, `connections` and `connectTimeoutMs`. The store does not close it. */
-  readonly pool?: Pool;
+  readonly pool?: PostgresPool;
+}
+
+/** A `Pool` of the package `pg`. Declared here, so that a project without `@types/pg` type-checks. */
+export interface PostgresPool {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
+  connect(): Promise<object>;
+  end(): Promise<void>;
 }
 
 type Value = string | number | null | readonly (string | number | null)[];
@@ -98,7 +107,7 @@ export class Connection {
     this.#prefix = () => `"${schema}".`;
     this.#isOwnPool = pool === undefined;
     const config = { max: connections, ...(url === undefined ? {} : { connectionString: url }) };
-    this.#pool = pool ?? makePool(config, connectTimeoutMs);
+    this.#pool = pool === undefined ? makePool(config, connectTimeoutMs) : (pool as Pool);
     this.#place = placeOf(url, this.#pool);
     // An idle connection may end. The pool drops it, and the next query reports the failure. Without a listener the event
     // would end the process.

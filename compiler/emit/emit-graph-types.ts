@@ -1,0 +1,121 @@
+/**
+ * The types of a generated graph beyond its channels: its nodes, pauses, answers, edits and events. `ngraph/generated`
+ * has the engine's interface over them.
+ */
+import type { ValueType } from "../../runtime/table/value-type.ts";
+import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
+import type { BoundPlan } from "../bind/plan/bound-plan.ts";
+import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
+import { storedType } from "./emit-channel-types.ts";
+import { updateType } from "./emit-checks.ts";
+import { docComment, propertyName, quote } from "./quote.ts";
+
+export interface GraphTypeNames {
+  readonly input: string;
+  readonly output: string;
+  /** Equals `output` if a completed run has written the same outputs. */
+  readonly completed: string;
+  readonly state: string;
+  /** Empty without a configuration. */
+  readonly config: string;
+  readonly node: string;
+  readonly pause: string;
+  readonly update: string;
+  readonly types: string;
+}
+
+/** The text of a type; `json` is the text for `json`. */
+type WriteType = (type: ValueType, of: BoundGraph, json?: string) => string;
+
+/** The built-in nodes that neither wait nor call code of the program. */
+const NEVER_PAUSING: ReadonlySet<string> = new Set(["print", "shell", "http", "fail"]);
+
+export function emitGraphTypes(bound: BoundGraph, names: GraphTypeNames, write: WriteType): readonly string[] {
+  const all = withCalled(bound);
+  const pauses = new Set(all.flatMap((graph) => graph.nodes.flatMap((node) => pausesOf(node, graph, write))));
+  const nodes = union(bound.nodes.map(({ name }) => quote(name)));
+  const tasks = union(all.flatMap((graph) => graph.nodes.map(({ name }) => quote(name))));
+  const fields = [
+    `input: ${names.input}`,
+    `output: ${names.output}`,
+    `completed: ${names.completed}`,
+    `state: ${names.state}`,
+    `config: ${names.config === "" ? "$.JsonObject" : names.config}`,
+    `node: ${names.node}`,
+    `task: ${tasks === nodes ? names.node : tasks}`,
+    `pause: ${names.pause}`,
+    `update: ${names.update}`,
+    `writes: ${writesOf(all, write)}`,
+  ];
+  return [
+    `${docComment(`The nodes of \`${bound.name}\`, in the order of the file.`)}export type ${names.node} = ${nodes};`,
+    `${docComment(`What a run of \`${bound.name}\` may wait for.`)}export type ${names.pause} =\n${[
+      ...pauses,
+      `$.Gate<${tasks === nodes ? names.node : tasks}>`,
+    ]
+      .map((pause) => `  | ${pause}`)
+      .join("\n")};`,
+    `${docComment(`Values for \`update\`: each is applied as a result of a node would be.`)}export interface ${names.update} {\n${updatesOf(bound, write).join("\n")}\n}`,
+    `${docComment(`The types of \`${bound.name}\`, for its engine.`)}export interface ${names.types} {\n${fields
+      .map((field) => `  readonly ${field};`)
+      .join("\n")}\n}`,
+  ];
+}
+
+/** A graph with all graphs and plans that it calls, each once; plans as graphs. */
+function withCalled(bound: BoundGraph): readonly BoundGraph[] {
+  const found = new Map<BoundGraph | BoundPlan, BoundGraph>();
+  const open: (BoundGraph | BoundPlan)[] = [bound];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (found.has(next)) continue;
+    found.set(next, "tasks" in next ? planAsGraph(next) : next);
+    open.push(...[...next.graphs, ...(next.plans ?? [])].reverse());
+  }
+  return [...found.values()];
+}
+
+function union(texts: readonly string[]): string {
+  return texts.length === 0 ? "never" : [...new Set(texts)].join(" | ");
+}
+
+/** The pauses of a node's body. Gates are not among them: a run may add one before or after each node. */
+function pausesOf({ name, call, result }: BoundNode, graph: BoundGraph, write: WriteType): readonly string[] {
+  const node = quote(name);
+  switch (call.kind) {
+    case "function":
+      return graph.mayInterrupt?.(call.function.name) === false ? [] : [`$.Interrupt<${node}>`];
+    case "builtin": {
+      const builtin = call.signature.name;
+      if (builtin === "ask") return [`$.Question<${node}, ${result === undefined ? "$.Json" : write(result, graph)}>`];
+      if (builtin === "receive") return [`$.Waiting<${node}, "signal", string>`];
+      if (builtin === "sleep") return [`$.Waiting<${node}, "timer", null>`];
+      return NEVER_PAUSING.has(builtin) ? [] : [`$.Interrupt<${node}>`];
+    }
+    default:
+      return [];
+  }
+}
+
+/** The properties of the values that `update` accepts. An imported reducer's updates are checked when they are applied. */
+function updatesOf(bound: BoundGraph, write: WriteType): readonly string[] {
+  const names = { expected: (type: ValueType): string => write(type, bound, "unknown"), function: () => "never" };
+  return bound.channels
+    .filter(({ role }) => role !== "config")
+    .map((channel) => {
+      const type = channel.reducer?.kind === "function" ? "unknown" : updateType(channel, false, names);
+      return `  readonly ${propertyName(channel.name)}?: ${type};`;
+    });
+}
+
+/** The values of `write` events, by channel: of this graph and of those that it calls. */
+function writesOf(all: readonly BoundGraph[], write: WriteType): string {
+  const types = new Map<string, Set<string>>();
+  for (const graph of all) {
+    for (const channel of graph.channels) {
+      if (channel.role === "config") continue;
+      const text = storedType(channel, (type) => write(type, graph));
+      types.set(channel.name, (types.get(channel.name) ?? new Set()).add(text));
+    }
+  }
+  return `{ ${[...types].map(([name, texts]) => `readonly ${propertyName(name)}: ${[...texts].join(" | ")}`).join("; ")} }`;
+}

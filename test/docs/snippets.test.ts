@@ -1,0 +1,42 @@
+/** The programs of README.md and docs/guide.md type-check under strict options as they are printed, and beside their graphs. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { createProject } from "../emit/project.ts";
+import { fencedBlocks } from "./fenced-blocks.ts";
+
+const read = (path: string): string => readFileSync(path, "utf8");
+
+/** The `ts` blocks of a page as files of their own; a block that begins with `// nodes.ts` has this name. */
+function programs(page: string, directory: string): Record<string, string> {
+  const files: Record<string, string> = {};
+  for (const { language, text, line } of fencedBlocks(read(page))) {
+    if (language !== "ts") continue;
+    const name = /^\/\/ (\S+\.ts)\n/.exec(text)?.[1] ?? `program-${line}.ts`;
+    // A block without imports or exports is a script: its names must not collide with those of other blocks.
+    files[`${directory}/${name === "nodes.ts" ? `nodes-${line}.ts` : name}`] = `${text}\nexport {};\n`;
+  }
+  return files;
+}
+
+const SUPPORT_NODES = `
+export const searchDocs = async (ticket: string): Promise<string[]> => [ticket];
+export const searchTickets = async (ticket: string): Promise<string[]> => [ticket];
+export const draftReply = async (ticket: string, notes: string[]) => ({ reply: ticket, score: notes.length });
+`;
+
+test("README.md and docs/guide.md", async () => {
+  const readme = programs("README.md", "readme");
+  const guide = programs("docs/guide.md", "guide");
+  expect(Object.keys(readme).length).toBeGreaterThan(1);
+  expect(Object.keys(guide).length).toBeGreaterThan(3);
+  const [support] = fencedBlocks(read("README.md")).filter(({ language }) => language === "ngraph");
+  const project = createProject({
+    ...readme,
+    ...guide,
+    "readme/support.ngraph": support?.text ?? "",
+    "readme/nodes.ts": SUPPORT_NODES,
+    "guide/review.ngraph": read("examples/review-loop/review.ngraph"),
+    "guide/nodes.ts": read("examples/review-loop/nodes.ts"),
+  });
+  expect(await project.typeCheck()).toEqual([]);
+}, 120_000);

@@ -1,0 +1,80 @@
+/** Generated modules in the projects of users: each TypeScript version, each module resolution, the strictest options. */
+import { execFile } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { createProject } from "../cli/project.ts";
+import { SUPPORT, SUPPORT_NODES } from "../emit/support-graph.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+const STRICT = {
+  target: "es2022",
+  lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"],
+  types: [],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: true,
+  verbatimModuleSyntax: true,
+  erasableSyntaxOnly: true,
+  isolatedModules: true,
+  noUnusedLocals: true,
+  skipLibCheck: false,
+};
+/** The options of a plain `tsc` project, and those of a project that a bundler or Node runs. */
+const PROJECTS = {
+  "nodenext, emitting": { module: "nodenext", outDir: "out", rootDir: "." },
+  "nodenext, rewriting": { module: "nodenext", outDir: "out", rootDir: ".", rewriteRelativeImportExtensions: true },
+  bundler: { module: "esnext", moduleResolution: "bundler", noEmit: true, allowImportingTsExtensions: true },
+} as const;
+
+const APP = (extension: string): string => `
+import { MemoryStore } from "ngraph/runtime";
+import { PostgresStore } from "ngraph/stores/postgres";
+import { SqliteStore } from "ngraph/stores/sqlite";
+import { support } from "./support.ngraph.${extension}";
+
+export const stores = [PostgresStore, SqliteStore];
+const result = await support({ store: new MemoryStore() }).run({ ticket: "the API answers 500" }, { thread: "42" });
+if (result.status === "completed") {
+  const reply: string = result.output.reply;
+  console.log(reply);
+}
+`;
+
+function tsc(version: string, directory: string): Promise<string> {
+  const script = join(ROOT, "node_modules", version, "bin/tsc");
+  return new Promise((done) => {
+    const args = [script, "-p", directory, "--pretty", "false"];
+    execFile(process.execPath, args, { cwd: directory, timeout: 60_000 }, (_, stdout) => done(stdout));
+  });
+}
+
+test.each(Object.entries(PROJECTS))(
+  "%s: tsc 5.9, 6 and 7 accept a module that ngc compile writes",
+  async (_, options) => {
+    const project = createProject({
+      "package.json": `{ "type": "module" }`,
+      "tsconfig.json": `{
+  // The options of the project.
+  "compilerOptions": ${JSON.stringify({ ...STRICT, ...options })},
+  "include": ["*.ts"],
+}`,
+      "support.ngraph": SUPPORT,
+      "nodes.ts": SUPPORT_NODES,
+      "app.ts": APP(
+        "allowImportingTsExtensions" in options || "rewriteRelativeImportExtensions" in options ? "ts" : "js",
+      ),
+    });
+    mkdirSync(join(project.directory, "node_modules"));
+    symlinkSync(ROOT, join(project.directory, "node_modules/ngraph"), "junction");
+    expect(project.ngc(["compile", "support.ngraph"])).toMatchObject({ status: 0 });
+    const versions = ["typescript", "typescript-6", "typescript-5"];
+    const messages = await Promise.all(versions.map((version) => tsc(version, project.directory)));
+    expect(Object.fromEntries(versions.map((version, at) => [version, messages[at]]))).toEqual(
+      Object.fromEntries(versions.map((version) => [version, ""])),
+    );
+  },
+);
