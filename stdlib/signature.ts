@@ -17,6 +17,8 @@ export interface NodeSignature {
   readonly summary: string;
   /** In positional order: `shell("npm test")` binds the first. */
   readonly parameters: readonly Parameter[];
+  /** A call has at least one of these optional parameters. */
+  readonly needs?: readonly string[];
   /** `infer`: the result has the type of the channel or record that stores it (`ask`, `llm`). */
   readonly result: ValueType | "infer";
   readonly effects: readonly Effect[];

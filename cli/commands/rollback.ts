@@ -3,7 +3,7 @@ import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { executeGraph } from "../run/execute-graph.ts";
 import { parseEffects } from "../run/execution-options.ts";
-import { EFFECT_NAMES } from "../run/allowed-effects.ts";
+import { EFFECT_NAMES } from "../run/parse-effect.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { STORE_FLAG, STORE_HELP, withStore, type OpenStore } from "../threads/open-store.ts";

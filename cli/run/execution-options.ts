@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { EFFECT_NAMES, parseEffect } from "./allowed-effects.ts";
+import { EFFECT_NAMES, parseEffect } from "./parse-effect.ts";
 import type { Effect } from "../../runtime/table/effects.ts";
 import { STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
 import { parseAmount, parseCount, parseLimit, type LimitFlags } from "./parse-values.ts";

@@ -83,7 +83,7 @@ export async function openRunSession(
     import("../../stdlib/builtin-nodes.ts"),
     import("../../stdlib/nodes/print.ts"),
     bindFunctions(table, options.builtins),
-    llmFromEnvironment(process.env),
+    llmFromEnvironment(process.env, file),
   ]);
   const print = createPrint((line) => {
     const text = printableText(line);

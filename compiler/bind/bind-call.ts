@@ -136,6 +136,14 @@ function bindBuiltin(
 ): CallResult {
   const callee = { name: signature.name, parameters: signature.parameters, isGraph: false };
   const args = withQuoting(bindArguments(syntax, callee, scope, context));
+  const { needs = [] } = signature;
+  // Arguments with errors are not bound, and have been reported.
+  const isShort = args.length === syntax.args.length && !args.some(({ name }) => needs.includes(name));
+  if (needs.length > 0 && isShort) {
+    context.report(
+      missingArguments(placeIn(context, syntax.callee.span), { callee: signature.name, missing: [needs] }),
+    );
+  }
   const call: BoundTaskCall = { kind: "builtin", signature, args };
   const effects = signature.name === "http" ? requestEffects(args) : signature.effects;
   return { call, result: signature.result, effects, callee: signature.name };

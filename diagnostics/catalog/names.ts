@@ -423,14 +423,18 @@ export function missingArguments(
   place: Place,
   facts: {
     callee: string;
-    missing: readonly string[];
+    /** The names of the arguments. A list in it: one of them is needed. */
+    missing: readonly (string | readonly string[])[];
     declared?: Place | undefined;
     /** The arguments are given by their position. */
     isPositional?: boolean;
   },
 ): Diagnostic {
-  const { missing, callee } = facts;
-  return diagnostic("NG114", place, `\`${callee}\` needs ${listNames(missing)}`, {
+  const { callee } = facts;
+  const missing = facts.missing.map((each) => (typeof each === "string" ? each : (each[0] ?? "")));
+  const others = facts.missing.flatMap((each) => (typeof each === "string" ? [] : each.slice(1)));
+  const instead = others.length === 0 ? "" : ` or ${listNames(others)}`;
+  return diagnostic("NG114", place, `\`${callee}\` needs ${listNames(missing)}${instead}`, {
     label: missing.length === 1 ? "argument missing" : "arguments missing",
     labels: facts.declared === undefined ? [] : [{ ...facts.declared, message: `\`${callee}\` is declared here` }],
     help: facts.isPositional === true ? undefined : `add ${missing.map((name) => `\`${name}: …\``).join(", ")}`,

@@ -76,8 +76,16 @@ export function createRunStream<View extends keyof StreamViews<JsonObject>>(
   return { result, [Symbol.asyncIterator]: () => items() };
 }
 
-function customItem({ step, namespace, node, kind, data }: Extract<RunEvent, { type: "custom" }>): Item<"custom"> {
-  return { step, namespace, node, ...(kind === undefined || kind === "token" ? {} : { kind }), data };
+function customItem({
+  step,
+  namespace,
+  node,
+  item,
+  kind,
+  data,
+}: Extract<RunEvent, { type: "custom" }>): Item<"custom"> {
+  const of = item === undefined ? {} : { item };
+  return { step, namespace, node, ...of, ...(kind === undefined || kind === "token" ? {} : { kind }), data };
 }
 
 /** The buffer is bounded for any given value. */

@@ -89,7 +89,14 @@ export type RunEvent =
   | (UndoEvent & { readonly phase: "error"; readonly error: EventError })
   /** The run was abandoned: its result will not be undone. */
   | (Omit<UndoEvent, "attempt"> & { readonly phase: "dropped" })
-  | (EventBase & { readonly type: "custom"; readonly node: string; readonly kind?: string; readonly data: Json })
+  | (EventBase & {
+      readonly type: "custom";
+      readonly node: string;
+      /** Index of the item, for `for` nodes. */
+      readonly item?: number;
+      readonly kind?: string;
+      readonly data: Json;
+    })
   /** Only in streams: the number of events that were dropped here because the consumer's buffer was full (8.2). */
   | (EventBase & { readonly type: "dropped"; readonly count: number });
 
@@ -130,6 +137,8 @@ export interface CustomItem {
   readonly step: number;
   readonly namespace: readonly string[];
   readonly node: string;
+  /** Index of the item, for `for` nodes. */
+  readonly item?: number;
   readonly kind?: string;
   readonly data: Json;
 }

@@ -275,7 +275,9 @@ export class Attempt {
         ? `not plain JSON: ${admitted.describe()}`
         : redactJson(this.run.shared.redact, admitted);
     const named = typeof kind === "string" ? { kind } : {};
-    emitEvent(this.run, { type: "custom", node: this.task.node.spec.name, ...named, data: shown });
+    const { itemIndex, node } = this.task;
+    const item = itemIndex === -1 ? {} : { item: itemIndex };
+    emitEvent(this.run, { type: "custom", node: node.spec.name, ...item, ...named, data: shown });
   }
 
   #target(name: unknown, verb: "go" | "send"): number {

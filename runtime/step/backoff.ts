@@ -19,3 +19,18 @@ export function backoffDelay({ min, max }: Backoff, attempt: number, random: () 
   // Mutation point: backoff-growth
   return Math.min(Math.max(min, max), min * 2 ** (attempt - 1) + Math.floor(min * random()));
 }
+
+/** The longest wait that an error can request: a run holds its process while it waits. */
+const LONGEST_REQUEST = 10 * 60_000;
+
+/** The wait in milliseconds that a thrown error requests with `retryAfterMs`, as after HTTP status 429; 0 without one. */
+export function readRetryAfter(error: unknown): number {
+  try {
+    if (typeof error !== "object" || error === null || !("retryAfterMs" in error)) return 0;
+    const { retryAfterMs } = error;
+    if (typeof retryAfterMs !== "number" || !(retryAfterMs > 0)) return 0;
+    return Math.ceil(Math.min(retryAfterMs, LONGEST_REQUEST));
+  } catch {
+    return 0;
+  }
+}

@@ -6,7 +6,7 @@ import { waitUnlessCancelled } from "../run/wait.ts";
 import { isDraining } from "../run/run-end.ts";
 import { ChildStopped } from "./child-stopped.ts";
 import { Attempt, isCommand } from "./attempt.ts";
-import { backoffDelay, DEFAULT_BACKOFF } from "./backoff.ts";
+import { backoffDelay, DEFAULT_BACKOFF, readRetryAfter } from "./backoff.ts";
 import { cacheResult, callBody } from "./call-body.ts";
 import { brokenAssertion } from "./check-assertions.ts";
 import { calledUndos, undosOf } from "./undo-entry.ts";
@@ -227,7 +227,8 @@ export function settleFailure(attempt: Attempt, thrown: unknown): Outcome | Prom
     const failed = failTask(run, task, error, number, attempt.children);
     return withTaken(attempt, { ...failed, undo: calledUndos(attempt) });
   }
-  const delay = backoffDelay(tries.backoff ?? DEFAULT_BACKOFF, number, run.shared.random);
+  const backoff = backoffDelay(tries.backoff ?? DEFAULT_BACKOFF, number, run.shared.random);
+  const delay = Math.max(backoff, readRetryAfter(error));
   if (run.listening) {
     emitNodeEvent(run, task, number, { phase: "retry", error: eventError(run, error), delayMs: delay });
   }

@@ -1,163 +1,182 @@
-import type { BuiltinNode, ExpectedType, NodeContext } from "../../runtime/interface/context.ts";
-import type { Usage } from "../../runtime/interface/usage.ts";
+import type { BuiltinContext, BuiltinNode } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
+import { answerForm, readAnswer } from "../llm/answer.ts";
+import { callModel, type ModelAnswer, type ModelRequest } from "../llm/call-model.ts";
+import { readMessages, type Message } from "../llm/messages.ts";
+import { ModelError } from "../llm/model-error.ts";
+import { createModel, secretOf, type ModelSettings } from "../llm/model-settings.ts";
+import { importPackage, loadSdk, type Load, type Sdk, type SdkModel } from "../llm/sdk.ts";
 import { NodeFailure } from "../node-failure.ts";
-import { isStrict, schemaOf } from "../type-schema.ts";
-import { cut, readBounded, RETRYABLE_STATUSES } from "./http.ts";
+import { cut } from "./http.ts";
 
-/** A server that speaks OpenAI's chat completions, as most do. */
+/** The models that `llm` calls. */
 export interface LlmOptions {
-  /** Default `https://api.openai.com/v1`. */
+  /** Models by the name that calls use. The model `default` is for calls without `model`. */
+  readonly models?: Readonly<Record<string, ModelSettings>>;
+  /** Returns the value of a secret that settings name. Default: environment variables. */
+  readonly secrets?: (name: string) => string | undefined;
+  /**
+   * A server that speaks OpenAI's chat completions, as most do, for models that `models` does not have. Default
+   * `https://api.openai.com/v1` if there is an `apiKey`.
+   */
   readonly baseUrl?: string;
   readonly apiKey?: string;
-  /** The model for calls without `model`. */
+  /** The name of the model at this server for calls without `model`. */
   readonly model?: string;
+  /** Imports the packages of the AI SDK. Default: `import()`. */
+  readonly load?: Load;
 }
 
 /**
- * Makes the `llm` node: `llm(prompt, system?, model?, temperature?, maxTokens?)`. Where the result goes into a channel
- * that is not plain text, the request asks for JSON of that type, and the answer is the value. Time is limited by the
- * node's `timeout`.
- * @example const engine = createEngine(table, { builtins: { ...builtinNodes, llm: createLlm({ apiKey, model: "…" }) }
- * });
+ * Makes the `llm` node: `llm(prompt?, system?, messages?, model?, temperature?, maxTokens?)`. It calls the model through
+ * the AI SDK: the packages `ai`, `zod` and that of the provider (`@ai-sdk/openai-compatible`, …). The type of the channel
+ * that stores the result determines the result:
+ *
+ * - a string: the text of the answer
+ * - a list of messages (`{ role, content, … }[]`): the messages of this call, for a channel with the reducer `merge` or
+ *   `append`
+ * - any other type: a value of the type. The request contains its schema. A value that does not fit is sent back once with
+ *   the reason.
+ *
+ * Errors are `ModelError`s. Parts of a text are emitted as events of kind `token` with the data `{ id, attempt, text }`,
+ * where `id` is the id of the message. Time is limited by the node's `timeout`.
+ * @example const llm = createLlm({ models: { default: { provider: "anthropic", model: "…" } } });
+ * const engine = createEngine(table, { builtins: { ...builtinNodes, llm } });
  */
 export function createLlm(options: LlmOptions): BuiltinNode {
-  const url = `${(options.baseUrl ?? "https://api.openai.com/v1").replace(/\/+$/, "")}/chat/completions`;
-  return async ({ prompt, system = null, model = null, temperature = null, maxTokens = null }, context) => {
-    const chosen = typeof model === "string" ? model : options.model;
-    if (chosen === undefined) {
-      throw new NodeFailure(
-        '`llm` does not know which model to ask: name it in the call (`model: "…"`) or as the default',
-        {
-          retryable: false,
-        },
-      );
+  const load = options.load ?? importPackage;
+  const models = new Map<string, Promise<SdkModel>>();
+  const modelOf = (settings: ModelSettings, apiKey: string | undefined): Promise<SdkModel> => {
+    const key = JSON.stringify([settings.provider, settings.baseUrl, settings.model, apiKey]);
+    let model = models.get(key);
+    if (model === undefined) {
+      model = createModel(settings, apiKey, load);
+      models.set(key, model);
+      // A package can be installed later.
+      model.catch(() => models.delete(key));
     }
-    const expects = isText(context.expects) ? undefined : context.expects;
-    const body = {
-      model: chosen,
-      messages: [
-        ...(typeof system === "string" ? [{ role: "system", content: system }] : []),
-        { role: "user", content: String(prompt) },
-      ],
-      ...(temperature === null ? {} : { temperature }),
-      ...(maxTokens === null ? {} : { max_completion_tokens: maxTokens }),
-      ...(expects === undefined ? {} : { response_format: responseFormat(expects) }),
+    return model;
+  };
+  return async (args, context) => {
+    const { settings, apiKey } = settingsOf(args["model"], options);
+    const conversation = new Conversation(args, context);
+    const [sdk, model] = [await loadSdk(load), await modelOf(settings, apiKey)];
+    const redact = (text: string): string =>
+      context.redact(apiKey === undefined || apiKey.length < 4 ? text : text.replaceAll(apiKey, "***"));
+    return converse(conversation, { sdk, model, settings, redact }, args, context);
+  };
+}
+
+/** The settings and the API key of the model that a call names. */
+function settingsOf(
+  given: Json | undefined,
+  { models = {}, secrets = fromEnvironment, baseUrl, apiKey, model }: LlmOptions,
+): { readonly settings: ModelSettings; readonly apiKey: string | undefined } {
+  const name = typeof given === "string" ? given : "default";
+  const known = Object.hasOwn(models, name) ? models[name] : undefined;
+  if (known !== undefined) {
+    const secret = secretOf(known);
+    return { settings: known, apiKey: secret === undefined ? undefined : secrets(secret) || undefined };
+  }
+  const atServer = typeof given === "string" ? given : model;
+  if (atServer !== undefined && (baseUrl !== undefined || apiKey !== undefined)) {
+    const settings: ModelSettings = {
+      provider: "openai-compatible",
+      model: atServer,
+      baseUrl: baseUrl ?? "https://api.openai.com/v1",
     };
-    const text = await send(url, options.apiKey, body, context);
-    return expects === undefined ? text : readAnswer(text, context);
-  };
+    return { settings, apiKey };
+  }
+  const names = Object.keys(models);
+  const hint = names.length === 0 ? "no `models` are given" : `known models: ${names.join(", ")}`;
+  throw new NodeFailure(
+    typeof given === "string"
+      ? `\`llm\` does not know the model ${JSON.stringify(given)} (${hint})`
+      : `\`llm\` does not know which model to call: name it in the call (\`model: "…"\`) or add the model \`default\` (${hint})`,
+    { retryable: false },
+  );
 }
 
-/** Whether the result is plain text, which needs no response format. */
-function isText(expects: ExpectedType | undefined): boolean {
-  return expects === undefined || expects.type.kind === "string";
+function fromEnvironment(name: string): string | undefined {
+  return typeof process === "undefined" ? undefined : process.env[name];
 }
 
-/** Servers require an object at the top level, so the answer is the only field of an object. */
-function responseFormat(expects: ExpectedType): object {
-  const { $defs, ...schema } = schemaOf(expects);
-  return {
-    type: "json_schema",
-    json_schema: {
-      name: "answer",
-      strict: isStrict(expects),
-      schema: {
-        type: "object",
-        properties: { answer: schema },
-        required: ["answer"],
-        additionalProperties: false,
-        ...($defs === undefined ? {} : { $defs }),
-      },
-    },
-  };
+/** The messages that the node has received, and those that this call adds. */
+class Conversation {
+  readonly #given: readonly Message[];
+  readonly #id: string;
+  /** The messages of this call: the prompt and the answers. */
+  readonly added: Message[] = [];
+
+  constructor({ prompt, messages }: Readonly<Record<string, Json>>, { idempotencyKey }: BuiltinContext) {
+    this.#id = idempotencyKey.replace(/^sha256:/, "").slice(0, 16);
+    this.#given = readMessages(messages);
+    if (typeof prompt === "string") this.add({ role: "user", content: prompt });
+    else if (this.#given.length === 0) {
+      throw new NodeFailure("`llm` needs a `prompt` or `messages` that are not empty", { retryable: false });
+    }
+  }
+
+  get all(): readonly Message[] {
+    return [...this.#given, ...this.added];
+  }
+
+  /** The id of the next message: equal on each execution of the task. */
+  get nextId(): string {
+    return `${this.#id}-${this.added.length}`;
+  }
+
+  add(message: Message): void {
+    this.added.push({ id: this.nextId, ...message });
+  }
 }
 
-async function send(
-  url: string,
-  apiKey: string | undefined,
-  body: object,
-  { signal, redact, usage }: Pick<NodeContext, "signal" | "redact" | "usage">,
-): Promise<string> {
-  const what = `the model server at ${new URL(url).host}`;
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(url, {
-      method: "POST",
-      signal,
-      headers: {
-        "content-type": "application/json",
-        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
-      body: JSON.stringify(body),
+async function converse(
+  conversation: Conversation,
+  callee: Pick<ModelRequest, "sdk" | "model" | "settings" | "redact"> & { readonly sdk: Sdk },
+  args: Readonly<Record<string, Json>>,
+  context: BuiltinContext,
+): Promise<Json> {
+  const { system, temperature, maxTokens } = args;
+  const { value: expects, result } = answerForm(context.expects);
+  const ask = (messages: readonly Message[]): Promise<ModelAnswer> => {
+    const id = conversation.nextId;
+    return callModel({
+      ...callee,
+      system: typeof system === "string" ? system : undefined,
+      messages,
+      tools: [],
+      expects,
+      temperature: typeof temperature === "number" ? temperature : undefined,
+      maxTokens: typeof maxTokens === "number" ? maxTokens : undefined,
+      signal: context.signal,
+      onText: (text) => context.emit({ id, attempt: context.attempt, text }, { kind: "token" }),
+      onUsage: (usage) => context.usage(usage),
     });
-    text = await readBounded(response, what);
-  } catch (error) {
-    if (signal.aborted || error instanceof NodeFailure) throw error;
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    // The message of `fetch` repeats an address with a user and a password.
-    const reason = (cause instanceof Error ? cause.message : String(cause)).replaceAll(url, what);
-    throw new NodeFailure(`${what} cannot be reached: ${reason}`, {
-      cause: error,
-    });
-  }
-  const document = parse(text);
-  if (!response.ok) {
-    const reason = textAt(document, ["error", "message"]) ?? cut(redact(text.trim()), 300);
-    throw new NodeFailure(`${what} answered ${response.status}: ${reason}`, {
-      retryable: RETRYABLE_STATUSES.has(response.status),
-      details: { status: response.status },
-    });
-  }
-  usage(usageOf(document));
-  const refusal = textAt(document, ["choices", 0, "message", "refusal"]);
-  if (refusal !== undefined) throw new NodeFailure(`the model refused: ${refusal}`, { retryable: false });
-  const content = textAt(document, ["choices", 0, "message", "content"]);
-  if (content === undefined) throw new NodeFailure(`${what} gave no answer`);
-  if (textAt(document, ["choices", 0, "finish_reason"]) === "length") {
-    throw new NodeFailure("the model's answer was cut off: raise `maxTokens` or ask for less", { retryable: false });
-  }
-  return content;
-}
-
-/** The usage that the server reports. Some servers report the cost, too. */
-function usageOf(document: unknown): Partial<Usage> {
-  const amount = (name: string): number => {
-    const value = valueAt(document, ["usage", name]);
-    return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
   };
-  return { inputTokens: amount("prompt_tokens"), outputTokens: amount("completion_tokens"), cost: amount("cost") };
-}
-
-/** Reads the answer. A failure can be retried: the model may follow the schema at the next try. */
-function readAnswer(text: string, { redact }: Pick<NodeContext, "redact">): Json {
-  // Some servers put a Markdown fence around JSON.
-  const document = parse(text.trim().replace(/^```(?:json)?\s*([\s\S]*?)\s*```$/, "$1"));
-  if (typeof document !== "object" || document === null || !("answer" in document)) {
-    throw new NodeFailure(`the model's answer does not have the requested form: ${cut(redact(text.trim()), 200)}`);
+  const { text } = await ask(conversation.all);
+  if (expects === undefined) {
+    conversation.add({ role: "assistant", content: text });
+    return result(text, conversation.added);
   }
-  return document.answer as Json;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
+  let answer = readAnswer(text, expects);
+  let last = text;
+  if ("problem" in answer) {
+    const correction = `Your answer cannot be used: ${answer.problem}. Answer again with JSON that fits the schema, and nothing else.`;
+    ({ text: last } = await ask([
+      ...conversation.all,
+      { role: "assistant", content: text },
+      { role: "user", content: correction },
+    ]));
+    answer = readAnswer(last, expects);
   }
-}
-
-function textAt(document: unknown, path: readonly (string | number)[]): string | undefined {
-  const value = valueAt(document, path);
-  return typeof value === "string" ? value : undefined;
-}
-
-function valueAt(document: unknown, path: readonly (string | number)[]): unknown {
-  let value = document;
-  for (const step of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
-    value = (value as { readonly [key: string | number]: unknown })[step];
+  if ("problem" in answer) {
+    throw new ModelError(
+      "ModelBadAnswer",
+      `the answer of the model \`${callee.settings.model}\` does not have the type of the channel, also after a correction: ${answer.problem}: ${cut(callee.redact(last.trim()), 200)}`,
+    );
   }
-  return value;
+  const { value } = answer;
+  conversation.add({ role: "assistant", content: typeof value === "string" ? value : JSON.stringify(value) });
+  return result(value, conversation.added);
 }

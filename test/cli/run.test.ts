@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { startModelServer } from "../support/model-server.ts";
 import { BROKEN, createProject, FLOW, FLOW_NODES, HELLO, type Project } from "./project.ts";
 
 const flow = (): Project => createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
@@ -365,6 +366,34 @@ graph loop {
     expect(without.status).toBe(64);
     expect(without.stderr).toContain("NG_MISSING_FUNCTION");
     expect(without.stderr).toContain("--builtins");
+  });
+
+  test("`llm` calls the models of ngraph.json, and an invalid model is reported with its field", async () => {
+    const server = await startModelServer(() => ({ text: "hello from the model" }));
+    try {
+      const model = { provider: "openai-compatible", baseUrl: server.openai, model: "small" };
+      const project = createProject({
+        "l.ngraph": `graph l {
+  output text: string
+  node say = llm("hello") into text
+  start -> say
+}
+`,
+        "ngraph.json": JSON.stringify({ models: { default: model } }),
+      });
+      const child = project.start(["run", "l.ngraph", "--store", "memory"]);
+      let stdout = "";
+      child.stdout.on("data", (chunk) => (stdout += chunk));
+      expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+      expect(stdout).toBe("text: hello from the model\n");
+      expect(server.requests[0]?.body["model"]).toBe("small");
+      project.write("ngraph.json", JSON.stringify({ models: { default: { ...model, baseUrl: "localhost" } } }));
+      const { status, stderr } = project.ngc(["run", "l.ngraph", "--store", "memory"]);
+      expect(status).toBe(64);
+      expect(stderr).toContain('ngraph.json: the model "default": `baseUrl` must be an http(s) URL');
+    } finally {
+      await server.close();
+    }
   });
 
   test("secrets come from the environment and are never printed", () => {

@@ -21,6 +21,7 @@ export function fakeContext(
     expects?: ExpectedType;
     redact?: NodeContext["redact"];
     usage?: NodeContext["usage"];
+    emit?: NodeContext["emit"];
   } = {},
 ): NodeContext {
   const answers = [...(options.answers ?? [])];
@@ -43,7 +44,7 @@ export function fakeContext(
     stop: () => command,
     memory: new StoreMemory({ store: new MemoryStore(), now: () => Date.now(), options: {} }),
     usage: options.usage ?? (() => undefined),
-    emit: () => {},
+    emit: options.emit ?? (() => {}),
     redact: options.redact ?? ((text) => text),
   };
 }

@@ -1,0 +1,115 @@
+/** The settings of a project: the files `ngraph.json` above the graph and above the working directory. */
+import { statSync, type Stats } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { findSimilar } from "../../diagnostics/similar.ts";
+import type { Effect } from "../../runtime/table/effects.ts";
+import { problemOfSettings, type ModelSettings } from "../../stdlib/llm/model-settings.ts";
+import { CommandError } from "../process/command-error.ts";
+import { readSource, reasonOf } from "../sources/source-files.ts";
+import { parseEffect } from "./parse-effect.ts";
+
+/** The name of the file with the settings of a project. */
+const PROJECT_FILE = "ngraph.json";
+
+/** The fields of one file. */
+interface ProjectSettings {
+  readonly path: string;
+  readonly allow?: readonly Effect[];
+  /** Models for `llm`, by name. */
+  readonly models?: Readonly<Record<string, ModelSettings>>;
+}
+
+/**
+ * The settings in all files, the nearest to the graph first.
+ *
+ * @param file the graph's file
+ * @throws CommandError for a file that cannot be read
+ */
+export function projectSettings(file: string): readonly ProjectSettings[] {
+  return [...projectFiles(file)].map(readSettings);
+}
+
+/** The models of all files. For a name in several files, the nearest to the graph applies. */
+export function projectModels(file: string): Readonly<Record<string, ModelSettings>> {
+  const all: Record<string, ModelSettings> = Object.create(null) as Record<string, ModelSettings>;
+  for (const { models = {} } of projectSettings(file)) {
+    for (const [name, model] of Object.entries(models)) all[name] ??= model;
+  }
+  return all;
+}
+
+/** The files `ngraph.json` in the directories of the graph and of the process, and in all directories above them. */
+function projectFiles(file: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const start of [dirname(resolve(file)), process.cwd()]) {
+    for (let directory = start, above = ""; directory !== above; directory = dirname(directory)) {
+      above = dirname(directory) === directory ? directory : "";
+      const path = join(directory, PROJECT_FILE);
+      if (isFile(path)) found.add(path);
+    }
+  }
+  return found;
+}
+
+function isFile(path: string): boolean {
+  let stat: Stats | undefined;
+  try {
+    stat = statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return false;
+    throw new CommandError(`cannot read ${path}: ${reasonOf(error)}`);
+  }
+  if (stat === undefined) return false;
+  if (!stat.isFile()) throw new CommandError(`cannot read ${path}: it is not a file`);
+  return true;
+}
+
+const FIELDS = ["allow", "models"];
+
+function readSettings(path: string): ProjectSettings {
+  let settings: unknown;
+  try {
+    settings = JSON.parse(readSource(path));
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`${path} is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!isObject(settings))
+    throw new CommandError(`${path} must be a JSON object`, { help: 'write {"allow": ["net:api.example.com"]}' });
+  const unknown = Object.keys(settings).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) {
+    const similar = findSimilar(unknown, FIELDS);
+    throw new CommandError(`${path} has the unknown field ${JSON.stringify(unknown)}`, {
+      help: similar === undefined ? `the fields are ${FIELDS.join(", ")}` : `did you mean \`${similar}\`?`,
+    });
+  }
+  const { allow, models } = settings;
+  return {
+    path,
+    ...(allow === undefined ? {} : { allow: readAllow(path, allow) }),
+    ...(models === undefined ? {} : { models: readModels(path, models) }),
+  };
+}
+
+function readAllow(path: string, allow: unknown): readonly Effect[] {
+  if (!Array.isArray(allow))
+    throw new CommandError(`${path}: \`allow\` must be a list of effects`, { help: "[] allows none" });
+  return allow.map((effect) => parseEffect(`${path}: \`allow\``, String(effect)));
+}
+
+function readModels(path: string, models: unknown): Readonly<Record<string, ModelSettings>> {
+  if (!isObject(models)) {
+    throw new CommandError(`${path}: \`models\` must be an object with a field for each model`, {
+      help: 'write {"models": {"default": {"provider": "anthropic", "model": "…"}}}',
+    });
+  }
+  for (const [name, model] of Object.entries(models)) {
+    const problem = problemOfSettings(model);
+    if (problem !== undefined) throw new CommandError(`${path}: the model ${JSON.stringify(name)}: ${problem}`);
+  }
+  return models as Readonly<Record<string, ModelSettings>>;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

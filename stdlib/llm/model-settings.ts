@@ -1,0 +1,120 @@
+import { loadPackage, type Load, type SdkModel } from "./sdk.ts";
+import { ModelError } from "./model-error.ts";
+import { NodeFailure } from "../node-failure.ts";
+
+export const PROVIDERS = ["openai-compatible", "openai", "anthropic", "google"] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
+/** A model with its provider: a field of `models` in `ngraph.json`. */
+export interface ModelSettings {
+  readonly provider: ProviderName;
+  /** The name of the model at the provider. */
+  readonly model: string;
+  /** The address of the server. Required for `openai-compatible`. */
+  readonly baseUrl?: string;
+  /** The name of the secret with the API key. Default: the usual name of the provider, as in `OPENAI_API_KEY`. */
+  readonly secret?: string;
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  /** `false` for a server that cannot stream. */
+  readonly stream?: boolean;
+  /** US dollars for a million tokens, for the cost of calls. Without it, the cost that the server reports counts. */
+  readonly price?: { readonly input: number; readonly output: number };
+}
+
+interface Provider {
+  readonly name: string;
+  readonly factory: string;
+  /** The secret of the API key; absent if a server may need none. */
+  readonly secret?: string;
+}
+
+const KNOWN: Readonly<Record<ProviderName, Provider>> = {
+  "openai-compatible": { name: "@ai-sdk/openai-compatible", factory: "createOpenAICompatible" },
+  openai: { name: "@ai-sdk/openai", factory: "createOpenAI", secret: "OPENAI_API_KEY" },
+  anthropic: { name: "@ai-sdk/anthropic", factory: "createAnthropic", secret: "ANTHROPIC_API_KEY" },
+  google: {
+    name: "@ai-sdk/google",
+    factory: "createGoogleGenerativeAI",
+    secret: "GOOGLE_GENERATIVE_AI_API_KEY",
+  },
+};
+
+/** The name of the secret that a model needs; `undefined` for a model without a key. */
+export function secretOf({ provider, secret }: ModelSettings): string | undefined {
+  return secret ?? KNOWN[provider].secret;
+}
+
+/**
+ * Creates the model that settings describe.
+ *
+ * @param apiKey absent for a server without keys
+ * @throws ModelError if the provider needs a key; NodeFailure if its package is not installed
+ */
+export async function createModel(settings: ModelSettings, apiKey: string | undefined, load: Load): Promise<SdkModel> {
+  const { provider, model, baseUrl } = settings;
+  const secret = secretOf(settings);
+  if (apiKey === undefined && secret !== undefined) {
+    throw new ModelError(
+      "MissingModelKey",
+      `the model \`${model}\` of ${provider} needs an API key: set the environment variable ${secret}`,
+    );
+  }
+  const { name, factory } = KNOWN[provider];
+  const exports = (await loadPackage(load, name, `a model of the provider \`${provider}\``)) as Readonly<
+    Record<string, (options: object) => (model: string) => SdkModel>
+  >;
+  const create = exports[factory];
+  if (create === undefined) {
+    throw new NodeFailure(`the package \`${name}\` has no \`${factory}\`: update it`, { retryable: false });
+  }
+  const options = {
+    ...(baseUrl === undefined ? {} : { baseURL: baseUrl.replace(/\/+$/, "") }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+  };
+  if (provider !== "openai-compatible") return create(options)(model);
+  return create({ ...options, name: "server", includeUsage: true, supportsStructuredOutputs: true })(model);
+}
+
+/** A problem of settings from a file: the path of the field and what is wrong; `undefined` if they are valid. */
+export function problemOfSettings(settings: unknown): string | undefined {
+  if (typeof settings !== "object" || settings === null || Array.isArray(settings)) return "must be an object";
+  const fields = settings as Readonly<Record<string, unknown>>;
+  const unknown = Object.keys(fields).find((name) => !Object.hasOwn(FIELDS, name));
+  if (unknown !== undefined) {
+    return `has the unknown field ${JSON.stringify(unknown)} (known: ${Object.keys(FIELDS).join(", ")})`;
+  }
+  for (const name of ["provider", "model"]) if (fields[name] === undefined) return `needs the field \`${name}\``;
+  for (const [name, [accepts, expected]] of Object.entries(FIELDS)) {
+    if (fields[name] !== undefined && !accepts(fields[name])) return `\`${name}\` must be ${expected}`;
+  }
+  if (fields["provider"] === "openai-compatible" && fields["baseUrl"] === undefined) {
+    return 'needs `baseUrl`, the address of the server: "http://localhost:11434/v1"';
+  }
+  return undefined;
+}
+
+const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
+const isAmount = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value) && value >= 0;
+
+const FIELDS: Readonly<Record<string, readonly [accepts: (value: unknown) => boolean, expected: string]>> = {
+  provider: [(value) => PROVIDERS.some((name) => name === value), `one of ${PROVIDERS.join(", ")}`],
+  model: [isText, "the name of a model"],
+  baseUrl: [
+    (value) => typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+    "an http(s) URL",
+  ],
+  secret: [(value) => typeof value === "string" && /^[A-Za-z_]\w*$/.test(value), "the name of an environment variable"],
+  temperature: [isAmount, "a number from 0"],
+  maxTokens: [(value) => Number.isSafeInteger(value) && Number(value) > 0, "an integer from 1"],
+  stream: [(value) => typeof value === "boolean", "true or false"],
+  price: [
+    (value) =>
+      typeof value === "object" &&
+      value !== null &&
+      Object.keys(value).length === 2 &&
+      isAmount((value as { readonly input?: unknown }).input) &&
+      isAmount((value as { readonly output?: unknown }).output),
+    'the US dollars for a million tokens: { "input": 0.25, "output": 2 }',
+  ],
+};
