@@ -40,6 +40,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   const shell = createShell({
     onStart: (command) => log.onCommandStart(command),
     onEnd: (command) => log.onCommandEnd(command),
+    storeFailure: (task, text) => log.storeFailure(task, session.redact(text)),
     onOutput: (command, stream, chunk) => log.onOutput(command, stream, chunk),
   });
   const session = await openRunSession(execution, progress, output, () => ({ shell }));

@@ -57,6 +57,16 @@ export class PlanLog {
     this.#attempt(() => this.#outputs?.write(command, stream, chunk));
   }
 
+  /** Stores why the previous attempt of a task has failed. Returns the path of the file; `undefined` if it cannot be written. */
+  storeFailure(
+    { node, attempt }: { readonly node: string; readonly attempt: number },
+    text: string,
+  ): string | undefined {
+    let path: string | undefined;
+    this.#attempt(() => (path = this.#directory?.storeFailure(node, attempt, text)));
+    return path;
+  }
+
   /** Writes the summary and the index of all runs. */
   finish(summary: object): void {
     this.#attempt(() => this.#directory?.writeSummary(summary));

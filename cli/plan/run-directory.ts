@@ -19,7 +19,8 @@ export const RUNS_DIRECTORY = ".ngraph/runs";
 
 /**
  * The directory of one run. It contains `transitions.jsonl`, which is append-only; a copy of the plan's file from the start of the run;
- * `run.json`, which names the thread; `processes.jsonl`; `logs/`, with what the tasks printed; and `summary.json`, written once at
+ * `run.json`, which names the thread; `processes.jsonl`; `logs/`, with what the tasks printed; `failures/`, with the
+ * reasons of failed attempts that further attempts read; and `summary.json`, written once at
  * the end.
  */
 export interface RunDirectory {
@@ -28,6 +29,8 @@ export interface RunDirectory {
   appendProcess(line: object): void;
   /** Opens the file for the output of an attempt of a task, or of one of its checks. */
   openLog(node: string, attempt: number): { write(text: string): void; close(): void };
+  /** Stores why the attempt before this one has failed. Returns the path of the file. */
+  storeFailure(node: string, attempt: number, text: string): string;
   /** @throws CommandError when there is one already */
   writeSummary(summary: object): void;
   close(): void;
@@ -60,6 +63,12 @@ export function createRunDirectory(
       const file = openSync(join(path, LOGS, logName(node, attempt)), "a", 0o600);
       return { write: (text) => void writeSync(file, text), close: () => closeSync(file) };
     },
+    storeFailure(node, attempt, text) {
+      mkdirSync(join(path, FAILURES), { recursive: true, mode: PRIVATE });
+      const file = resolve(path, FAILURES, `${attempt}.${encodeURIComponent(node).slice(0, 200)}.txt`);
+      writeFileSync(file, text, { mode: 0o600 });
+      return file;
+    },
     appendProcess: (line) => append((processes ??= openSync(join(path, PROCESSES), "a", 0o600)), line),
     writeSummary: (summary) => writeOnce(join(path, "summary.json"), `${JSON.stringify(summary, null, 2)}\n`),
     close() {
@@ -72,6 +81,7 @@ export function createRunDirectory(
 export const PROCESSES = "processes.jsonl";
 export const RUN_FILE = "run.json";
 export const LOGS = "logs";
+const FAILURES = "failures";
 
 /** The name of a log file: the attempt, then the node with all characters encoded that a file name may not have. */
 function logName(node: string, attempt: number): string {

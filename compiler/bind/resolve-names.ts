@@ -10,7 +10,7 @@ import { NO_FACTS } from "../expressions/facts.ts";
 import { RAW } from "../expressions/type-command.ts";
 import type { CalleeBinding, ExpressionScope, NameBinding, Names } from "../expressions/scope.ts";
 import { nullable } from "../types/construct.ts";
-import { ERROR_TYPE, OUTCOME_TYPE } from "../types/failure-types.ts";
+import { ATTEMPT_FAILURE_TYPE, ERROR_TYPE, OUTCOME_TYPE } from "../types/failure-types.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives } from "../types/type-table.ts";
 import { isPoisoned, namesOf, KIND_NAMES, markMeantAsUsed } from "./file-scope.ts";
@@ -84,7 +84,9 @@ function valueAt(
 ): NameBinding | undefined {
   const channel = context.channels.get(name);
   if (channel !== undefined) return channelAt(channel, span, place, reported, context);
-  if (name === "error") {
+  // A task of a plan has no edges: it reads why its own previous attempt has failed.
+  if (context.noun === "task" && name === "failure") return { kind: "error", type: nullable(ATTEMPT_FAILURE_TYPE) };
+  if (context.noun === "node" && name === "error") {
     return { kind: "error", type: place.flow.error === "always" ? ERROR_TYPE : nullable(ERROR_TYPE) };
   }
   if (name === "outcome") {
@@ -220,6 +222,11 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
     );
     return;
   }
+  const elsewhere = elsewhereName(name, context);
+  if (elsewhere !== undefined) {
+    context.report(unknownChannel(at, { name, use: "read", known, help: elsewhere }));
+    return;
+  }
   const literal = FOREIGN_LITERALS.get(name);
   if (literal !== undefined && (similar === undefined || literal !== "null")) {
     const help = literal === "null" ? "what is not there is `null`" : `write \`${literal}\``;
@@ -232,6 +239,14 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
     return;
   }
   context.report(unknownChannel(at, { name, use: "read", similar, known }));
+}
+
+/** The help for a name that exists in graphs only, or in plans only. */
+function elsewhereName(name: string, { noun }: GraphContext): string | undefined {
+  if (noun === "task" && name === "error") return "in a task, `failure` is why the previous attempt has failed";
+  if (noun === "node" && name === "failure")
+    return "in a graph, `error` is the last failure that an `on error` edge took";
+  return undefined;
 }
 
 /** Names of literals in other languages. */

@@ -25,6 +25,22 @@ const FAILURE_TYPE: ValueType = recordOf([
   { name: "items", type: ITEMS, optional: true },
 ]);
 
+/** `failure` in a task of a plan: why the previous attempt of the task has failed. */
+export const ATTEMPT_FAILURE_TYPE: ValueType = recordOf([
+  { name: "attempt", type: INT },
+  { name: "message", type: STRING },
+  {
+    name: "checks",
+    type: listOf(
+      recordOf([
+        { name: "command", type: STRING },
+        { name: "code", type: INT },
+        { name: "output", type: STRING },
+      ]),
+    ),
+  },
+]);
+
 const STATUSES = ["completed", "incomplete", "failed", "limit", "cancelled", "rolled_back"];
 
 /** `Outcome`: how a run has ended. */

@@ -1,4 +1,4 @@
-import type { Json } from "../value/json.ts";
+import type { Json, JsonObject } from "../value/json.ts";
 import type { LongTermMemory } from "./memory.ts";
 import type { ThreadId } from "./checkpoint.ts";
 import type { Usage } from "./usage.ts";
@@ -22,6 +22,11 @@ export interface NodeContext {
   /** 1-based number of the attempt. */
   readonly attempt: number;
   readonly thread: ThreadId;
+  /**
+   * In a task of a plan, from its second attempt on: why the previous attempt has failed, as `{ attempt, message, checks }`, where
+   * `checks` are the failed checks as `{ command, code, output }`. Absent in all others.
+   */
+  readonly failure?: JsonObject | undefined;
   /** Equal on every re-execution of this task, different for every other task: `sha256:` and 64 hexadecimal digits. */
   readonly idempotencyKey: string;
   /** The objects that the caller of the run or resume has given with `context`; empty if it has given none. */

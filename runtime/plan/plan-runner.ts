@@ -47,6 +47,7 @@ import { certainRecords } from "./task-record.ts";
 import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { selectTasks } from "./select-tasks.ts";
+import { refuseMissingReads } from "./selected-reads.ts";
 
 /** A plan linked with its code, and the shared parts of its runs. */
 interface PlanCore {
@@ -212,6 +213,8 @@ async function executePlan(
 ): Promise<PlanRunResult> {
   const { shared, cancellation } = run;
   const { clock } = shared;
+  if (selected !== undefined)
+    refuseMissingReads(plan, run, selected, (task) => selected.has(task) || restored.tasks.has(task));
   // Called before the first write: if this process dies here, the next run still finds the run that left processes
   // behind.
   await options.beforeStart?.(info);

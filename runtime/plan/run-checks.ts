@@ -1,4 +1,5 @@
 import type { Task } from "../step/task.ts";
+import type { JsonObject } from "../value/json.ts";
 import { Attempt } from "../step/attempt.ts";
 import { runAttempt } from "../step/run-task.ts";
 import { describeError } from "../event/run-events.ts";
@@ -20,9 +21,15 @@ export interface ChecksEnd {
 /**
  * Runs all checks of a task, one after the other, because they share a working tree (9.6).
  *
+ * @param tried the attempt, and why the previous one has failed
  * @param show puts the values that the checks see into the run's state
  */
-export async function runChecks(run: Run, task: TaskCode, attempt: number, show: () => void): Promise<ChecksEnd> {
+export async function runChecks(
+  run: Run,
+  task: TaskCode,
+  { attempt, failure }: { readonly attempt: number; readonly failure: JsonObject | null },
+  show: () => void,
+): Promise<ChecksEnd> {
   const results: CheckResult[] = [];
   const { clock } = run.shared;
   for (const check of task.checks) {
@@ -30,7 +37,7 @@ export async function runChecks(run: Run, task: TaskCode, attempt: number, show:
     try {
       show();
     } catch (error) {
-      const name = nameOf(run, check, taskOf(check.node, task));
+      const name = nameOf(run, check, taskOf(check.node, task, failure));
       results.push({
         cmd: run.shared.redact(name),
         rc: 1,
@@ -39,8 +46,8 @@ export async function runChecks(run: Run, task: TaskCode, attempt: number, show:
       });
       continue;
     }
-    const name = run.shared.redact(nameOf(run, check, taskOf(check.node, task)));
-    const checking = new Attempt(run, taskOf(check.node, task), attempt);
+    const name = run.shared.redact(nameOf(run, check, taskOf(check.node, task, failure)));
+    const checking = new Attempt(run, taskOf(check.node, task, failure), attempt);
     const outcome = await runAttempt(checking);
     if (outcome.cancelled) return { results, passed: false, cancelled: true };
     const verdict =

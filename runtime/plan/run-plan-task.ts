@@ -4,9 +4,10 @@ import { describeError } from "../event/run-events.ts";
 import { runAttempt } from "../step/run-task.ts";
 import { waitUnlessCancelled } from "../run/wait.ts";
 import type { Run } from "../run/run.ts";
+import type { JsonObject } from "../value/json.ts";
 import type { Failure, Outcome, Update } from "../step/task.ts";
 import { Attempt } from "../step/attempt.ts";
-import type { TaskAttempt } from "./plan-events.ts";
+import type { CheckResult, TaskAttempt } from "./plan-events.ts";
 import type { TaskCode } from "./plan-program.ts";
 import type { PlanValues } from "./plan-values.ts";
 import { runChecks } from "./run-checks.ts";
@@ -56,6 +57,7 @@ export async function runPlanTask(task: TaskCode, environment: TaskEnvironment):
   const { run, values, drain } = environment;
   const { clock } = run.shared;
   const { spec } = task;
+  let lastFailure: JsonObject | null = null;
   for (let attempt = 1; ; attempt++) {
     const backoff = attempt === 1 ? 0 : taskBackoff(task.backoff, attempt);
     if (attempt > 1 && (drain?.aborted === true || !(await waitUnlessCancelled(run, backoff, drain)))) {
@@ -67,7 +69,7 @@ export async function runPlanTask(task: TaskCode, environment: TaskEnvironment):
     } catch (error) {
       return fail("reducer_failed", describeError(error, run.shared.redact), undefined, attempt - 1, undefined);
     }
-    const trying = new Attempt(run, taskOf(task.node, task), attempt);
+    const trying = new Attempt(run, taskOf(task.node, task, lastFailure), attempt);
     const started = runAttempt(trying);
     const outcome = started instanceof Promise ? await started : started;
     // A resumed call of a graph or plan continues the attempt that an earlier run was on.
@@ -82,7 +84,9 @@ export async function runPlanTask(task: TaskCode, environment: TaskEnvironment):
     const { failure, updates } = outcome;
     if (failure?.error.code === "NG_NODE_TIMEOUT") await waitForBody(run, trying.body);
     const checks =
-      task.checks.length === 0 ? undefined : await runChecks(run, task, attempt, () => values.showWith(task, updates));
+      task.checks.length === 0
+        ? undefined
+        : await runChecks(run, task, { attempt, failure: lastFailure }, () => values.showWith(task, updates));
     if (checks?.cancelled === true) return { kind: "cancelled", attempts: attempt, children: undefined };
     const converged = checks === undefined ? failure === undefined : checks.passed;
     environment.onAttempt({
@@ -100,6 +104,7 @@ export async function runPlanTask(task: TaskCode, environment: TaskEnvironment):
       return fail(problem, problem, undefined, attempt, undefined);
     }
     const message = failure?.reason ?? failedChecks(checks?.results ?? []);
+    lastFailure = feedbackOf(attempt, run.shared.redact(message), checks?.results ?? []);
     const hopeless = checks === undefined && failure !== undefined && !failure.retryable;
     if (attempt >= spec.tries || hopeless) {
       const reason = checks !== undefined || (attempt > 1 && !hopeless) ? "max_tries_reached" : kindOf(failure);
@@ -116,6 +121,14 @@ function fail(
   children: Outcome["children"],
 ): PlanTaskEnd {
   return { kind: "failed", reason, message, error, attempts, children };
+}
+
+/** The value of `failure` in the next attempt. */
+function feedbackOf(attempt: number, message: string, results: readonly CheckResult[]): JsonObject {
+  const checks = results
+    .filter(({ rc }) => rc !== 0)
+    .map(({ cmd, rc, tail = "" }) => ({ command: cmd, code: rc, output: tail }));
+  return { attempt, message, checks };
 }
 
 function failedChecks(results: readonly { readonly cmd: string; readonly rc: number }[]): string {

@@ -1,15 +1,21 @@
 import type { Task } from "../step/task.ts";
 import type { NodeCode } from "../program/program.ts";
+import type { JsonObject } from "../value/json.ts";
 import type { TaskCode } from "./plan-program.ts";
 
-/** The engine's task for a task of a plan, or for one of its checks. */
-export function taskOf(node: NodeCode, { spec }: TaskCode): Task {
+/**
+ * The engine's task for a task of a plan, or for one of its checks.
+ *
+ * @param failure why the previous attempt has failed
+ */
+export function taskOf(node: NodeCode, { spec }: TaskCode, failure: JsonObject | null): Task {
   return {
     node,
     id: node.spec.name,
     item: spec.item?.value,
     itemIndex: -1,
-    error: null,
+    error: failure,
+    ...(failure === null ? {} : { failure }),
     items: undefined,
     broken: undefined,
   };

@@ -35,6 +35,9 @@ export class TaskContext implements BuiltinContext, Waits {
     const { run, task, step } = this.#attempt;
     return task.undo?.key ?? run.taskKey(task, step);
   }
+  get failure(): NodeContext["failure"] {
+    return this.#attempt.task.failure;
+  }
   get context(): NodeContext["context"] {
     return this.#attempt.run.shared.context;
   }

@@ -1,6 +1,6 @@
 import type { PauseItem, Signal } from "../interface/checkpoint.ts";
 import type { NodeError, StoreError } from "../interface/errors.ts";
-import type { Json } from "../value/json.ts";
+import type { Json, JsonObject } from "../value/json.ts";
 import type { UndoEntry } from "../interface/undo.ts";
 import type { NodeCode } from "../program/program.ts";
 import type { ThrownError } from "./thrown-error.ts";
@@ -20,6 +20,8 @@ export interface Task {
   readonly items: readonly Task[] | undefined;
   /** Why the list of the `for` has no value. */
   readonly broken: unknown;
+  /** Set for a task of a plan from its second attempt on: why the previous attempt has failed. */
+  readonly failure?: JsonObject;
   /** Set for the task of an undo. */
   readonly undo?: UndoEntry;
 }

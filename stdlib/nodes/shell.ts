@@ -1,6 +1,6 @@
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import type { BuiltinNode, ExpectedType } from "../../runtime/interface/context.ts";
-import type { Json } from "../../runtime/value/json.ts";
+import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import { NodeFailure } from "../node-failure.ts";
 
 /** Maximum size of an output stream that is stored. More output fails the node, because checkpoints hold results. */
@@ -21,7 +21,8 @@ let cleansUpOnExit = false;
  * `cmd.exe`). `shell(["git", "commit", "-m", message])` runs a program with arguments, without a shell. The result is
  * `{ code, stdout, stderr }`; `stdout` comes without its last line break, `stderr` unchanged. An exit code other than 0
  * fails the node unless `check: false`; a command ended by signal N has code 128 + N. `env` is added to the environment,
- * where the command also finds `NGRAPH_THREAD` and `NGRAPH_IDEMPOTENCY_KEY`. On timeout and cancellation the command and
+ * where the command also finds `NGRAPH_THREAD`, `NGRAPH_IDEMPOTENCY_KEY` and `NGRAPH_ATTEMPT`, and in a task of a plan whose previous
+ * attempt has failed `NGRAPH_FAILURE`, the reason, and `NGRAPH_FAILURE_FILE`, a file with the reason. On timeout and cancellation the command and
  * all processes it started are terminated.
  *
  * The compiler quotes the values of a command for the POSIX shell and passes `quoted: true`. `cmd.exe` does not read this
@@ -48,6 +49,11 @@ export interface ShellOptions {
   readonly onEnd?: (command: RunningCommand) => void;
   /** Called with each part of the output, in the order in which it arrives. */
   readonly onOutput?: (command: RunningCommand, stream: "stdout" | "stderr", chunk: Uint8Array) => void;
+  /** Stores why the previous attempt of a task has failed, and returns the path of the file; `undefined` if there is none. */
+  readonly storeFailure?: (
+    task: { readonly node: string; readonly attempt: number },
+    text: string,
+  ) => string | undefined;
 }
 
 /** Makes the node `shell` with hooks that observe its commands. */
@@ -62,6 +68,8 @@ export function createShell(watch: ShellOptions = {}): BuiltinNode {
           ...textEntries(env),
           NGRAPH_THREAD: context.thread,
           NGRAPH_IDEMPOTENCY_KEY: context.idempotencyKey,
+          NGRAPH_ATTEMPT: String(context.attempt),
+          ...failureEntries(context, watch),
         },
         ...(typeof input === "string" ? { input } : {}),
         signal: context.signal,
@@ -308,6 +316,32 @@ function watchGroup(pid: number): void {
       }
     }
   });
+}
+
+/** The variables that report to a command why the previous attempt of its task has failed. */
+function failureEntries(context: Parameters<BuiltinNode>[1], watch: ShellOptions): Record<string, string> {
+  if (context.failure === undefined) return {};
+  const text = failureText(context.failure);
+  const file = watch.storeFailure?.({ node: context.node ?? "", attempt: context.attempt }, text);
+  // The longest variable that Linux accepts has 128 KiB.
+  const cut = text.length > LONGEST_VARIABLE ? text.slice(0, LONGEST_VARIABLE) : text;
+  // An environment cannot contain NUL characters.
+  return {
+    NGRAPH_FAILURE: cut.replaceAll("\0", "\uFFFD"),
+    ...(file === undefined ? {} : { NGRAPH_FAILURE_FILE: file }),
+  };
+}
+
+/** In characters of at most three bytes. */
+const LONGEST_VARIABLE = 32 * 1024;
+
+/** The message, then each failed check with the end of its output. */
+function failureText({ message, checks }: JsonObject): string {
+  const parts = (Array.isArray(checks) ? checks : []).map((check) => {
+    const { command, output } = check as { readonly command: string; readonly output: string };
+    return `\n$ ${command}\n${output}${output === "" || output.endsWith("\n") ? "" : "\n"}`;
+  });
+  return `${String(message)}\n${parts.join("")}`;
 }
 
 function textEntries(value: Json | undefined): Record<string, string> {

@@ -110,6 +110,50 @@ describe("ngc run of a plan", () => {
     expect(unknown.stderr).toContain("has no task `lift`");
   });
 
+  test("--only refuses a task that reads what only a left-out task writes", () => {
+    const project = createProject({
+      "p.ngraph": `plan p {
+  output name: string
+  output text: string
+  task first  = shell("echo Ada") into { stdout: name }
+  task second = \`Hello \${name}\` after first into text
+  task third  = shell(\`echo \${name ?? "nobody"}\`) after done first
+}
+`,
+    });
+    const refused = project.ngc(["run", "p.ngraph", "--only", "second", "--thread", "t0"]);
+    expect(refused.status).toBe(64);
+    expect(refused.stderr).toContain(
+      "task `second` reads `name`, which task `first` writes, and that task is left out",
+    );
+    expect(project.ngc(["run", "p.ngraph", "--only", "third"]).status).toBe(0);
+    expect(project.ngc(["run", "p.ngraph", "--only", "first", "--thread", "t1"]).status).toBe(0);
+    expect(project.json(["resume", "t1", "--only", "second"]).document.output).toMatchObject({ text: "Hello Ada" });
+  });
+
+  test("a further attempt learns why the previous one has failed", () => {
+    const project = createProject({
+      "p.ngraph": `secret TOKEN
+plan p {
+  output seen: json[] reduce append
+  task fix = shell(\`echo "$NGRAPH_ATTEMPT:$NGRAPH_FAILURE" >> env.txt; cat "$NGRAPH_FAILURE_FILE" >> file.txt; echo \${failure?.message ?? "none"} >> text.txt; echo x >> count\`) {
+    done when shell("test -e count")
+    done when shell("echo count is $(wc -l < count) token-value; test $(wc -l < count) = 2")
+    tries 3 backoff 1ms..1ms
+  }
+  task after_it = [failure] after fix into seen
+}
+`,
+    });
+    const { status, stdout } = project.ngc(["run", "p.ngraph", "--json"], { env: { TOKEN: "token-value" } });
+    expect([status, JSON.parse(stdout).output]).toEqual([0, { seen: [null] }]);
+    const message = "not done: `echo count is $(wc -l < count) [secret TOKEN]; test $(wc -l < count) = 2` ended with 1";
+    expect(project.read("text.txt")).toBe(`none\n${message}\n`);
+    const reason = `${message}\n\n$ echo count is $(wc -l < count) [secret TOKEN]; test $(wc -l < count) = 2\ncount is 1 [secret TOKEN]\n`;
+    expect(project.read("file.txt")).toBe(reason);
+    expect(project.read("env.txt")).toContain(`2:${reason.trimEnd()}`);
+  });
+
   test("K-18: a plan without roots: exit 2, the message, and nothing ran", () => {
     const project = createProject({
       "bad.ngraph": `plan p {\n  task a = shell("echo a >> ran") after b\n  task b = shell("echo b >> ran") after a\n}\n`,
