@@ -1,3 +1,4 @@
+import { printable } from "../diagnostics/render/index.ts";
 import { writeSync } from "node:fs";
 // The global variable may be replaced by user code.
 import process from "node:process";
@@ -149,7 +150,8 @@ export function report(error: unknown, json: boolean): ExitCode {
   // Help and version were requested; commander has printed them.
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
   stopLiveBlocks();
-  const { exitCode, code, message, help } = explain(error);
+  const { exitCode, code, help, ...explained } = explain(error);
+  const message = withPrintableArguments(explained.message);
   const isPrinted = error instanceof CommanderError;
   if (!isPrinted) say(`error: ${message}`);
   if (!isPrinted && help !== undefined) say(`  = help: ${help}`);
@@ -160,6 +162,12 @@ export function report(error: unknown, json: boolean): ExitCode {
   }
   if (process.env["NGRAPH_DEBUG"] === "1" && error instanceof Error) say(`${error.stack}`);
   return exitCode;
+}
+
+/** Escapes line breaks of arguments that a message repeats, so that a thread id or label cannot imitate another message. */
+function withPrintableArguments(message: string): string {
+  const several = process.argv.slice(2).filter((argument) => argument.includes("\n") && argument.trim() !== "");
+  return several.reduce((text, argument) => text.replaceAll(argument, () => printable(argument)), message);
 }
 
 function say(text: string): void {

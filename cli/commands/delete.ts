@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { isDamage } from "../threads/damage.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
@@ -28,7 +29,7 @@ export const deleteCommand = defineCommand<DeleteOptions>({
         );
         // A damaged thread cannot be claimed, and no run can hold it.
         if (!isDone) await store.deleteThread(thread);
-        output.result(`deleted thread ${thread}`);
+        output.result(`deleted thread ${printable(thread)}`);
       }
       output.document({ version: 1, deleted: [...new Set(threads)] });
       return EXIT.ok;

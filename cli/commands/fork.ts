@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { randomUUID } from "node:crypto";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
@@ -41,7 +42,7 @@ export const forkCommand = defineCommand<ForkOptions>({
     withStore(options.store, { mustExist: true }, async ({ store, flag }) => {
       const head = await latestOf(store, thread);
       if (options.as !== undefined && (await store.loadLatest(options.as)) !== undefined) {
-        throw new CommandError(`thread \`${options.as}\` already exists, and a fork creates a new thread`, {
+        throw new CommandError(`thread \`${printable(options.as)}\` already exists, and a fork creates a new thread`, {
           exitCode: EXIT.failed,
           code: "NG_THREAD_BUSY",
           help: "use another id with --as, or omit --as",
@@ -61,7 +62,7 @@ export const forkCommand = defineCommand<ForkOptions>({
         ...config,
       });
       output.document({ version: 1, thread: fork.thread, checkpoint: fork.checkpointId });
-      output.result(`forked to thread ${fork.thread}, checkpoint ${fork.checkpointId}`);
+      output.result(`forked to thread ${printable(fork.thread)}, checkpoint ${fork.checkpointId}`);
       output.note(`resume with: ngc resume ${quoteArgument(fork.thread)}${flag}`);
       return EXIT.ok;
     }),

@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import { checkpointDocument } from "../documents/checkpoint-document.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -44,7 +45,7 @@ export const historyCommand = defineCommand<HistoryOptions>({
           all: true,
         });
         if (found.length === 0 && namespace !== undefined && before === undefined) {
-          throw new CommandError(`thread \`${thread}\` has called no graph under \`${namespace}\``, {
+          throw new CommandError(`thread \`${printable(thread)}\` has called no graph under \`${printable(namespace)}\``, {
             code: "NG_UNKNOWN_CHECKPOINT",
             help: "a namespace is the name of the calling task, such as `review` or `each[3]`; `ngc show` lists the namespaces of a checkpoint",
           });
@@ -85,7 +86,7 @@ export const historyCommand = defineCommand<HistoryOptions>({
             ]),
           ),
     );
-    for (const { task, call } of undos) output.result(`open undo of ${task}: ${call}`);
+    for (const { task, call } of undos) output.result(`open undo of ${printable(task)}: ${printable(call)}`);
     const oldest = checkpoints.at(-1);
     if (oldest !== undefined && oldest.parentId !== null && checkpoints.length >= (options.limit ?? DEFAULT_LIMIT)) {
       const { limit } = options;

@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
@@ -26,7 +27,7 @@ export const labelCommand = defineCommand<LabelOptions>({
       const { id } = checkpoint === undefined ? head : await findOwnCheckpoint(store, checkpoint, thread);
       await store.label(thread, id, label);
       output.document({ version: 1, thread, label, checkpoint: id });
-      output.result(`label ${label}: checkpoint ${id} of thread ${thread}`);
+      output.result(`label ${printable(label)}: checkpoint ${id} of thread ${printable(thread)}`);
       return EXIT.ok;
     }),
 });

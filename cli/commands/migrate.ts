@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { resolve } from "node:path";
 import { NgraphError } from "../../runtime/interface/errors.ts";
 import type { Engine, MigrateOptions } from "../../runtime/interface/engine-options.ts";
@@ -170,10 +171,10 @@ function printReport(
   output.document({ version: 1, dryRun: dryRun === true, migrated, unchanged, failed });
   for (const { thread, checkpoint } of migrated) {
     output.result(
-      dryRun === true ? `thread ${thread}: can be migrated` : `thread ${thread}: migrated, checkpoint ${checkpoint}`,
+      dryRun === true ? `thread ${printable(thread)}: can be migrated` : `thread ${printable(thread)}: migrated, checkpoint ${checkpoint}`,
     );
   }
-  for (const thread of unchanged) output.result(`thread ${thread}: fits already`);
+  for (const thread of unchanged) output.result(`thread ${printable(thread)}: fits already`);
   if (unchanged.length > 0 && Object.keys(set).length > 0) {
     output.note("--set changes only threads that are migrated; edit the values of other threads with `ngc update`");
   }

@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import type { PruneOptions, PruneResult } from "../../runtime/interface/engine-options.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { pruneThreads } from "../../runtime/thread/prune-threads.ts";
@@ -125,8 +126,8 @@ function report({ deleted, pruned, held, failures }: PruneResult, flags: PruneFl
       : { failed: failures.map(({ thread = null, error: { code, message } }) => ({ thread, code, message })) }),
   });
   for (const { thread, checkpoints } of pruned)
-    output.result(`thread ${thread}: ${checkpoints} checkpoint${checkpoints === 1 ? "" : "s"} deleted`);
-  for (const thread of deleted) output.result(`thread ${thread}: ${dryRun ? "has expired" : "deleted"}`);
+    output.result(`thread ${printable(thread)}: ${checkpoints} checkpoint${checkpoints === 1 ? "" : "s"} deleted`);
+  for (const thread of deleted) output.result(`thread ${printable(thread)}: ${dryRun ? "has expired" : "deleted"}`);
   for (const { error } of failures) output.problem(`${output.stderrStyles.error("error")}: ${error.message}`);
   if (held > 0) output.note(`${held} thread${held === 1 ? " is" : "s are"} held by a run`);
   if (expired && deleted.length === 0) output.note("no expired threads");

@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import type { Engine, ExecuteOptions, RunResult } from "../../runtime/interface/engine-options.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
@@ -43,7 +44,7 @@ async function rollBack(thread: string, store: OpenStore, options: RollbackOptio
   const table = await loadGraphOrPlan(file, graph, output);
   if (table === undefined) return EXIT.invalid;
   if (table.kind === "plan")
-    throw new CommandError(`thread \`${thread}\` runs a plan, and tasks of a plan have no undo`);
+    throw new CommandError(`thread \`${printable(thread)}\` runs a plan, and tasks of a plan have no undo`);
   const flags = [
     options.file === undefined ? "" : ` --file ${quoteArgument(options.file)}`,
     options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`,

@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { changedValues, describeChanges } from "../documents/changed-values.ts";
 import { checkpointDocument } from "../documents/checkpoint-document.ts";
 import { defineCommand } from "../start/define-command.ts";
@@ -86,7 +87,7 @@ export const showCommand = defineCommand<ShowOptions>({
     if (ended?.failure !== undefined) {
       output.result(`failure in \`finally\`: ${printableText(ended.failure.message)} [${ended.failure.code}]`);
     }
-    for (const { task, call, status } of undos) output.result(`undo ${task}: ${call} (${status})`);
+    for (const { task, call, status } of undos) output.result(`undo ${printable(task)}: ${printable(call)} (${status})`);
     for (const pause of checkpoint.pauses) output.result(`\n${describePause(pause)}`);
     const values = formatRecord(state);
     output.result(`\n${values === "" ? "no values yet" : values}`);

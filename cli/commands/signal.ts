@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { signalStore } from "../../runtime/thread/signal-thread.ts";
 import { defineCommand } from "../start/define-command.ts";
@@ -27,9 +28,9 @@ export const signalCommand = defineCommand<SignalOptions>({
       const id = options.id === undefined ? {} : { id: options.id };
       const sent = await signalStore(store, thread, name, given, id);
       output.document({ version: 1, thread, name, id: sent.id, added: sent.added, awaited: sent.isAwaited });
-      if (!sent.added) output.result(`thread ${thread} has had the signal ${sent.id} already`);
+      if (!sent.added) output.result(`thread ${printable(thread)} has had the signal ${printable(sent.id)} already`);
       else {
-        output.result(`signal ${name} to thread ${thread}`);
+        output.result(`signal ${printable(name)} to thread ${printable(thread)}`);
         output.note(sent.isAwaited ? "a node waits for it: ngc resume --due" : "no node waits for it yet");
       }
       return EXIT.ok;

@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { resolve } from "node:path";
 import type { Store } from "../../runtime/interface/store.ts";
 import { refuseEffects } from "../../runtime/program/program.ts";
@@ -66,7 +67,7 @@ export const updateCommand = defineCommand<UpdateOptions>({
           ...(isNew ? { metadata: { file: resolve(file), graph: table.name } } : {}),
         });
         output.document({ version: 1, thread, checkpoint: checkpointId });
-        output.result(`updated: checkpoint ${checkpointId} of thread ${thread}`);
+        output.result(`updated: checkpoint ${checkpointId} of thread ${printable(thread)}`);
         if (options.as !== "end") output.note(`resume with: ngc resume ${quoteArgument(thread)}${flag}`);
         return EXIT.ok;
       },
@@ -84,7 +85,7 @@ async function storedSource(store: Store, thread: string, options: UpdateOptions
 /** @throws CommandError for a new thread without its graph's file */
 function newSource(thread: string, { file, graph }: UpdateOptions): Source {
   if (file !== undefined) return { file, graph };
-  throw new CommandError(`there is no thread \`${thread}\` in this store`, {
+  throw new CommandError(`there is no thread \`${printable(thread)}\` in this store`, {
     code: "NG_UNKNOWN_THREAD",
     help: "to create it, name the graph's file with --file",
   });

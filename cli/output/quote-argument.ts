@@ -6,7 +6,7 @@ import { printable } from "../../diagnostics/render/index.ts";
  */
 export function quoteArgument(text: string): string {
   if (/^[\w./:=@,+-]+$/.test(text)) return text;
-  if (text.split("\n").every((line) => printable(line) === line)) return `'${text.replaceAll("'", `'\\''`)}'`;
+  if (printable(text) === text) return `'${text.replaceAll("'", `'\\''`)}'`;
   return `$'${[...text].map(escape).join("")}'`;
 }
 

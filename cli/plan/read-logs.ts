@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "../process/command-error.ts";
@@ -71,7 +72,7 @@ export function findLoggedRun(
   const entries = runsOf(runs, name);
   const [newest] = entries;
   if (newest === undefined) {
-    throw new CommandError(`no run of a plan with thread or run id \`${name}\` is recorded in ${runs}`, {
+    throw new CommandError(`no run of a plan with thread or run id \`${printable(name)}\` is recorded in ${runs}`, {
       help: "`ngc run` prints the thread; only tasks of plans have logs, and they are in the directory of the run",
       code: "NG_NO_LOGS",
     });
@@ -80,7 +81,7 @@ export function findLoggedRun(
     const entry = entries.find(({ id }) => id.startsWith(run));
     if (entry === undefined) {
       const ids = entries.slice(0, 10).map(({ id }) => id);
-      throw new CommandError(`thread \`${name}\` has no run \`${run}\` (there are: ${ids.join(", ")})`, {
+      throw new CommandError(`thread \`${printable(name)}\` has no run \`${printable(run)}\` (there are: ${ids.join(", ")})`, {
         code: "NG_NO_LOGS",
       });
     }
@@ -90,10 +91,10 @@ export function findLoggedRun(
   const found = entries.find(({ id }) => logsOf(runs, id, task).length > 0);
   if (found !== undefined) return found;
   if (task === undefined)
-    throw new CommandError(`no task of thread \`${name}\` has printed anything`, { code: "NG_NO_LOGS" });
+    throw new CommandError(`no task of thread \`${printable(name)}\` has printed anything`, { code: "NG_NO_LOGS" });
   const tasks = [...new Set(entries.flatMap(({ id }) => logsOf(runs, id).map((log) => log.task)))];
   throw new CommandError(
-    `task \`${task}\` of thread \`${name}\` has printed nothing` +
+    `task \`${printable(task)}\` of thread \`${printable(name)}\` has printed nothing` +
       (tasks.length === 0
         ? ""
         : ` (there are logs of: ${tasks.slice(0, 20).join(", ")}${tasks.length > 20 ? ", …" : ""})`),

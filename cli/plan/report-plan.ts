@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import type { PlanRunResult } from "../../runtime/plan/plan-options.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { formatRecord } from "../output/format-values.ts";
@@ -46,7 +47,7 @@ export function reportPlan(
   output.result(
     `${isClean ? stdoutStyles.info(status) : stdoutStyles.error(status)}: ${parts.join(", ") || "nothing to do"} in ${duration(totals.total_duration_s * 1000)}`,
   );
-  if (result.thread !== null) output.note(`run ${result.runId} · thread ${result.thread}`);
+  if (result.thread !== null) output.note(`run ${result.runId} · thread ${printable(result.thread)}`);
   if (!place.isMemory && result.thread !== null && !isClean && result.status !== "paused") {
     output.note(`resume with: ngc resume ${quoteArgument(result.thread)}${place.flags}`);
   }

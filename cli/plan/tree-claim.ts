@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { readdirSync, readFileSync, renameSync, rmSync, existsSync, mkdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
@@ -122,7 +123,7 @@ function isAtWork({ pid, started, host }: Holder): boolean {
 function refuse({ pid, host, run, thread, plan, since }: Holder, path: string): never {
   const isHere = host === hostname();
   const where = isHere ? `process ${pid}` : `process ${pid} on ${host}`;
-  const what = thread === null ? `run ${run}` : `thread ${thread}`;
+  const what = thread === null ? `run ${run}` : `thread ${printable(thread)}`;
   throw new CommandError(`plan \`${plan}\` (${what}) works in this tree since ${since}: ${where}`, {
     code: "NG_TREE_BUSY",
     exitCode: EXIT.failed,

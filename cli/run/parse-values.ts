@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -24,7 +25,7 @@ export async function parseRecord(text: string, where: string, what: string): Pr
   try {
     value = JSON.parse(source);
   } catch (error) {
-    throw new CommandError(`${place} is not valid JSON: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new CommandError(`${place} is not valid JSON: ${printable(error instanceof Error ? error.message : String(error))}`, {
       help: `write ${what} as one object: '{"name": "value"}'`,
     });
   }

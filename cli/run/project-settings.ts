@@ -1,6 +1,7 @@
 /** The settings of a project: the files `ngraph.json` above the graph and above the working directory. */
 import { statSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { printable } from "../../diagnostics/render/index.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
 import type { Effect } from "../../runtime/table/effects.ts";
 import { problemOfSettings, type ModelSettings } from "../../stdlib/llm/model-settings.ts";
@@ -67,13 +68,17 @@ function isFile(path: string): boolean {
 const FIELDS = ["allow", "models"];
 
 function readSettings(path: string): ProjectSettings {
+  const text = readSource(path);
   let settings: unknown;
   try {
-    settings = JSON.parse(readSource(path));
+    settings = JSON.parse(text);
   } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`${path} is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`${path} is not valid JSON: ${printable(reason)}`);
   }
+  const repeated = repeatedField(text);
+  if (repeated !== undefined)
+    throw new CommandError(`${path} has the field ${JSON.stringify(repeated)} twice`, { help: "keep one of them" });
   if (!isObject(settings))
     throw new CommandError(`${path} must be a JSON object`, { help: 'write {"allow": ["net:api.example.com"]}' });
   const unknown = Object.keys(settings).find((name) => !FIELDS.includes(name));
@@ -112,4 +117,24 @@ function readModels(path: string, models: unknown): Readonly<Record<string, Mode
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The first field that an object of a JSON text has twice. `JSON.parse` keeps the last one, and a reader of the file may see the
+ * other.
+ *
+ * @param json a valid JSON text
+ */
+function repeatedField(json: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (const [token, colon] of json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[[\]{}]/g)) {
+    if (token === "{" || token === "[") open.push(new Set());
+    else if (token === "}" || token === "]") open.pop();
+    else if (colon !== undefined) {
+      const name = JSON.parse(token.slice(0, -colon.length)) as string;
+      if (open.at(-1)?.has(name) === true) return name;
+      open.at(-1)?.add(name);
+    }
+  }
+  return undefined;
 }

@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { formatTime } from "../output/format-values.ts";
 import type { PauseItem } from "../../runtime/interface/checkpoint.ts";
 import type { FinallyResult, RunResult } from "../../runtime/interface/engine-options.ts";
@@ -58,10 +59,10 @@ export function reportResult(result: RunResult, place: RunPlace, output: Output)
   }
   for (const { task, call, error: reason } of result.rollback?.open ?? []) {
     const why = reason === null ? "not run yet" : printableText(reason);
-    output.problem(`${output.stderrStyles.error("open")}: ${call} of ${task}: ${why}`);
+    output.problem(`${output.stderrStyles.error("open")}: ${printable(call)} of ${printable(task)}: ${why}`);
   }
   const steps = `${result.steps.length} step${result.steps.length === 1 ? "" : "s"}`;
-  output.note(`${statusText(result, output)} after ${steps}${thread === null ? "" : ` · thread ${thread}`}`);
+  output.note(`${statusText(result, output)} after ${steps}${thread === null ? "" : ` · thread ${printable(thread)}`}`);
   if (!place.isMemory && thread !== null && RESUMABLE.has(result.status)) {
     const flag = flagOfLimit(error);
     const more = flag === undefined ? "" : ` ${flag} N`;

@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import type { Engine, ThreadSummary } from "../../runtime/interface/engine-options.ts";
 import { NgraphError } from "../../runtime/interface/errors.ts";
 import { threadsOf } from "../../runtime/thread/list-threads.ts";
@@ -65,10 +66,10 @@ export async function resumeThreads(
     () => engines.drain(),
   );
   output.document({ version: 1, ...report });
-  for (const { thread, status } of report.resumed) output.result(`thread ${thread}: ${status.replace("_", " ")}`);
-  for (const thread of report.conflicts) output.note(`thread ${thread}: resumed by another process`);
+  for (const { thread, status } of report.resumed) output.result(`thread ${printable(thread)}: ${status.replace("_", " ")}`);
+  for (const thread of report.conflicts) output.note(`thread ${printable(thread)}: resumed by another process`);
   for (const { thread, code, message } of report.failed)
-    output.problem(`error: thread ${thread}: ${message} [${code}]`);
+    output.problem(`error: thread ${printable(thread)}: ${message.replaceAll(thread, printable(thread))} [${code}]`);
   if (report.resumed.length + report.failed.length + report.conflicts.length === 0) output.note(`no ${which} threads`);
   if (engines.isDraining) return EXIT.interrupted;
   const isFine = ({ status }: Report["resumed"][number]): boolean => status === "completed" || status === "paused";

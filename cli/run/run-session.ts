@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
@@ -118,7 +119,7 @@ export async function openRunSession(
         enterStage({ name: "running", isStarted: true });
         return;
       }
-      say.note(`${isResumed ? "resuming" : "running as"} thread ${thread}`);
+      say.note(`${isResumed ? "resuming" : "running as"} thread ${printable(thread)}`);
       enterStage({
         name: "running",
         isStarted: true,

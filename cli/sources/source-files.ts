@@ -117,7 +117,7 @@ export function decodeSource(path: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new CommandError(`cannot read ${path}: it is not UTF-8 text`);
+    throw new CommandError(`cannot read ${path}: it is not UTF-8 text`, { help: "save it with the encoding UTF-8" });
   }
 }
 

@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import type { CompileResult } from "../../compiler/compile.ts";
 import { NgraphError } from "../../runtime/interface/errors.ts";
 import type { Store } from "../../runtime/interface/store.ts";
@@ -52,7 +53,7 @@ export async function checkThreads(compiled: CompileResult, store: Store): Promi
       // The next run keeps only the memory.
       const head = await latestOf(store, thread);
       const problems = memoryProblems(program, head);
-      const what = `a new run on thread \`${thread}\` would lose its memory under this version of graph \`${engine.table.name}\``;
+      const what = `a new run on thread \`${printable(thread)}\` would lose its memory under this version of graph \`${engine.table.name}\``;
       if (problems.length > 0) refuse(thread, engine, drift(head, what, problems, "start another thread"));
       continue;
     }

@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import { migrateCheckpoint } from "../../runtime/checkpoint/restore-run.ts";
 import { StoreError, ThreadError } from "../../runtime/interface/errors.ts";
@@ -42,7 +43,7 @@ export async function findCheckpoint(store: Store, name: string, thread: string 
     return migrated(match, match.threadId);
   if (!isWhole && matches.length < 2) {
     throw new CommandError(
-      `\`${name}\` is an abbreviated id, and only the newest ${MAX_ABBREVIATED} checkpoints were compared with it`,
+      `\`${printable(name)}\` is an abbreviated id, and only the newest ${MAX_ABBREVIATED} checkpoints were compared with it`,
       {
         code: "NG_UNKNOWN_CHECKPOINT",
         help: match === undefined ? "use the whole id" : `use the whole id; ${match.id} matches`,
@@ -50,7 +51,7 @@ export async function findCheckpoint(store: Store, name: string, thread: string 
     );
   }
   if (match !== undefined) {
-    throw new CommandError(`${matches.length} checkpoints begin with \`${name}\``, {
+    throw new CommandError(`${matches.length} checkpoints begin with \`${printable(name)}\``, {
       code: "NG_UNKNOWN_CHECKPOINT",
       help: `use more characters of the id: ${matches
         .slice(0, 5)
@@ -60,8 +61,8 @@ export async function findCheckpoint(store: Store, name: string, thread: string 
   }
   throw new CommandError(
     thread === undefined
-      ? `there is no checkpoint \`${name}\` in this store`
-      : `thread \`${thread}\` has no checkpoint \`${name}\``,
+      ? `there is no checkpoint \`${printable(name)}\` in this store`
+      : `thread \`${printable(thread)}\` has no checkpoint \`${printable(name)}\``,
     { code: "NG_UNKNOWN_CHECKPOINT", help: "`ngc history THREAD` lists a thread's checkpoints" },
   );
 }
@@ -71,7 +72,7 @@ export async function findOwnCheckpoint(store: Store, name: string, thread: stri
   const found = await findCheckpoint(store, name, thread);
   if (found.namespace === "") return found;
   throw new CommandError(
-    `checkpoint ${found.id} belongs to \`${found.namespace}\`, a graph that thread \`${thread}\` calls`,
+    `checkpoint ${found.id} belongs to \`${printable(found.namespace)}\`, a graph that thread \`${printable(thread)}\` calls`,
     {
       code: "NG_UNKNOWN_CHECKPOINT",
       help: "use a checkpoint of the thread itself: it includes the graphs that it calls",

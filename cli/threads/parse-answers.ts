@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import type { PauseItem } from "../../runtime/interface/checkpoint.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { compileAdmit, Mismatch } from "../../runtime/value/validate.ts";
@@ -33,7 +34,7 @@ export function parseAnswers(given: readonly string[], pauses: readonly PauseIte
     }
     const value = text.slice(at + 1);
     if ((named.get(id) ?? value) !== value) {
-      throw new CommandError(`\`${id}\` has two different answers`, { code: "NG_BAD_ANSWER" });
+      throw new CommandError(`\`${printable(id)}\` has two different answers`, { code: "NG_BAD_ANSWER" });
     }
     named.set(id, value);
   }

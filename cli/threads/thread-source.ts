@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
@@ -15,12 +16,12 @@ export async function latestOf(store: Store, thread: string): Promise<Checkpoint
     thread,
     known.map((info) => info.threadId),
   );
-  throw new CommandError(`there is no thread \`${thread}\` in this store`, {
+  throw new CommandError(`there is no thread \`${printable(thread)}\` in this store`, {
     code: "NG_UNKNOWN_THREAD",
     help:
       similar === undefined
         ? "`ngc threads` lists the threads of a store; --store names another store"
-        : `a thread with a similar name exists: \`${similar}\``,
+        : `a thread with a similar name exists: \`${printable(similar)}\``,
   });
 }
 
@@ -39,12 +40,12 @@ export function sourceOf(
   const graph = given.graph ?? textOf(head.metadata["graph"]);
   if (given.file !== undefined) return { file: given.file, graph };
   if (typeof recorded !== "string") {
-    throw new CommandError(`thread \`${head.threadId}\` has no record of its source file`, {
+    throw new CommandError(`thread \`${printable(head.threadId)}\` has no record of its source file`, {
       help: "name the graph's file with --file",
     });
   }
   if (!existsSync(recorded)) {
-    throw new CommandError(`thread \`${head.threadId}\` was run from ${recorded}, which no longer exists`, {
+    throw new CommandError(`thread \`${printable(head.threadId)}\` was run from ${printable(recorded)}, which no longer exists`, {
       help: "name the graph's file with --file",
     });
   }
@@ -55,7 +56,7 @@ export function sourceOf(
 /** @throws CommandError for a thread that a plan was run on */
 export function refusePlanThread(head: Checkpoint, why: string): void {
   if (typeof head.metadata["plan"] !== "string") return;
-  throw new CommandError(`thread \`${head.threadId}\` is a run of a plan, which ${why}`, {
+  throw new CommandError(`thread \`${printable(head.threadId)}\` is a run of a plan, which ${why}`, {
     help: "`ngc resume THREAD` resumes it; --from-task and --only run a part again",
   });
 }

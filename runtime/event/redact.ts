@@ -13,7 +13,7 @@ const MAX_CUTS = 1000;
 /**
  * Returns a function that replaces the values of secrets in a text with `[secret NAME]`. It searches for these forms:
  *
- * - the value and its lines, plain, JSON-escaped, URL-encoded and in base64;
+ * - the value and its lines, plain, JSON-escaped (also twice), escaped as HTML, URL-encoded, in hexadecimal digits and in base64;
  * - base64 that is wrapped into lines;
  * - the rest of a form next to a `…`, where a program has cut the text.
  *
@@ -52,7 +52,14 @@ function formsOf(value: string): { readonly plain: readonly string[]; readonly b
   // Programs such as `echo` replace the escapes of a value: `\n`, `\t`, `\\`, `\033`. The texts between them remain.
   const lines = value.split(/\r?\n|\\r\\n|\\[abcefnrtv\\]|\\[0-7]{1,4}/).map((line) => line.trim());
   const parts = [value, trimmed, ...(lines.length > 1 ? lines.filter((line) => line.length >= SHORTEST_LINE) : [])];
-  const plain = parts.flatMap((part) => [part, escaped(part), urlEncoded(part)]);
+  const plain = parts.flatMap((part) => [
+    part,
+    escaped(part),
+    escaped(escaped(part)),
+    htmlEscaped(part),
+    ...urlForms(part),
+    ...hexForms(part),
+  ]);
   return { plain: plain.filter((form) => form.length >= SHORTEST), base64: parts.flatMap(base64Forms) };
 }
 
@@ -64,13 +71,27 @@ function withLineBreaks(form: string): RegExp {
   return new RegExp([...form].map((letter) => letter.replace("+", "\\+")).join("(?:[\\r\\n]|\\\\[rn])*"), "g");
 }
 
-function urlEncoded(text: string): string {
+/** The forms of a path and of a form (`application/x-www-form-urlencoded`). */
+function urlForms(text: string): readonly string[] {
+  const form = new URLSearchParams([["", text]]).toString().slice(1);
   try {
-    return encodeURIComponent(text);
+    return [encodeURIComponent(text), form];
   } catch {
     // A lone surrogate has no URL-encoded form.
-    return text;
+    return [form];
   }
+}
+
+function htmlEscaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+/** Short values have no hexadecimal form: its digits occur in other texts, such as ids. */
+function hexForms(text: string): readonly string[] {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length < SHORTEST_LINE) return [];
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [hex, hex.toUpperCase()];
 }
 
 function escaped(text: string): string {

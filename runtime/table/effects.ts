@@ -40,6 +40,14 @@ export function effectOfHost(text: string): Effect | undefined {
   const name = text.slice(wildcard.length);
   if (!/^[^/?#@*\s\\]+$/.test(name) || !URL.canParse(`https://${name}`)) return undefined;
   // `http` and `https` have different default ports, and the name was parsed with `https`.
-  const effect = `net:${wildcard}${new URL(`https://${name}`).host.replace(/:80$/, "")}`;
+  const { host, hostname, port } = new URL(`https://${name}`);
+  if (!isHostName(hostname) || port === "0") return undefined;
+  const effect = `net:${wildcard}${host.replace(/:80$/, "")}`;
   return EFFECT_PATTERN.test(effect) ? (effect as Effect) : undefined;
+}
+
+/** An IPv6 address, or labels of 1 to 63 letters, digits, `_` and inner hyphens, at most 253 characters in all (RFC 1035). */
+function isHostName(name: string): boolean {
+  if (name.startsWith("[")) return true;
+  return name.length <= 253 && /^(?!-)[\w-]{1,63}(?<!-)(?:\.(?!-)[\w-]{1,63}(?<!-))*\.?$/.test(name);
 }

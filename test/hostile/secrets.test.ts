@@ -40,6 +40,11 @@ describe("redaction", () => {
     ["wrapped base64 in JSON", JSON.stringify(wrapped(`${"-".repeat(41)}s3cr3t "quoted" value/+&?`, 64, "\n"))],
     ["wrapped base64 of a key", wrapped(KEY, 20, "\n")],
     ["base64url", Buffer.from('s3cr3t "quoted" value/+&?').toString("base64url")],
+    ["JSON-escaped twice", JSON.stringify(JSON.stringify({ a: 's3cr3t "quoted" value/+&?' }))],
+    ["escaped as HTML", "<p>s3cr3t &quot;quoted&quot; value/+&amp;?</p>"],
+    ["in a form", new URLSearchParams({ a: 's3cr3t "quoted" value/+&?' }).toString()],
+    ["in hexadecimal digits", `x${Buffer.from('s3cr3t "quoted" value/+&?').toString("hex")}`],
+    ["in capital hexadecimal digits", Buffer.from('s3cr3t "quoted" value/+&?').toString("hex").toUpperCase()],
     ["cut at its end", `${"x".repeat(10)}s3cr3t "quo…`],
     ["cut at its beginning", `…ed" value/+&? and more`],
     ["one line of a key", "the key has DDDDEEEEFFFF in it"],
@@ -49,7 +54,7 @@ describe("redaction", () => {
   ])("replaces %s", (_, text) => {
     const shown = redact(text);
     expect(shown).toMatch(/\[secret (K|PEM|PIN|ESCAPES)\]/);
-    for (const part of ["s3cr3t", "quoted", "value/", "DDDD", "EEEE", "417", "c2VjcjN0", "Y3IzdC"])
+    for (const part of ["s3cr3t", "quoted", "value/", "DDDD", "EEEE", "417", "c2VjcjN0", "Y3IzdC", "733363"])
       expect(shown).not.toContain(part);
   });
 

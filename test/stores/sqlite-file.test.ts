@@ -1,5 +1,5 @@
 /** The file of an SQLite store: its creation, refused files, and content that the store never changes. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { StoreErrorCode } from "../../runtime/interface/errors.ts";
@@ -8,6 +8,7 @@ import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { Connection } from "../../runtime/stores/sqlite/connection.ts";
 import { loadSqlite, type SqliteDatabase } from "../../runtime/stores/sqlite/driver.ts";
+import { copySnapshot } from "../../runtime/stores/sqlite/snapshot-copy.ts";
 import { runProgram } from "./program.ts";
 import { FAST_DIRECTORY, temporaryDirectory } from "./temporary-directory.ts";
 
@@ -28,6 +29,20 @@ describe("creating a file", () => {
     writeFileSync(path, "");
     const run = await SampleRun.start(new SqliteStore(path));
     expect((await run.save()).id).toBe("thread/1");
+  });
+
+  it("refuses a database whose write-ahead log was deleted, and leaves it as it is", () => {
+    const path = inDirectory("runs.db");
+    new SqliteStore({ path }).close();
+    writeFileSync(`${path}-shm`, "");
+    const before = readFileSync(path);
+    const message = expect.stringMatching(/lost its write-ahead log.*restore .*runs\.db-wal, or delete .*runs\.db-shm/) as string;
+    const open = (): unknown => new SqliteStore({ path }).loadLatest("thread");
+    expect(open).toThrow(expect.objectContaining({ code: "NG_CORRUPT_RECORD", message }) as Error);
+    expect(() => copySnapshot(path)).toThrow(expect.objectContaining({ message }) as Error);
+    expect(readFileSync(path)).toEqual(before);
+    rmSync(`${path}-shm`);
+    expect(open()).toBeUndefined();
   });
 
   it("reads a path literally: `file:` is not a URI, and `%` and `?` are plain characters", async () => {

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { StoreError } from "../../interface/errors.ts";
 import { unknownVersion } from "../contract/store-error.ts";
@@ -80,6 +80,24 @@ export function checkFile(path: string): void {
   } finally {
     closeSync(file);
   }
+  if (Array.from({ length: LOG_CHECKS }, () => lacksLog(path)).every(Boolean)) {
+    throw new StoreError(
+      "NG_CORRUPT_RECORD",
+      `database ${path} has lost its write-ahead log, and its newest changes may be lost with it: restore ${path}-wal, ` +
+        `or delete ${path}-shm to continue without these changes`,
+    );
+  }
+}
+
+/** Another process may open or close the database between two looks at its files. */
+const LOG_CHECKS = 3;
+
+/**
+ * Whether the index of the write-ahead log exists without the log. SQLite creates the log before its index, and deletes it
+ * after its index, so another program has deleted it.
+ */
+function lacksLog(path: string): boolean {
+  return existsSync(`${path}-shm`) && !existsSync(`${path}-wal`);
 }
 
 /** The schema version of the file; 0 when it is empty. */

@@ -2,6 +2,7 @@ import { chmodSync, constants, copyFileSync, mkdtempSync, rmSync, statSync } fro
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { StoreError } from "../../interface/errors.ts";
+import { checkFile } from "./open-database.ts";
 
 /** A copy of a database that this process may change, and `remove`, which deletes the copy. */
 export interface SnapshotCopy {
@@ -21,6 +22,7 @@ const TRIES = 5;
  * @throws StoreError NG_STORE_FAILED when another process keeps writing to it
  */
 export function copySnapshot(path: string): SnapshotCopy {
+  checkFile(path);
   const directory = makeTemporaryDirectory();
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   try {
