@@ -45,10 +45,13 @@ export const historyCommand = defineCommand<HistoryOptions>({
           all: true,
         });
         if (found.length === 0 && namespace !== undefined && before === undefined) {
-          throw new CommandError(`thread \`${printable(thread)}\` has called no graph under \`${printable(namespace)}\``, {
-            code: "NG_UNKNOWN_CHECKPOINT",
-            help: "a namespace is the name of the calling task, such as `review` or `each[3]`; `ngc show` lists the namespaces of a checkpoint",
-          });
+          throw new CommandError(
+            `thread \`${printable(thread)}\` has called no graph under \`${printable(namespace)}\``,
+            {
+              code: "NG_UNKNOWN_CHECKPOINT",
+              help: "a namespace is the name of the calling task, such as `review` or `each[3]`; `ngc show` lists the namespaces of a checkpoint",
+            },
+          );
         }
         // Only the newest checkpoint can still wait for answers.
         const list = found.map((checkpoint) =>

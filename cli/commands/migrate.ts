@@ -171,7 +171,9 @@ function printReport(
   output.document({ version: 1, dryRun: dryRun === true, migrated, unchanged, failed });
   for (const { thread, checkpoint } of migrated) {
     output.result(
-      dryRun === true ? `thread ${printable(thread)}: can be migrated` : `thread ${printable(thread)}: migrated, checkpoint ${checkpoint}`,
+      dryRun === true
+        ? `thread ${printable(thread)}: can be migrated`
+        : `thread ${printable(thread)}: migrated, checkpoint ${checkpoint}`,
     );
   }
   for (const thread of unchanged) output.result(`thread ${printable(thread)}: fits already`);

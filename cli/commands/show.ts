@@ -87,7 +87,8 @@ export const showCommand = defineCommand<ShowOptions>({
     if (ended?.failure !== undefined) {
       output.result(`failure in \`finally\`: ${printableText(ended.failure.message)} [${ended.failure.code}]`);
     }
-    for (const { task, call, status } of undos) output.result(`undo ${printable(task)}: ${printable(call)} (${status})`);
+    for (const { task, call, status } of undos)
+      output.result(`undo ${printable(task)}: ${printable(call)} (${status})`);
     for (const pause of checkpoint.pauses) output.result(`\n${describePause(pause)}`);
     const values = formatRecord(state);
     output.result(`\n${values === "" ? "no values yet" : values}`);

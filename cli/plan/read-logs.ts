@@ -81,9 +81,12 @@ export function findLoggedRun(
     const entry = entries.find(({ id }) => id.startsWith(run));
     if (entry === undefined) {
       const ids = entries.slice(0, 10).map(({ id }) => id);
-      throw new CommandError(`thread \`${printable(name)}\` has no run \`${printable(run)}\` (there are: ${ids.join(", ")})`, {
-        code: "NG_NO_LOGS",
-      });
+      throw new CommandError(
+        `thread \`${printable(name)}\` has no run \`${printable(run)}\` (there are: ${ids.join(", ")})`,
+        {
+          code: "NG_NO_LOGS",
+        },
+      );
     }
     return entry;
   }

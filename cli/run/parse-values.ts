@@ -25,9 +25,12 @@ export async function parseRecord(text: string, where: string, what: string): Pr
   try {
     value = JSON.parse(source);
   } catch (error) {
-    throw new CommandError(`${place} is not valid JSON: ${printable(error instanceof Error ? error.message : String(error))}`, {
-      help: `write ${what} as one object: '{"name": "value"}'`,
-    });
+    throw new CommandError(
+      `${place} is not valid JSON: ${printable(error instanceof Error ? error.message : String(error))}`,
+      {
+        help: `write ${what} as one object: '{"name": "value"}'`,
+      },
+    );
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new CommandError(`${place} must be a JSON object with ${what}`);

@@ -66,7 +66,8 @@ export async function resumeThreads(
     () => engines.drain(),
   );
   output.document({ version: 1, ...report });
-  for (const { thread, status } of report.resumed) output.result(`thread ${printable(thread)}: ${status.replace("_", " ")}`);
+  for (const { thread, status } of report.resumed)
+    output.result(`thread ${printable(thread)}: ${status.replace("_", " ")}`);
   for (const thread of report.conflicts) output.note(`thread ${printable(thread)}: resumed by another process`);
   for (const { thread, code, message } of report.failed)
     output.problem(`error: thread ${printable(thread)}: ${message.replaceAll(thread, printable(thread))} [${code}]`);

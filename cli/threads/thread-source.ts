@@ -45,9 +45,12 @@ export function sourceOf(
     });
   }
   if (!existsSync(recorded)) {
-    throw new CommandError(`thread \`${printable(head.threadId)}\` was run from ${printable(recorded)}, which no longer exists`, {
-      help: "name the graph's file with --file",
-    });
+    throw new CommandError(
+      `thread \`${printable(head.threadId)}\` was run from ${printable(recorded)}, which no longer exists`,
+      {
+        help: "name the graph's file with --file",
+      },
+    );
   }
   const near = relative(process.cwd(), recorded);
   return { file: near.startsWith("..") ? recorded : near, graph };

@@ -36,7 +36,9 @@ describe("creating a file", () => {
     new SqliteStore({ path }).close();
     writeFileSync(`${path}-shm`, "");
     const before = readFileSync(path);
-    const message = expect.stringMatching(/lost its write-ahead log.*restore .*runs\.db-wal, or delete .*runs\.db-shm/) as string;
+    const message = expect.stringMatching(
+      /lost its write-ahead log.*restore .*runs\.db-wal, or delete .*runs\.db-shm/,
+    ) as string;
     const open = (): unknown => new SqliteStore({ path }).loadLatest("thread");
     expect(open).toThrow(expect.objectContaining({ code: "NG_CORRUPT_RECORD", message }) as Error);
     expect(() => copySnapshot(path)).toThrow(expect.objectContaining({ message }) as Error);
