@@ -48,6 +48,7 @@ const FULL_ONLY = [
   "test/fault/planted-waits.test.ts",
   "test/grammar/flat-inputs.test.ts",
   "test/lower/lower-large.test.ts",
+  "test/package/bundlers.test.ts",
   "test/package/entry-points.test.ts",
   "test/package/typescript-projects.test.ts",
   "test/package/users-project.test.ts",

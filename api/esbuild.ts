@@ -8,56 +8,46 @@
  * await build({ entryPoints: ["app.ts"], bundle: true, plugins: [ngraph()] });
  * ```
  */
-import { readFileSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { dirname, relative } from "node:path";
 import type { PartialMessage, Plugin } from "esbuild";
-import { compile } from "../compiler/compile.ts";
-import { emitTypeScript } from "../compiler/emit/emit-typescript.ts";
-import { hasErrors, type Diagnostic } from "../diagnostics/diagnostic.ts";
-import { createNodeHost } from "./node-host.ts";
+import { GRAPH_FILE, loadGraphModule, type GraphProblem } from "./graph-module.ts";
 
 export interface NgraphPluginOptions {
   /** Matches the paths of graph files; default `*.ngraph`, `*.ngraph.yaml` and `*.ngraph.yml`. */
   readonly filter?: RegExp;
 }
 
-/** Imports of graph files become typed modules; what is wrong with a graph is reported as esbuild's own errors are. */
+/** Imports of graph files become their modules. Findings about a graph are reported as errors and warnings of esbuild. */
 export function ngraph(options: NgraphPluginOptions = {}): Plugin {
   return {
     name: "ngraph",
     setup(build) {
-      build.onLoad({ filter: options.filter ?? /\.ngraph(?:\.ya?ml)?$/ }, ({ path }) => {
-        const shown = relative(process.cwd(), path);
-        const result = compile(readFileSync(path, "utf8"), { path: shown, host: createNodeHost() });
-        const failed = hasErrors(result.diagnostics);
-        const messages = (severity: Diagnostic["severity"]): PartialMessage[] =>
-          result.diagnostics.filter((item) => item.severity === severity).map(toMessage);
+      build.onLoad({ filter: options.filter ?? GRAPH_FILE }, ({ path }) => {
+        const { code, map, problems, files } = loadGraphModule(path);
+        const messages = (severity: GraphProblem["severity"]): PartialMessage[] =>
+          problems.filter((item) => item.severity === severity).map(toMessage);
         return {
-          ...(failed ? {} : { contents: emitTypeScript(result, { outPath: `${shown}.ts` }) }),
-          loader: "ts",
+          ...(code === undefined ? {} : { contents: withInlineMap(code, map) }),
+          loader: "js",
           resolveDir: dirname(path),
           errors: messages("error"),
           warnings: messages("warning"),
-          watchFiles: result.files.map((file) => resolve(file)),
+          watchFiles: [...files],
         };
       });
     },
   };
 }
 
-function toMessage(diagnostic: Diagnostic): PartialMessage {
-  const { file, span, help } = diagnostic;
-  const { start } = file.range(span);
-  const lineText = file.line(start.line);
+function withInlineMap(code: string, map: string | undefined): string {
+  if (map === undefined) return code;
+  return `${code}//# sourceMappingURL=data:application/json;base64,${Buffer.from(map).toString("base64")}\n`;
+}
+
+function toMessage({ message, notes, file, line, column, length, lineText }: GraphProblem): PartialMessage {
   return {
-    text: `${diagnostic.message} [${diagnostic.code}]`,
-    location: {
-      file: file.path,
-      line: start.line,
-      column: start.column - 1,
-      length: Math.max(1, Math.min(span.end - span.start, lineText.length - start.column + 1)),
-      lineText,
-    },
-    notes: [...diagnostic.notes, ...(help === undefined ? [] : [help])].map((text) => ({ text })),
+    text: message,
+    location: { file: relative(process.cwd(), file), line, column, length, lineText },
+    notes: notes.map((text) => ({ text })),
   };
 }

@@ -21,6 +21,7 @@ import { runCommand } from "./commands/run.ts";
 import { signalCommand } from "./commands/signal.ts";
 import { showCommand } from "./commands/show.ts";
 import { threadsCommand } from "./commands/threads.ts";
+import { typesCommand } from "./commands/types.ts";
 import { updateCommand } from "./commands/update.ts";
 import { writeTo } from "./output/output.ts";
 import { printableText } from "./output/printable-text.ts";
@@ -32,6 +33,7 @@ import { VERSION } from "./start/version.ts";
 const COMMANDS = [
   checkCommand,
   compileCommand,
+  typesCommand,
   runCommand,
   resumeCommand,
   signalCommand,

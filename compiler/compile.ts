@@ -5,6 +5,7 @@
  */
 import { hasErrors, sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
 import { withoutFollowUps } from "../diagnostics/follow-ups.ts";
+import type { Span } from "../diagnostics/source.ts";
 import type { PlanTable } from "../runtime/table/plan-table.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { ValueType } from "../runtime/table/value-type.ts";
@@ -79,7 +80,13 @@ export interface CompileResult {
   /** The plans of the file in source order, those with errors included. */
   readonly plans: readonly CompiledPlan[];
   /** The types that the file declares, in source order. */
-  readonly types: readonly { readonly name: string; readonly type: ValueType; readonly doc?: string }[];
+  readonly types: readonly {
+    readonly name: string;
+    readonly type: ValueType;
+    readonly doc?: string;
+    /** Of its name in the text. */
+    readonly span: Span;
+  }[];
   /** The targets of `ref` types, in all files. */
   readonly namedTypes: ReadonlyMap<string, ValueType>;
   /** The named types that a graph file imports from a TypeScript module. */
@@ -170,13 +177,18 @@ function tablesInOrder(compiled: readonly (CompiledGraph | CompiledPlan)[]): Com
 }
 
 function declaredTypes({ scope, entry }: BoundProject): CompileResult["types"] {
-  const types: { name: string; type: ValueType; doc?: string }[] = [];
+  const types: { name: string; type: ValueType; doc?: string; span: Span }[] = [];
   for (const item of entry.syntax.items) {
     if (item.kind !== "Type") continue;
     const declared = scope.names.get(item.name.name);
     if (declared?.kind !== "type" || declared.declaration !== item) continue;
     const { doc } = item;
-    types.push({ name: item.name.name, type: declared.type, ...(doc === undefined ? {} : { doc: doc.text }) });
+    types.push({
+      name: item.name.name,
+      type: declared.type,
+      ...(doc === undefined ? {} : { doc: doc.text }),
+      span: item.name.span,
+    });
   }
   return types;
 }

@@ -3,8 +3,15 @@ export { check, summariseGraph, summarisePlan, type CheckReport, type GraphSumma
 export type { Proof } from "./checks/check-graph.ts";
 export { compile, type CompiledGraph, type CompiledPlan, type CompileOptions, type CompileResult } from "./compile.ts";
 export { planDigest, tableDigest } from "./table/digest.ts";
-export type { EmitOptions, ModuleSource } from "./emit/emit-module.ts";
-export { emitDeclarations, emitJavaScript, emitTypeScript } from "./emit/emit-typescript.ts";
+export type { EmitOptions, MappedModule, ModuleSource } from "./emit/emit-module.ts";
+export {
+  emitDeclarations,
+  emitJavaScript,
+  emitMappedDeclarations,
+  emitMappedJavaScript,
+  emitTypeScript,
+} from "./emit/emit-typescript.ts";
+export type { SourceMap } from "./emit/source-map.ts";
 export { emptyHost, memoryHost, type CompilerHost } from "./load/host.ts";
 export { loadPlanTable, loadTable } from "./table/load-table.ts";
 export type { SuppressedDiagnostic } from "./suppress/suppress-findings.ts";

@@ -1,30 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
-import { hasErrors } from "../../diagnostics/diagnostic.ts";
-import type { CompileResult } from "../../compiler/compile.ts";
-import { diagnosticsDocument } from "../documents/check-document.ts";
-import { CommandError } from "../process/command-error.ts";
-import {
-  compileOutputs,
-  refuseCollisions,
-  TARGETS,
-  type CompileOutput,
-  type Target,
-} from "../sources/compile-outputs.ts";
-import { compileText } from "../sources/compile-source.ts";
+import { compileOutputs, TARGETS, type Target } from "../sources/compile-outputs.ts";
+import { writeCompiled, type WriteOptions } from "../sources/write-compiled.ts";
 import { defineCommand } from "../start/define-command.ts";
-import { EXIT, type ExitCode } from "../process/exit-codes.ts";
-import type { Output } from "../output/output.ts";
 import { parseChoice } from "../run/parse-values.ts";
-import { printDiagnostics, uniqueDiagnostics } from "../output/print-diagnostics.ts";
-import { readSources } from "../sources/source-files.ts";
-import { nextChange } from "../sources/watch-files.ts";
-import { writeAtomically } from "../output/write-atomically.ts";
 
-interface CompileOptions {
+interface CompileOptions extends WriteOptions {
   readonly out?: string;
   readonly target?: Target;
-  readonly watch?: boolean;
-  readonly check?: boolean;
 }
 
 export const compileCommand = defineCommand<CompileOptions>({
@@ -40,75 +21,6 @@ export const compileCommand = defineCommand<CompileOptions>({
       .option("--watch", "compile again when a file changes");
   },
   examples: ["ngc compile support.ngraph", "ngc compile graphs/ --target js --out dist", "ngc compile . --check"],
-  run: async (paths, options, output) => {
-    if (options.watch !== true) return (await compileOnce(paths, options, output)).exitCode;
-    if (options.check === true) throw new CommandError("--watch and --check exclude each other");
-    if (output.json) throw new CommandError("--watch and --json exclude each other");
-    let watched: ReadonlySet<string> = new Set(paths);
-    // A signal ends the loop. Its default action suffices, because a compilation leaves nothing to clean up.
-    for (;;) {
-      const since = Date.now();
-      try {
-        ({ watched } = await compileOnce(paths, options, output));
-      } catch (error) {
-        // A file may be missing for a moment: editors and version control replace files.
-        if (!(error instanceof CommandError)) throw error;
-        output.problem(`error: ${error.message}`);
-      }
-      output.note("waiting for changes …");
-      await nextChange(watched, since);
-    }
-  },
+  run: (paths, { target = "ts", out, ...options }, output) =>
+    writeCompiled(paths, (result) => compileOutputs(result, target, out), options, output),
 });
-
-async function compileOnce(
-  paths: readonly string[],
-  options: CompileOptions,
-  output: Output,
-): Promise<{ exitCode: ExitCode; watched: ReadonlySet<string> }> {
-  const results: CompileResult[] = [];
-  const written: (CompileOutput & { readonly source: string })[] = [];
-  const watched = new Set<string>();
-  const { sources, unreadable } = readSources(paths);
-  for (const { path, text } of sources) {
-    const result = await compileText(text, path);
-    results.push(result);
-    for (const file of result.files) watched.add(file);
-    if (hasErrors(result.diagnostics)) continue;
-    for (const item of await compileOutputs(result, options.target ?? "ts", options.out)) {
-      written.push({ ...item, source: path });
-    }
-  }
-  refuseCollisions(written);
-  printDiagnostics(uniqueDiagnostics(results.flatMap((result) => result.diagnostics)), {}, output);
-
-  const stale = written.filter(({ path, text }) => !hasContent(path, text));
-  for (const { path, text } of stale) {
-    if (options.check === true) output.result(`${path} is ${existsSync(path) ? "stale" : "missing"}`);
-    else {
-      writeAtomically(path, text);
-      output.note(`wrote ${path}`);
-    }
-  }
-  output.document({
-    ...(await diagnosticsDocument(results)),
-    ...(unreadable.length === 0 ? {} : { ok: false, unreadable }),
-    [options.check === true ? "stale" : "written"]: stale.map(({ path }) => path),
-  });
-  for (const { message } of unreadable) output.problem(`error: ${message}`);
-  const invalid = results.some((result) => hasErrors(result.diagnostics));
-  if (unreadable.length > 0) return { exitCode: EXIT.usage, watched };
-  return {
-    exitCode: invalid ? EXIT.invalid : options.check === true && stale.length > 0 ? EXIT.failed : EXIT.ok,
-    watched,
-  };
-}
-
-/** Whether a file has this content already. It is then not written, to keep its modification time. */
-function hasContent(path: string, text: string): boolean {
-  try {
-    return readFileSync(path, "utf8") === text;
-  } catch {
-    return false;
-  }
-}

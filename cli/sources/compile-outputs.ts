@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import type { CompileResult } from "../../compiler/compile.ts";
 import { CommandError } from "../process/command-error.ts";
 import { importExtensions } from "../types/import-extensions.ts";
@@ -55,6 +55,22 @@ export async function compileOutputs(
         return { path, text: `${JSON.stringify(ordered, null, 2)}\n` };
       });
   }
+}
+
+/**
+ * The types of a checked file, for the import of the graph file itself: `support.d.ngraph.ts` and its declaration map, always
+ * beside the source.
+ */
+export async function typeOutputs(result: CompileResult): Promise<CompileOutput[]> {
+  const { emitMappedDeclarations } = await import("../../compiler/emit/emit-typescript.ts");
+  const extension = extname(result.path);
+  const path = `${result.path.slice(0, result.path.length - extension.length)}.d${extension}.ts`;
+  const { code, map } = emitMappedDeclarations(result, { outPath: path });
+  if (map === undefined) return [{ path, text: code }];
+  return [
+    { path, text: `${code}//# sourceMappingURL=${encodeURIComponent(basename(path))}.map\n` },
+    { path: `${path}.map`, text: `${JSON.stringify(map)}\n` },
+  ];
 }
 
 /** Refuses two sources that would write the same file. @throws CommandError */

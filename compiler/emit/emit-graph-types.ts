@@ -6,7 +6,7 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
 import type { BoundPlan } from "../bind/plan/bound-plan.ts";
 import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
-import { storedType } from "./emit-channel-types.ts";
+import { storedType, type Mark } from "./emit-channel-types.ts";
 import { updateType } from "./emit-checks.ts";
 import { docComment, propertyName, quote } from "./quote.ts";
 
@@ -30,7 +30,13 @@ type WriteType = (type: ValueType, of: BoundGraph, json?: string) => string;
 /** The built-in nodes that neither wait nor call code of the program. */
 const NEVER_PAUSING: ReadonlySet<string> = new Set(["print", "shell", "http", "fail"]);
 
-export function emitGraphTypes(bound: BoundGraph, names: GraphTypeNames, write: WriteType): readonly string[] {
+export function emitGraphTypes(
+  bound: BoundGraph,
+  names: GraphTypeNames,
+  write: WriteType,
+  mark: Mark,
+): readonly string[] {
+  const place = (name: string): string => mark(bound.declaration.name.span, name);
   const all = withCalled(bound);
   const pauses = new Set(all.flatMap((graph) => graph.nodes.flatMap((node) => pausesOf(node, graph, write))));
   const nodes = union(bound.nodes.map(({ name }) => quote(name)));
@@ -48,15 +54,15 @@ export function emitGraphTypes(bound: BoundGraph, names: GraphTypeNames, write: 
     `writes: ${writesOf(all, write)}`,
   ];
   return [
-    `${docComment(`The nodes of \`${bound.name}\`, in the order of the file.`)}export type ${names.node} = ${nodes};`,
-    `${docComment(`What a run of \`${bound.name}\` may wait for.`)}export type ${names.pause} =\n${[
+    `${docComment(`The nodes of \`${bound.name}\`, in the order of the file.`)}export type ${place(names.node)} = ${nodes};`,
+    `${docComment(`What a run of \`${bound.name}\` may wait for.`)}export type ${place(names.pause)} =\n${[
       ...pauses,
       `$.Gate<${tasks === nodes ? names.node : tasks}>`,
     ]
       .map((pause) => `  | ${pause}`)
       .join("\n")};`,
-    `${docComment(`Values for \`update\`: each is applied as a result of a node would be.`)}export interface ${names.update} {\n${updatesOf(bound, write).join("\n")}\n}`,
-    `${docComment(`The types of \`${bound.name}\`, for its engine.`)}export interface ${names.types} {\n${fields
+    `${docComment(`Values for \`update\`: each is applied as a result of a node would be.`)}export interface ${place(names.update)} {\n${updatesOf(bound, write).join("\n")}\n}`,
+    `${docComment(`The types of \`${bound.name}\`, for its engine.`)}export interface ${place(names.types)} {\n${fields
       .map((field) => `  readonly ${field};`)
       .join("\n")}\n}`,
   ];

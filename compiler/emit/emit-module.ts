@@ -12,14 +12,16 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import type { BoundPlan } from "../bind/plan/bound-plan.ts";
 import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
-import { baseName } from "../load/paths.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import { baseName, directoryOf, relativeSpecifier } from "../load/paths.ts";
 import { emitChecks } from "./emit-checks.ts";
 import { emitTable } from "./emit-table.ts";
-import { completedType, emitChannelTypes, storedType } from "./emit-channel-types.ts";
+import { completedType, emitChannelTypes, storedType, unmarked, type Mark } from "./emit-channel-types.ts";
 import { emitGraphTypes } from "./emit-graph-types.ts";
 import { expressionToTypeScript, type ExpressionNames } from "./expression-to-typescript.ts";
 import { createIdentifiers, pascalCase, type Identifiers } from "./identifiers.ts";
 import { createModuleImports, type ModuleImports } from "./module-imports.ts";
+import { createSourceMap, placeMark, takePlaces, type SourceMap } from "./source-map.ts";
 import { createTypeScope, type TypeScope } from "./type-scope.ts";
 import { commentText, docComment, fieldName, literal, quote } from "./quote.ts";
 
@@ -28,7 +30,13 @@ export interface ModuleSource {
   /** The path of the graph file. */
   readonly path: string;
   /** Its types, in declaration order; records and recursive ones are `ref`s into `namedTypes`. */
-  readonly types: readonly { readonly name: string; readonly type: ValueType; readonly doc?: string }[];
+  readonly types: readonly {
+    readonly name: string;
+    readonly type: ValueType;
+    readonly doc?: string;
+    /** Of its name in the file. */
+    readonly span?: Span;
+  }[];
   /** The types that `ref`s name, of all files. */
   readonly namedTypes: ReadonlyMap<string, ValueType>;
   /** Types to import from a TypeScript module, by name of their `ref`. */
@@ -65,12 +73,37 @@ export type EmitTarget = "ts" | "js" | "dts";
 const SUFFIX: Readonly<Record<EmitTarget, string>> = { ts: ".ts", js: ".js", dts: ".d.ts" };
 
 export function emitModule(source: ModuleSource, target: EmitTarget, options: EmitOptions = {}): string {
+  return emit(source, target, options, unmarked);
+}
+
+/** A generated module with its source map. */
+export interface MappedModule {
+  readonly code: string;
+  /** `undefined` for a file without a graph or a plan. */
+  readonly map: SourceMap | undefined;
+}
+
+/** A module with a source map, which contains the graph file unless the target is declarations. */
+export function emitMapped(source: ModuleSource, target: EmitTarget, options: EmitOptions = {}): MappedModule {
+  const outPath = options.outPath ?? source.path + SUFFIX[target];
+  const { text, places } = takePlaces(emit(source, target, options, placeMark));
+  const file = unitsOf(source)[0]?.bound.file;
+  if (file === undefined) return { code: text, map: undefined };
+  const names = {
+    file: baseName(outPath),
+    source: relativeSpecifier(directoryOf(outPath), source.path).replace(/^\.\//, ""),
+    withContent: target !== "dts",
+  };
+  return { code: text, map: createSourceMap(places, file, names) };
+}
+
+function emit(source: ModuleSource, target: EmitTarget, options: EmitOptions, mark: Mark): string {
   const identifiers = createIdentifiers();
   const imports = createModuleImports(identifiers, {
     outPath: options.outPath ?? source.path + SUFFIX[target],
     asJavaScript: (options.extensions ?? (target === "ts" ? "as-written" : "js")) === "js",
   });
-  const context = { ...createContext(source, target, identifiers, imports), marks: options.marks === true };
+  const context = { ...createContext(source, target, identifiers, imports, mark), marks: options.marks === true };
   // Types and imports are collected while the other parts are written, so they come last.
   const units = target === "dts" ? [] : emitUnits(context);
   const functions = unitsOf(source).flatMap((unit) =>
@@ -87,6 +120,9 @@ export function emitModule(source: ModuleSource, target: EmitTarget, options: Em
 
 interface EmitContext {
   readonly marks?: boolean;
+  /** The path of the graph file of the module. */
+  readonly path: string;
+  readonly mark: Mark;
   readonly target: EmitTarget;
   readonly imports: ModuleImports;
   /** Types of the file and graphs, by name. */
@@ -103,6 +139,7 @@ function createContext(
   target: EmitTarget,
   identifiers: Identifiers,
   imports: ModuleImports,
+  mark: Mark,
 ): EmitContext {
   const own = unitsOf(source);
   const called = collectUnits(own);
@@ -113,9 +150,9 @@ function createContext(
   for (const { bound } of target === "dts" ? [] : own) {
     for (const spec of bound.functions) imports.value(spec.name, spec.export, spec.module, bound.file.path);
   }
-  const types = createTypeScope(source, exported, identifiers, imports);
+  const types = createTypeScope(source, exported, identifiers, imports, mark);
   const units = new Map(called.map(({ kind, bound }, at) => [bound, `$${kind}${at}`]));
-  return { target, imports, exported, identifiers, types, units, called };
+  return { path: source.path, mark, target, imports, exported, identifiers, types, units, called };
 }
 
 /** The graphs and plans of a file, in source order. */
@@ -190,7 +227,7 @@ function emitUnits(context: EmitContext): readonly string[] {
     const annotation = context.target === "ts" ? `: $.Generated${kind === "plan" ? "Plan" : "Graph"}` : "";
     return [
       ...constants,
-      `const ${name}${annotation} = {\n  table: ${tableText.replaceAll("\n", "\n  ")},\n  bindings: {\n${bindings
+      `const ${bound.file.path === context.path ? context.mark(bound.declaration.name.span, name) : name}${annotation} = {\n  table: ${tableText.replaceAll("\n", "\n  ")},\n  bindings: {\n${bindings
         .map((line) => `    ${line}`)
         .join("\n")}\n  },\n};`,
     ].join("\n");
@@ -224,7 +261,7 @@ function emitGraph({ bound }: GraphUnit, context: EmitContext): readonly string[
   const unit = context.units.get(bound) ?? "";
   if (context.target === "js") {
     return [
-      `${doc}${keyword}function ${identifier}(options = {}) {\n  return $.createGraph(${unit}, options);\n}`,
+      `${doc}${keyword}function ${context.mark(bound.declaration.name.span, identifier)}(options = {}) {\n  return $.createGraph(${unit}, options);\n}`,
       ...exports,
     ];
   }
@@ -251,10 +288,13 @@ function emitGraph({ bound }: GraphUnit, context: EmitContext): readonly string[
     update: identifiers.allocate(`${pascal}Update`),
     types: identifiers.allocate(`${pascal}Types`),
   };
-  const types = [...emitChannelTypes(bound, names, type), ...emitGraphTypes(bound, names, write)];
+  const types = [
+    ...emitChannelTypes(bound, names, type, context.mark),
+    ...emitGraphTypes(bound, names, write, context.mark),
+  ];
   const options = context.target === "dts" ? "options?" : "options";
   const preset = context.target === "dts" ? "" : " = {}";
-  const declaration = `function ${identifier}(${options}: $.GraphOptions<${names.types}>${preset}): $.Graph<${names.types}>`;
+  const declaration = `function ${context.mark(bound.declaration.name.span, identifier)}(${options}: $.GraphOptions<${names.types}>${preset}): $.Graph<${names.types}>`;
   if (context.target === "dts") return [...types, `${doc}${keyword}declare ${declaration};`, ...exports];
   return [
     ...types,
@@ -300,7 +340,7 @@ function emitPlan({ bound, table }: PlanUnit, context: EmitContext): readonly st
   const unit = context.units.get(bound) ?? "";
   if (target === "js") {
     return [
-      `${doc}${keyword}function ${identifier}(options = {}) {\n  return $.createPlan(${unit}, options);\n}`,
+      `${doc}${keyword}function ${context.mark(bound.declaration.name.span, identifier)}(options = {}) {\n  return $.createPlan(${unit}, options);\n}`,
       ...exports,
     ];
   }
@@ -315,12 +355,12 @@ function emitPlan({ bound, table }: PlanUnit, context: EmitContext): readonly st
   const type = (value: ValueType): string => context.types.write(value, bound.file.path, bound.functions);
   const tasks = table.tasks.map((task) => quote(task.name)).join(" | ");
   const types = [
-    ...emitChannelTypes(bound, names, type),
-    `${docComment(`The tasks of \`${bound.name}\`, in the order of the file.`)}export type ${names.task} = ${tasks};`,
+    ...emitChannelTypes(bound, names, type, context.mark),
+    `${docComment(`The tasks of \`${bound.name}\`, in the order of the file.`)}export type ${context.mark(bound.declaration.name.span, names.task)} = ${tasks};`,
   ];
   const generics = [names.input, names.output, names.task, names.config].filter((name) => name !== "").join(", ");
   const isDeclared = target === "dts";
-  const declaration = `function ${identifier}(options${isDeclared ? "?" : ""}: $.PlanOptions${isDeclared ? "" : " = {}"}): $.Plan<${generics}>`;
+  const declaration = `function ${context.mark(bound.declaration.name.span, identifier)}(options${isDeclared ? "?" : ""}: $.PlanOptions${isDeclared ? "" : " = {}"}): $.Plan<${generics}>`;
   if (isDeclared) return [...types, `${doc}${keyword}declare ${declaration};`, ...exports];
   return [
     ...types,

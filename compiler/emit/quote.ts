@@ -26,9 +26,9 @@ export function propertyName(name: string): string {
   return isPlainName(name) ? name : quote(name);
 }
 
-/** Text for a block comment, with every end of a comment in it broken up. */
+/** Text for a comment, with every end of a comment in it broken up, and without the signs that mark places. */
 export function commentText(text: string): string {
-  return text.replaceAll("*/", "*\\/").replace(/[\u2028\u2029]/g, " ");
+  return text.replaceAll("*/", "*\\/").replace(/[\u2028\u2029\0]/g, " ");
 }
 
 /** A documentation comment above a declaration; empty without a text. */

@@ -1,6 +1,7 @@
 import type { FunctionSpec } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { typeToTypeScript } from "../types/typescript.ts";
+import type { Mark } from "./emit-channel-types.ts";
 import type { ModuleSource } from "./emit-module.ts";
 import type { Identifiers } from "./identifiers.ts";
 import type { ModuleImports } from "./module-imports.ts";
@@ -23,6 +24,7 @@ export function createTypeScope(
   exported: ReadonlyMap<string, string>,
   identifiers: Identifiers,
   imports: ModuleImports,
+  mark: Mark,
 ): TypeScope {
   const identifierOf = ownReferences(source, exported);
   const own = new Set(identifierOf.keys());
@@ -64,12 +66,14 @@ export function createTypeScope(
     write,
     declarations() {
       const texts: string[] = [];
-      for (const { name, type, doc } of source.types) {
+      for (const { name, type, doc, span } of source.types) {
         const identifier = exported.get(name) ?? name;
         const isSelf = type.kind === "ref" && identifierOf.get(type.name) === identifier;
         const body = isSelf ? (source.namedTypes.get(type.name) ?? type) : type;
         const text = write(body, source.path, []);
-        texts.push(`${docComment(doc)}${identifier === name ? "export " : ""}type ${identifier} = ${text};`);
+        texts.push(
+          `${docComment(doc)}${identifier === name ? "export " : ""}type ${span === undefined ? identifier : mark(span, identifier)} = ${text};`,
+        );
         if (identifier !== name) texts.push(`export type { ${identifier} as ${name} };`);
       }
       // Writing a declaration may add further types.

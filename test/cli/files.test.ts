@@ -194,6 +194,20 @@ describe("ngc graph", () => {
     expect(document.nodes.map((node: { id: string }) => node.id)).toEqual(["start", "calc", "sure", "end"]);
     expect(JSON.parse(project.ngc(["graph", "flow.ngraph", "--format", "json"]).stdout)).toEqual(document);
   });
+
+  test("chooses the format by the name of the file, and refuses an extension of no format", () => {
+    const project = createProject({ "hello.ngraph": HELLO });
+    const draw = (...args: string[]) => project.ngc(["graph", "hello.ngraph", ...args]);
+    expect(draw("-o", "hello.SVG")).toMatchObject({ status: 0, stderr: "wrote hello.SVG\n" });
+    expect(project.read("hello.SVG")).toMatch(/^<svg /);
+    expect(draw("-o", "hello.txt", "--format", "dot").status).toBe(0);
+    expect(project.read("hello.txt")).toMatch(/^digraph /);
+    const { status, stderr } = draw("-o", "hello.png");
+    expect(status).toBe(64);
+    expect(stderr).toContain("no format of a picture has the extension `.png`");
+    expect(stderr).toContain(".svg");
+    expect(project.has("hello.png")).toBe(false);
+  });
 });
 
 describe("ngc explain", () => {

@@ -14,6 +14,7 @@ test("--help lists the commands and the exit codes", () => {
   for (const command of [
     "check",
     "compile",
+    "types",
     "run",
     "resume",
     "history",

@@ -1,6 +1,7 @@
 /** The programs of README.md and docs/guide.md type-check under strict options as they are printed, and beside their graphs. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { compile, emitDeclarations, memoryHost } from "../../compiler/index.ts";
 import { createProject } from "../emit/project.ts";
 import { fencedBlocks } from "./fenced-blocks.ts";
 
@@ -29,14 +30,20 @@ test("README.md and docs/guide.md", async () => {
   const guide = programs("docs/guide.md", "guide");
   expect(Object.keys(readme).length).toBeGreaterThan(1);
   expect(Object.keys(guide).length).toBeGreaterThan(3);
-  const [support] = fencedBlocks(read("README.md")).filter(({ language }) => language === "ngraph");
+  const support = fencedBlocks(read("README.md")).find(({ language }) => language === "ngraph");
+  const review = {
+    "guide/review.ngraph": read("examples/review-loop/review.ngraph"),
+    "guide/nodes.ts": read("examples/review-loop/nodes.ts"),
+  };
+  const path = "guide/review.ngraph";
+  const compiled = compile(review[path], { path, host: memoryHost(review) });
   const project = createProject({
+    ...review,
+    "guide/review.d.ngraph.ts": emitDeclarations(compiled, { outPath: "guide/review.d.ngraph.ts" }),
     ...readme,
     ...guide,
     "readme/support.ngraph": support?.text ?? "",
     "readme/nodes.ts": SUPPORT_NODES,
-    "guide/review.ngraph": read("examples/review-loop/review.ngraph"),
-    "guide/nodes.ts": read("examples/review-loop/nodes.ts"),
   });
   expect(await project.typeCheck()).toEqual([]);
 }, 120_000);

@@ -69,6 +69,7 @@ const TS_OPTIONS = {
   isolatedModules: true,
   erasableSyntaxOnly: true,
   allowImportingTsExtensions: true,
+  allowArbitraryExtensions: true,
   noEmit: true,
   skipLibCheck: true,
   target: "es2022",

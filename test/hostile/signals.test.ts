@@ -86,6 +86,7 @@ const PHASES: readonly Phase[] = [
 const READING: Readonly<Record<string, readonly string[]>> = {
   check: ["pipe", "a.ngraph --baseline pipe"],
   compile: ["pipe"],
+  types: ["pipe"],
   run: [
     "pipe --store memory",
     "a.ngraph --store memory --input @pipe",
@@ -122,6 +123,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   run: "a.ngraph --store memory",
   check: "a.ngraph",
   compile: "a.ngraph",
+  types: "a.ngraph",
   fmt: "b.ngraph",
   convert: "a.ngraph",
   graph: "a.ngraph",

@@ -33,6 +33,9 @@ import { addChecksum, frozenJson, keptCheckpoints, type Table as RowTable } from
 import { builtinNodes, createLlm, nodeSignatures } from "ngraph/stdlib";
 import * as prettierPlugin from "ngraph/prettier";
 import { ngraph } from "ngraph/esbuild";
+import { ngraph as vitePlugin } from "ngraph/vite";
+import graphLoader from "ngraph/webpack";
+import { load } from "ngraph/register";
 
 export async function main(): Promise<void> {
   const { table, diagnostics } = await compileFile("support.ngraph");
@@ -55,7 +58,7 @@ export async function main(): Promise<void> {
     describe: ({ text }) => text,
   };
   void [addChecksum(rows, { text: "" }).sum, frozenJson([1], "a list"), keptCheckpoints];
-  void [builtinNodes, createLlm, nodeSignatures, prettierPlugin.parsers, ngraph()];
+  void [builtinNodes, createLlm, nodeSignatures, prettierPlugin.parsers, ngraph(), vitePlugin(), graphLoader, load];
 }
 `;
 

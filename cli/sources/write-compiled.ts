@@ -1,0 +1,101 @@
+import { existsSync, readFileSync } from "node:fs";
+import { hasErrors } from "../../diagnostics/diagnostic.ts";
+import type { CompileResult } from "../../compiler/compile.ts";
+import { diagnosticsDocument } from "../documents/check-document.ts";
+import { CommandError } from "../process/command-error.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import type { Output } from "../output/output.ts";
+import { printDiagnostics, uniqueDiagnostics } from "../output/print-diagnostics.ts";
+import { writeAtomically } from "../output/write-atomically.ts";
+import { refuseCollisions, type CompileOutput } from "./compile-outputs.ts";
+import { compileText } from "./compile-source.ts";
+import { readSources } from "./source-files.ts";
+import { nextChange } from "./watch-files.ts";
+
+export interface WriteOptions {
+  /** Compiles again when a file changes. */
+  readonly watch?: boolean;
+  /** Writes nothing, and reports stale and missing files. */
+  readonly check?: boolean;
+}
+
+type OutputsOf = (result: CompileResult) => Promise<readonly CompileOutput[]>;
+
+/** Compiles graph files, and writes the outputs of those without errors that have changed. */
+export async function writeCompiled(
+  paths: readonly string[],
+  outputsOf: OutputsOf,
+  options: WriteOptions,
+  output: Output,
+): Promise<ExitCode> {
+  if (options.watch !== true) return (await writeOnce(paths, outputsOf, options, output)).exitCode;
+  if (options.check === true) throw new CommandError("--watch and --check exclude each other");
+  if (output.json) throw new CommandError("--watch and --json exclude each other");
+  let watched: ReadonlySet<string> = new Set(paths);
+  // A signal ends the loop. Its default action suffices, because a compilation leaves nothing to clean up.
+  for (;;) {
+    const since = Date.now();
+    try {
+      ({ watched } = await writeOnce(paths, outputsOf, options, output));
+    } catch (error) {
+      // A file may be missing for a moment: editors and version control replace files.
+      if (!(error instanceof CommandError)) throw error;
+      output.problem(`error: ${error.message}`);
+    }
+    output.note("waiting for changes …");
+    await nextChange(watched, since);
+  }
+}
+
+async function writeOnce(
+  paths: readonly string[],
+  outputsOf: OutputsOf,
+  options: WriteOptions,
+  output: Output,
+): Promise<{ exitCode: ExitCode; watched: ReadonlySet<string> }> {
+  const results: CompileResult[] = [];
+  const written: (CompileOutput & { readonly source: string })[] = [];
+  const watched = new Set<string>();
+  const { sources, unreadable } = readSources(paths);
+  for (const { path, text } of sources) {
+    const result = await compileText(text, path);
+    results.push(result);
+    for (const file of result.files) watched.add(file);
+    if (hasErrors(result.diagnostics)) continue;
+    for (const item of await outputsOf(result)) {
+      written.push({ ...item, source: path });
+    }
+  }
+  refuseCollisions(written);
+  printDiagnostics(uniqueDiagnostics(results.flatMap((result) => result.diagnostics)), {}, output);
+
+  const stale = written.filter(({ path, text }) => !hasContent(path, text));
+  for (const { path, text } of stale) {
+    if (options.check === true) output.result(`${path} is ${existsSync(path) ? "stale" : "missing"}`);
+    else {
+      writeAtomically(path, text);
+      output.note(`wrote ${path}`);
+    }
+  }
+  output.document({
+    ...(await diagnosticsDocument(results)),
+    ...(unreadable.length === 0 ? {} : { ok: false, unreadable }),
+    [options.check === true ? "stale" : "written"]: stale.map(({ path }) => path),
+  });
+  for (const { message } of unreadable) output.problem(`error: ${message}`);
+  const invalid = results.some((result) => hasErrors(result.diagnostics));
+  if (unreadable.length > 0) return { exitCode: EXIT.usage, watched };
+  return {
+    exitCode: invalid ? EXIT.invalid : options.check === true && stale.length > 0 ? EXIT.failed : EXIT.ok,
+    watched,
+  };
+}
+
+/** Whether a file has this content already. It is then not written, to keep its modification time. */
+function hasContent(path: string, text: string): boolean {
+  try {
+    return readFileSync(path, "utf8") === text;
+  } catch {
+    return false;
+  }
+}

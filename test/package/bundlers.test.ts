@@ -1,0 +1,231 @@
+/** Graph files as modules in the bundlers that users have, in Node, and in editors: `ngraph/vite`, `ngraph/webpack`, `ngraph/register`. */
+import { execFile, spawn } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createProject } from "../cli/project.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const entry = async <T>(path: string): Promise<T> => (await import(pathToFileURL(join(ROOT, path)).href)) as T;
+const vitePlugin = async () => (await entry<typeof import("../../api/vite.ts")>("dist/api/vite.js")).ngraph;
+const run = promisify(execFile);
+
+const GRAPH = `import { double } from "./nodes.js"
+
+/// Doubles a number.
+graph flow {
+  input  n: int
+  output twice: int
+
+  node calc = double(n) into twice
+
+  start -> calc
+}
+`;
+const FILES = {
+  "package.json": `{ "type": "module" }`,
+  "flow.ngraph": GRAPH,
+  "nodes.js": "/** @param {number} n\n * @returns {number} */\nexport const double = (n) => n * 2;\n",
+  "main.js": `import { flow } from "./flow.ngraph";\nexport const run = (n) => flow().run({ n });\n`,
+};
+const BROKEN = { ...FILES, "flow.ngraph": GRAPH.replace("start -> calc", "start -> clac") };
+
+function projectWith(files: Readonly<Record<string, string>>) {
+  const project = createProject(files);
+  mkdirSync(join(project.directory, "node_modules"));
+  symlinkSync(ROOT, join(project.directory, "node_modules/ngraph"), "junction");
+  return project;
+}
+
+interface Built {
+  /** The file with the export `run`. */
+  readonly file: string;
+  readonly map: string;
+}
+
+/** Builds `main.js` of a directory. Rejects with the errors of the bundler. */
+const BUNDLERS: Readonly<Record<string, (directory: string) => Promise<Built>>> = {
+  async vite(directory) {
+    const { build } = await import("vite");
+    await build({
+      root: directory,
+      configFile: false,
+      logLevel: "silent",
+      plugins: [(await vitePlugin())()],
+      build: {
+        outDir: "out",
+        sourcemap: true,
+        minify: false,
+        target: "es2022",
+        lib: { entry: join(directory, "main.js"), formats: ["es"], fileName: () => "main.mjs" },
+      },
+    });
+    return { file: "out/main.mjs", map: "out/main.mjs.map" };
+  },
+  async rolldown(directory) {
+    const { rolldown } = await import("rolldown");
+    const bundle = await rolldown({ input: join(directory, "main.js"), plugins: [(await vitePlugin())()] });
+    await bundle.write({ file: join(directory, "out/main.mjs"), format: "es", sourcemap: true });
+    await bundle.close();
+    return { file: "out/main.mjs", map: "out/main.mjs.map" };
+  },
+  async rollup(directory) {
+    const { rollup } = await import("rollup");
+    const bundle = await rollup({
+      input: join(directory, "main.js"),
+      external: (id) => id.startsWith("ngraph/"),
+      plugins: [(await vitePlugin())()],
+    });
+    await bundle.write({ file: join(directory, "out/main.mjs"), format: "es", sourcemap: true });
+    return { file: "out/main.mjs", map: "out/main.mjs.map" };
+  },
+  async webpack(directory) {
+    const { default: webpack } = await import("webpack");
+    const compiler = webpack({
+      context: directory,
+      mode: "development",
+      target: "node20",
+      devtool: "source-map",
+      entry: "./main.js",
+      externalsType: "module",
+      externals: /^ngraph\//,
+      experiments: { outputModule: true },
+      module: { rules: [{ test: /\.ngraph(\.ya?ml)?$/, use: "ngraph/webpack" }] },
+      output: { path: join(directory, "out"), filename: "main.mjs", library: { type: "module" } },
+    });
+    await new Promise<void>((done, fail) => {
+      compiler?.run((error, stats) => {
+        if (error !== null && error !== undefined) fail(error);
+        else if (stats?.hasErrors() === true) fail(new Error(stats.toString({ all: false, errors: true })));
+        else compiler.close(() => done());
+      });
+    });
+    return { file: "out/main.mjs", map: "out/main.mjs.map" };
+  },
+};
+
+describe.each(Object.entries(BUNDLERS))("%s", (_, build) => {
+  test("an import of a graph file is its module, with a source map that leads to the file", async () => {
+    const project = projectWith(FILES);
+    const { file, map } = await build(project.directory);
+    const { run: flow } = (await import(pathToFileURL(join(project.directory, file)).href)) as {
+      run(n: number): Promise<{ status: string; output: object }>;
+    };
+    expect(await flow(21)).toMatchObject({ status: "completed", output: { twice: 42 } });
+    const { sources, sourcesContent } = JSON.parse(project.read(map)) as {
+      sources: string[];
+      sourcesContent: string[];
+    };
+    const at = sources.findIndex((source) => source.endsWith("flow.ngraph"));
+    expect(sourcesContent[at]).toBe(GRAPH);
+  });
+
+  test("an error in a graph has its place and the lines of the file", async () => {
+    const { directory } = projectWith(BROKEN);
+    const error = (await build(directory).catch((caught: unknown) => caught)) as Error & { frame?: string };
+    expect(`${error.message}\n${error.frame ?? ""}`).toMatch(/flow\.ngraph:10:12[^]*start -> clac\n[^]*\^\^\^\^/);
+  });
+});
+
+test("the plugin watches the files that a graph imports", async () => {
+  const { directory } = projectWith(FILES);
+  const watched: string[] = [];
+  const context = { addWatchFile: (file: string) => watched.push(file), warn: () => {}, error: () => expect.fail() };
+  const plugin = (await vitePlugin())();
+  expect(plugin.load.call(context as never, join(directory, "flow.ngraph?raw"))).toBeNull();
+  expect(plugin.load.call(context as never, join(directory, "flow.ngraph"))?.code).toContain("function flow(");
+  expect(watched.map((file) => file.slice(directory.length + 1)).sort()).toEqual(
+    expect.arrayContaining(["flow.ngraph", "nodes.js"]),
+  );
+});
+
+describe("node --import ngraph/register", () => {
+  const node = (directory: string, script: string) =>
+    run(process.execPath, ["--import", "ngraph/register", script], { cwd: directory, timeout: 60_000 });
+
+  test("imports graph files and TypeScript modules", async () => {
+    const { directory } = projectWith({
+      ...FILES,
+      "flow.ngraph": GRAPH.replace("./nodes.js", "./lib/nodes.js"),
+      "lib/nodes.ts": `import type { Json } from "ngraph/runtime";\nexport const double = (n: number): number => n * 2;\nexport type T = Json;\n`,
+      "app.ts": `import { flow } from "./flow.ngraph";\nconst { output } = await flow().run({ n: 21 as number });\nconsole.log(output.twice);\n`,
+    });
+    expect((await node(directory, "app.ts")).stdout).toBe("42\n");
+  });
+
+  test("fails with the lines of a graph file that has errors", async () => {
+    const { directory } = projectWith(BROKEN);
+    const error = (await node(directory, "main.js").catch((caught: unknown) => caught)) as { stderr: string };
+    expect(error.stderr).toMatch(/flow\.ngraph:10:12[^]*start -> clac\n[^]*\^\^\^\^/);
+  });
+});
+
+/** Sends requests to the language server of TypeScript, as editors do. */
+function languageServer(directory: string): (command: string, args: object) => Promise<unknown> {
+  const server = spawn(process.execPath, [join(ROOT, "node_modules/typescript-6/lib/tsserver.js")], { cwd: directory });
+  onTestFinished(() => void server.kill());
+  const waiting = new Map<number, (body: unknown) => void>();
+  createInterface({ input: server.stdout }).on("line", (line) => {
+    if (!line.startsWith("{")) return;
+    const message = JSON.parse(line) as { type: string; request_seq?: number; body?: unknown };
+    if (message.type === "response") waiting.get(message.request_seq ?? -1)?.(message.body);
+  });
+  let seq = 0;
+  return (command, args) =>
+    new Promise((done) => {
+      seq++;
+      waiting.set(seq, done);
+      server.stdin.write(`${JSON.stringify({ seq, type: "request", command, arguments: args })}\n`);
+      if (command === "open") done(undefined);
+    });
+}
+
+test("ngc types: editors check the import of a graph file, and its definition is in the file", async () => {
+  const app = `import { flow, type FlowInput } from "./flow.ngraph";
+const input: FlowInput = { n: 1 };
+const { output } = await flow().run(input);
+export const twice: number | null = output.twice;
+`;
+  const project = projectWith({
+    ...FILES,
+    "tsconfig.json": JSON.stringify({
+      compilerOptions: {
+        module: "nodenext",
+        target: "es2022",
+        strict: true,
+        noEmit: true,
+        allowArbitraryExtensions: true,
+        types: [],
+      },
+      files: ["app.ts"],
+    }),
+    "app.ts": app,
+  });
+  expect(project.ngc(["types", "flow.ngraph"])).toMatchObject({ status: 0 });
+  expect(project.ngc(["types", "flow.ngraph", "--check"])).toMatchObject({ status: 0 });
+  for (const version of ["typescript", "typescript-6", "typescript-5"]) {
+    const tsc = join(ROOT, "node_modules", version, "bin/tsc");
+    const checked = await run(process.execPath, [tsc, "-p", "."], { cwd: project.directory }).catch((error) => error);
+    expect(checked.stdout, version).toBe("");
+  }
+  const request = languageServer(project.directory);
+  const file = join(project.directory, "app.ts");
+  await request("open", { file });
+  const definitionOf = async (text: string): Promise<unknown> => {
+    const before = app.slice(0, app.indexOf(text)).split("\n");
+    return request("definition", { file, line: before.length, offset: (before.at(-1)?.length ?? 0) + 1 });
+  };
+  const graph = join(project.directory, "flow.ngraph");
+  const at = (line: number, offset: number, length: number) => ({
+    file: graph,
+    start: { line, offset },
+    end: { line, offset: offset + length },
+  });
+  expect(await definitionOf("flow()")).toMatchObject([at(4, 7, 4)]);
+  expect(await definitionOf("n: 1")).toMatchObject([at(5, 10, 1)]);
+  // A property of the outputs of a completed run, and of all others.
+  expect(await definitionOf("twice;")).toMatchObject([at(6, 10, 5), at(6, 10, 5)]);
+});
