@@ -18,12 +18,17 @@ interface LoaderContext {
 
 /** The loader. Findings about a graph are reported as errors and warnings of webpack. */
 export default function ngraphLoader(this: LoaderContext): void {
-  const { code, map, problems, files } = loadGraphModule(this.resourcePath);
-  for (const file of files) this.addDependency(file);
+  // oxlint-disable-next-line oxc/no-this-in-exported-function -- webpack passes its context as `this`
+  deliver(this);
+}
+
+function deliver(webpack: LoaderContext): void {
+  const { code, map, problems, files } = loadGraphModule(webpack.resourcePath);
+  for (const file of files) webpack.addDependency(file);
   const errors = problems.filter(({ severity }) => severity === "error");
-  for (const { severity, text } of problems) if (severity === "warning") this.emitWarning(messageOf(text));
-  if (code !== undefined) this.callback(null, code, map);
-  else this.callback(messageOf(errors.map(({ text }) => text).join("\n\n")));
+  for (const { severity, text } of problems) if (severity === "warning") webpack.emitWarning(messageOf(text));
+  if (code !== undefined) webpack.callback(null, code, map);
+  else webpack.callback(messageOf(errors.map(({ text }) => text).join("\n\n")));
 }
 
 /** An error without a stack trace, which would hide the frame. */
