@@ -606,6 +606,9 @@ export type PlanSetting =
   | { readonly kind: "PlanPool"; readonly span: Span; readonly name: Identifier; readonly count: Count }
   | { readonly kind: "PlanOnFailure"; readonly span: Span; readonly mode: "continue" | "no-new" | "kill" };
 
+/** What a task waits for in one of the tasks that it comes after: that it is done, has ended, or has failed. */
+export type TaskNeed = "all" | "done" | "failed";
+
 export interface TaskDecl {
   readonly kind: "Task";
   readonly span: Span;
@@ -615,8 +618,13 @@ export interface TaskDecl {
   /** `for v in ["20", "22"]`: a matrix of tasks. */
   readonly each?: { readonly item: Identifier; readonly list: Expr };
   readonly after: readonly Identifier[];
-  /** `after a, b` waits for all to be done; `after any a, b` for one; `after done a, b` for all to have ended. */
-  readonly trigger: "all" | "any" | "done";
+  /**
+   * `after a, b` waits for all to be done; `after any a, b` for one; `after done a, b` for all to have ended; `after failed a, b` for
+   * all to have ended, and runs if one has failed. `mixed`: each task of `after` has its own, in `needs`.
+   */
+  readonly trigger: "all" | "any" | "done" | "failed" | "mixed";
+  /** Of a `mixed` trigger, by position in `after`: `after a, done b, failed c`. */
+  readonly needs?: readonly TaskNeed[];
   readonly condition?: Expr;
   readonly output?: Output;
   readonly policies: readonly Policy[];

@@ -18,11 +18,12 @@ export function drawPlan(plan: PlanTable): Drawing {
     ],
     edges: plan.tasks.flatMap((task) => {
       const when = task.condition === undefined ? "" : `when ${expression(task.condition)}`;
-      const trigger = task.trigger === "all" ? "" : task.trigger;
-      const kind = when === "" && task.trigger !== "any" ? "plain" : "conditional";
-      const label = `${trigger} ${when}`.trim();
       const from = task.after.length === 0 ? ["start"] : task.after.map((at) => idOf(plan.tasks[at]?.name ?? ""));
-      return from.map((source): DrawnEdge => ({ from: source, to: idOf(task.name), kind, label }));
+      return from.map((source, at): DrawnEdge => {
+        const need = task.trigger === "mixed" ? (task.needs?.[at] ?? "all") : task.trigger;
+        const kind = when === "" && need !== "any" && need !== "failed" ? "plain" : "conditional";
+        return { from: source, to: idOf(task.name), kind, label: `${need === "all" ? "" : need} ${when}`.trim() };
+      });
     }),
   };
 }

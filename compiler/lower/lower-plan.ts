@@ -71,6 +71,7 @@ function lowerTask(task: BoundTask, context: CallContext): TaskSpec {
     ...(task.item === undefined ? {} : { item: task.item }),
     after: task.after,
     trigger: task.trigger,
+    ...(task.needs === undefined ? {} : { needs: task.needs }),
     ...(condition === undefined ? {} : { condition: context.pool.expression(condition) }),
     ...(output === undefined ? {} : { output: lowerOutput(output, context) }),
     touches: task.touches.map(({ path, mode }): TouchSpec => ({ path, mode })).sort(byPath),

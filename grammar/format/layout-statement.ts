@@ -1,5 +1,5 @@
 import type * as Ast from "../ast.ts";
-import { bracketed, hardline, words, wrap, type Doc } from "./doc-parts.ts";
+import { bareList, bracketed, hardline, words, wrap, type Doc } from "./doc-parts.ts";
 import { layoutCount, layoutEach, layoutOutput, layoutPolicies, layoutPolicyBlock, names } from "./layout-clauses.ts";
 import { layoutEdge } from "./layout-edge.ts";
 import { layoutExpression } from "./layout-expression.ts";
@@ -101,15 +101,27 @@ function layoutAssert({ form, node, other, each, condition }: Ast.AssertDecl, so
 const ASSERTION_WORDS: ReadonlySet<string> = new Set(["once", "eventually", "never"]);
 
 function layoutTask(task: Ast.TaskDecl, source: SourceView): Doc {
-  const trigger = task.trigger === "all" ? [] : [task.trigger];
   return [
     words("task", task.name.name, "=", layoutExpression(task.call, source)),
     layoutEach(task.each, source),
-    task.after.length === 0 ? "" : [wrap(), words("after", ...trigger, names(task.after))],
+    task.after.length === 0 ? "" : [wrap(), words("after", dependencies(task))],
     task.condition === undefined ? "" : [wrap(), words("when", layoutExpression(task.condition, source))],
     layoutOutput(task.output, source),
     layoutPolicies(task.policies, source),
   ];
+}
+
+/** `a, b`, `any a, b`, or `a, done b, failed c` */
+function dependencies({ after, trigger, needs }: Ast.TaskDecl): Doc {
+  if (trigger === "all") return names(after);
+  if (trigger !== "mixed") return words(trigger, names(after));
+  return bareList(
+    after.map(({ name }, at) => {
+      const need = needs?.[at] ?? "all";
+      // A word applies to all names behind it.
+      return need === "all" || need === needs?.[at - 1] ? name : words(need, name);
+    }),
+  );
 }
 
 /** `a then b` */

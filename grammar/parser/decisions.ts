@@ -72,6 +72,8 @@ const NAMES = [
   "after",
   "trigger",
   "triggerWord",
+  "nextTrigger",
+  "nextTriggerWord",
   "taskCondition",
   // Edges
   "chainLink",

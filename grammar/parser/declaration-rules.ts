@@ -1,7 +1,17 @@
 /** The declarations of graphs and plans: channels, nodes and tasks. */
 import { replacement } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { ChannelDecl, DeriveDecl, Expr, Identifier, NodeDecl, Output, OutputField, TaskDecl } from "../ast.ts";
+import type {
+  ChannelDecl,
+  DeriveDecl,
+  Expr,
+  Identifier,
+  NodeDecl,
+  Output,
+  OutputField,
+  TaskDecl,
+  TaskNeed,
+} from "../ast.ts";
 import type { IToken } from "chevrotain";
 import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
@@ -266,19 +276,7 @@ export abstract class DeclarationRules extends PolicyRules {
     this.takeEqual("the task's call");
     const call = this.rule(this.expression);
     const each = this.maybe(D.matrix, this.matrix, this.startsClause);
-    let trigger: TaskDecl["trigger"] = "all";
-    const after =
-      this.maybe(
-        D.after,
-        () => {
-          this.takeWord("after");
-          const readTrigger = () => this.takeOneOf(D.triggerWord, ["any", "done"], "`any` or `done`");
-          trigger = this.maybe(D.trigger, readTrigger, this.isTrigger) ?? "all";
-          if (!this.RECORDING_PHASE && !this.at(t.Identifier)) this.failAfter();
-          return this.nameList(4, "the name of a task");
-        },
-        this.startsClause,
-      ) ?? [];
+    const dependencies = this.maybe(D.after, this.dependencies, this.startsClause) ?? NO_DEPENDENCIES;
     const isIf = !this.RECORDING_PHASE && this.isWord("if") && this.startsClause();
     if (isIf) this.instead("`when`", "when", "a condition begins with `when`, not `if`");
     const condition = isIf
@@ -296,22 +294,68 @@ export abstract class DeclarationRules extends PolicyRules {
       name,
       call,
       ...(each === undefined ? undefined : { each }),
-      after,
-      trigger,
+      ...dependencies,
       ...(condition === undefined ? undefined : { condition }),
       ...(output === undefined ? undefined : { output }),
       policies,
     };
   });
 
+  /** `after a, b`, `after any a, b`, `after a, done b, failed c`: a word applies to all names behind it, up to the next word. */
+  private readonly dependencies = (): Pick<TaskDecl, "after" | "trigger" | "needs"> => {
+    this.takeWord("after");
+    const read = (): TaskNeed | "any" | undefined =>
+      this.maybe(
+        D.trigger,
+        () => this.takeOneOf(D.triggerWord, TRIGGER_WORDS, "`any`, `done` or `failed`"),
+        this.isTrigger,
+      );
+    let need: TaskNeed | "any" = read() ?? "all";
+    if (!this.RECORDING_PHASE && !this.at(t.Identifier)) this.failAfter();
+    const after = [this.name("the name of a task")];
+    const needs: (TaskNeed | "any")[] = [need];
+    const next = (): void => {
+      this.take(t.Comma);
+      const word = this.maybe(
+        D.nextTrigger,
+        () => this.takeOneOf(D.nextTriggerWord, TRIGGER_WORDS, "`done` or `failed`"),
+        this.isTrigger,
+      );
+      if (word !== undefined && (word === "any" || need === "any")) {
+        this.failExpected("the name of a task", {
+          help: "`any` cannot be mixed with other words: add a task in between that comes after `any` of them",
+        });
+      }
+      need = word ?? need;
+      after.push(this.name("the name of a task"));
+      needs.push(need);
+    };
+    if (this.RECORDING_PHASE) this.many(FIRST_LOOP + 4, next);
+    else while (this.at(t.Comma) && !this.isStrayComma()) next();
+    return triggerOf(after, needs);
+  };
+
   private failAfter(): never {
     this.failExpected("the name of a task", { help: "tasks are listed without colon and brackets: `after a, b`" });
   }
 
-  /** G7: `any` and `done` are the trigger when the name of a task follows, not a clause or the next statement. */
+  /** G7: `any`, `done` and `failed` are the trigger when the name of a task follows, not a clause or the next statement. */
   private readonly isTrigger = (): boolean => {
     if (!this.at(t.Identifier, 2)) return false;
     if (this.isWord("into", 2) && !this.at(t.Comma, 3)) return false;
     return !startsStatement(this.tokenText(), this.position() + 2, "plan");
   };
+}
+
+const TRIGGER_WORDS = ["any", "done", "failed"] as const;
+
+const NO_DEPENDENCIES: Pick<TaskDecl, "after" | "trigger"> = { after: [], trigger: "all" };
+
+function triggerOf(
+  after: readonly Identifier[],
+  needs: readonly (TaskNeed | "any")[],
+): Pick<TaskDecl, "after" | "trigger" | "needs"> {
+  const [first = "all"] = needs;
+  if (first === "any" || needs.every((need) => need === first)) return { after, trigger: first };
+  return { after, trigger: "mixed", needs: needs as readonly TaskNeed[] };
 }

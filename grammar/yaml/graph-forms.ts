@@ -209,6 +209,7 @@ const TASK_FIELDS = {
   after: optional(namesForm(), "Tasks that must all be done before."),
   "after any": optional(namesForm(), "Tasks of which one must be done before."),
   "after done": optional(namesForm(), "Tasks that must all have ended before, however they ended."),
+  "after failed": optional(namesForm(), "Tasks that must all have ended before, one of them as failed."),
   when: optional(expressionForm(), "The task is skipped where this does not hold."),
   into: intoField,
   ...POLICY_FIELDS,
@@ -241,9 +242,10 @@ function dependenciesOf({
   values,
   entries,
   reader,
-}: RecordRead<typeof TASK_FIELDS>): Pick<TaskDecl, "after" | "trigger"> | undefined {
-  const [first, second] = entries.filter(({ key }) => key.startsWith("after"));
-  if (first !== undefined && second !== undefined) {
+}: RecordRead<typeof TASK_FIELDS>): Pick<TaskDecl, "after" | "trigger" | "needs"> | undefined {
+  const keys = entries.filter(({ key }) => key.startsWith("after"));
+  const [first, second] = keys;
+  if (first !== undefined && second !== undefined && keys.some(({ key }) => key === "after any")) {
     return complain(
       reader,
       wrongYamlShape(placeIn(reader, second.keyNode.span), {
@@ -254,9 +256,18 @@ function dependenciesOf({
     );
   }
   if (values["after any"] !== undefined) return { after: values["after any"], trigger: "any" };
-  if (values["after done"] !== undefined) return { after: values["after done"], trigger: "done" };
-  return { after: values.after ?? [], trigger: "all" };
+  // In the order of the file. The other spelling has no word for `after` alone, so these names come first.
+  const present = keys.map(({ key }) => NEEDS[key as keyof typeof NEEDS]);
+  const groups = [...present.filter((need) => need === "all"), ...present.filter((need) => need !== "all")].map(
+    (need) => [need, values[KEYS[need]] ?? []] as const,
+  );
+  const after = groups.flatMap(([, names]) => names);
+  if (groups.length < 2) return { after, trigger: groups[0]?.[0] ?? "all" };
+  return { after, trigger: "mixed", needs: groups.flatMap(([need, names]) => names.map(() => need)) };
 }
+
+const NEEDS = { after: "all", "after done": "done", "after failed": "failed" } as const;
+const KEYS = { all: "after", done: "after done", failed: "after failed" } as const;
 
 export const tasksForm: Form<(TaskDecl | Broken)[]> = mapOf<Identifier, TaskValue, TaskDecl | Broken>(
   nameForm("a name for the task"),

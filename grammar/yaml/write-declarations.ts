@@ -41,16 +41,28 @@ export function nodeValue(node: NodeDecl, writing: Writing): YamlValue {
 }
 
 export function taskValue(task: TaskDecl, writing: Writing): YamlValue {
-  const after = task.trigger === "all" ? "after" : `after ${task.trigger}`;
   return yamlMap([
     ...docEntry(task.doc),
     ...callEntries(task.call, writing),
     ...eachEntry(task.each, writing),
-    ...(task.after.length === 0 ? [] : [[after, nameList(task.after)] as const]),
+    ...afterEntries(task),
     ...(task.condition === undefined ? [] : [["when", expressionValue(task.condition, writing.source)] as const]),
     ...outputEntry(task.output, writing),
     ...policyEntries(task.policies, writing),
   ]);
+}
+
+/** A key for each word. YAML has each key once, so names under a repeated word move to its first place. */
+function afterEntries({ after, trigger, needs }: TaskDecl): readonly Entry[] {
+  const groups = new Map<string, Identifier[]>();
+  for (const [at, name] of after.entries()) {
+    const need = trigger === "mixed" ? (needs?.[at] ?? "all") : trigger;
+    const key = need === "all" ? "after" : `after ${need}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [name]);
+    else group.push(name);
+  }
+  return [...groups].map(([key, names]) => [key, nameList(names)]);
 }
 
 export function policiesValue(policies: readonly Policy[], writing: Writing): YamlValue {

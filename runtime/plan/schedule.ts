@@ -1,8 +1,9 @@
-import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
+import type { PlanTable, TaskIndex, TaskSpec } from "../table/plan-table.ts";
 import { createPlanScheduler } from "./plan-scheduler.ts";
 import { createPriorities, type ExpectedDuration } from "./priorities.ts";
 import { successorsOf, topologicalOrder } from "./plan-order.ts";
 import { createTaskLocks } from "./task-locks.ts";
+import { waitsForFailure } from "./task-states.ts";
 
 /**
  * The expected run of a plan: every task converges at once and takes its assumed time. Times are milliseconds from the
@@ -81,13 +82,32 @@ export function planSchedule(plan: PlanTable, options: ScheduleOptions = {}): Sc
   };
 }
 
+/** By task: 1 if it does not run when no task fails. */
+function skippedWithoutFailure({ tasks }: PlanTable, order: readonly TaskIndex[]): Uint8Array {
+  const idle = new Uint8Array(tasks.length);
+  if (!tasks.some(waitsForFailure)) return idle;
+  for (const task of order) {
+    const spec = tasks[task] as TaskSpec;
+    const { after, trigger, needs } = spec;
+    const isIdle = (before: TaskIndex): boolean => idle[before] === 1;
+    const follows =
+      trigger === "any"
+        ? after.length > 0 && after.every(isIdle)
+        : trigger !== "done" && after.some((before, at) => (needs?.[at] ?? "all") === "all" && isIdle(before));
+    if (waitsForFailure(spec) || follows) idle[task] = 1;
+  }
+  return idle;
+}
+
 /**
  * The maximum of several lower bounds: the longest chain; all work divided by the slots, with `alone` tasks separate;
  * for each written path, its work in sequence with the shortest way to it and from it; for each pool, its work divided
  * by its places.
  */
-export function makespanLowerBound(plan: PlanTable, durations: Float64Array, maxParallel: number): number {
+export function makespanLowerBound(plan: PlanTable, expected: Float64Array, maxParallel: number): number {
   const order = topologicalOrder(plan);
+  const idle = skippedWithoutFailure(plan, order);
+  const durations = expected.map((duration, task) => (idle[task] === 1 ? 0 : duration));
   const successors = successorsOf(plan);
   const heads = new Float64Array(plan.tasks.length);
   const tails = new Float64Array(plan.tasks.length);

@@ -38,15 +38,15 @@ export function refuseMissingReads(
   }
 }
 
-/** Tasks that are done whenever a task starts: a trigger other than `all` makes no dependency certain. */
+/** Tasks that are done whenever a task starts. */
 function certainAncestors({ tasks }: PlanProgram, task: TaskIndex): ReadonlySet<TaskIndex> {
   const found = new Set<TaskIndex>();
   const open = [task];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { spec } = tasks[next] as TaskCode;
-    if (spec.trigger !== "all") continue;
-    for (const each of spec.after) {
-      if (found.has(each)) continue;
+    const { trigger, after, needs } = (tasks[next] as TaskCode).spec;
+    if (trigger !== "all" && trigger !== "mixed") continue;
+    for (const [at, each] of after.entries()) {
+      if (found.has(each) || (needs?.[at] ?? "all") !== "all") continue;
       found.add(each);
       open.push(each);
     }

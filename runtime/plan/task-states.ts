@@ -1,5 +1,5 @@
 import { successorsOf } from "./plan-order.ts";
-import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
+import type { PlanTable, TaskIndex, TaskNeed, TaskSpec } from "../table/plan-table.ts";
 
 /** 9.1. `waiting`: paused for an answer; its slot is free, its paths stay locked. */
 export type TaskStatus =
@@ -53,7 +53,10 @@ export function createTaskStates(
   const failedAncestors: (readonly string[])[] = plan.tasks.map(() => []);
   /** By task: how its dependencies have ended. */
   const ended = new Int32Array(plan.tasks.length);
-  const endedDone = new Int32Array(plan.tasks.length);
+  /** Dependencies that have ended as the task needs it. */
+  const met = new Int32Array(plan.tasks.length);
+  const needsFailure = Uint8Array.from(plan.tasks, (task) => Number(waitsForFailure(task)));
+  const sawFailure = new Uint8Array(plan.tasks.length);
   const endedSkipped = new Int32Array(plan.tasks.length);
   const endedBadly: TaskIndex[][] = plan.tasks.map(() => []);
   const leftOut = new Uint8Array(plan.tasks.length);
@@ -66,20 +69,33 @@ export function createTaskStates(
     hooks.onTransition?.({ task, from, to, reason });
   };
 
+  /** Of a task with a `mixed` trigger: what it waits for in each dependency. */
+  const needs = plan.tasks.map(({ trigger, after, needs: listed }) =>
+    trigger === "mixed" ? new Map(after.map((before, at) => [before, listed?.[at] ?? "all"])) : undefined,
+  );
+  const needOf = (task: TaskIndex, before: TaskIndex): TaskNeed | "any" => {
+    const { trigger } = plan.tasks[task] as TaskSpec;
+    return trigger === "mixed" ? (needs[task]?.get(before) ?? "all") : trigger;
+  };
+
   const count = (before: TaskIndex, task: TaskIndex): void => {
+    const need = needOf(task, before);
     ended[task] = (ended[task] ?? 0) + 1;
     const status = statuses[before];
-    if (status === "done" || leftOut[before] === 1) endedDone[task] = (endedDone[task] ?? 0) + 1;
+    const isDone = status === "done" || leftOut[before] === 1;
+    if (need === "done" || need === "failed") {
+      met[task] = (met[task] ?? 0) + 1;
+      if (need === "failed" && (status === "failed" || status === "blocked")) sawFailure[task] = 1;
+    } else if (isDone) met[task] = (met[task] ?? 0) + 1;
     else if (status === "skipped") endedSkipped[task] = (endedSkipped[task] ?? 0) + 1;
     else endedBadly[task]?.push(before);
   };
 
   /** Whether the dependencies of a task allow it to start. */
   const isTriggered = (task: TaskIndex): boolean => {
-    const { trigger, after } = plan.tasks[task] ?? { trigger: "all", after: [] };
-    if (trigger === "done") return ended[task] === after.length;
-    if (trigger === "any") return (endedDone[task] ?? 0) > 0;
-    return endedDone[task] === after.length;
+    const { trigger, after } = plan.tasks[task] as TaskSpec;
+    if (trigger === "any") return (met[task] ?? 0) > 0;
+    return met[task] === after.length && (needsFailure[task] === 0 || sawFailure[task] === 1);
   };
 
   /** Decides about a pending task, given the ends of its dependencies. Returns whether the task has ended. */
@@ -95,16 +111,22 @@ export function createTaskStates(
     }
     const all = ended[task] === spec.after.length;
     const bad = endedBadly[task] ?? [];
-    if (bad.length > 0 && (spec.trigger === "all" || all)) {
+    if (bad.length > 0 && (spec.trigger !== "any" || all)) {
       const causes = new Set(bad.flatMap((cause) => failedAncestors[cause] ?? []));
       if (causes.size === 0) return end(task, "cancelled", reasons[bad[0] ?? 0] ?? "cancelled");
       const names = [...causes].sort();
       failedAncestors[task] = names;
       return end(task, "blocked", `ancestor_failed:${names.join(",")}`);
     }
+    if (all && met[task] === spec.after.length) {
+      const names = spec.after
+        .filter((before) => needOf(task, before) === "failed")
+        .map((before) => plan.tasks[before]?.name ?? "");
+      return end(task, "skipped", `no_failure:${names.sort().join(",")}`);
+    }
     if (all && (endedSkipped[task] ?? 0) > 0) {
       const names = spec.after
-        .filter((before) => statuses[before] === "skipped")
+        .filter((before) => statuses[before] === "skipped" && ["all", "any"].includes(needOf(task, before)))
         .map((before) => plan.tasks[before]?.name ?? "");
       return end(task, "skipped", `dependency_skipped:${names.sort().join(",")}`);
     }
@@ -143,4 +165,9 @@ export function createTaskStates(
       stopped = true;
     },
   };
+}
+
+/** Whether a task runs only if one of its dependencies has failed. */
+export function waitsForFailure({ trigger, needs }: TaskSpec): boolean {
+  return trigger === "failed" || needs?.includes("failed") === true;
 }

@@ -24,6 +24,9 @@ export function checkPlanRules(plan: PlanTable, path: ValuePath): void {
 
 function checkTask(task: TaskSpec, plan: PlanTable, path: ValuePath): void {
   if (new Set(task.after).size < task.after.length) bad(path, ["after"], "a task is named twice");
+  if ((task.needs?.length ?? 0) !== (task.trigger === "mixed" ? task.after.length : 0)) {
+    bad(path, ["needs"], "a `mixed` trigger has one for each dependency, and no other trigger has any");
+  }
   checkBackoff(task.backoff, [...path, "backoff"]);
   const { pool } = task;
   if (pool === undefined) return;

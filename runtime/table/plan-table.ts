@@ -56,8 +56,14 @@ export interface PlanTable {
   readonly debug?: TableDebug;
 }
 
-/** Which ends of its dependencies start a task. */
-export type Trigger = "all" | "any" | "done";
+/**
+ * Which ends of its dependencies start a task. `all`: all are done. `any`: one is done. `done`: all have ended. `failed`: all have
+ * ended, and one has failed or is blocked. `mixed`: each dependency has its own, in `needs`.
+ */
+export type Trigger = "all" | "any" | "done" | "failed" | "mixed";
+
+/** What a task waits for in one of its dependencies. */
+export type TaskNeed = "all" | "done" | "failed";
 
 export interface TaskSpec {
   /** Of a matrix task: `test[20]`. */
@@ -73,6 +79,8 @@ export interface TaskSpec {
   readonly item?: { readonly name: string; readonly value: Json };
   readonly after: readonly TaskIndex[];
   readonly trigger: Trigger;
+  /** Of a `mixed` trigger, by position in `after`. */
+  readonly needs?: readonly TaskNeed[];
   /** If it is false when the task would start, the task is skipped. */
   readonly condition?: ExpressionIndex;
   readonly output?: OutputSpec;

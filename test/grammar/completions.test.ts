@@ -47,7 +47,7 @@ describe("completionsAt", () => {
     ["graph g {\n  a -> b on ‸", ["->", "error"]],
     ["graph g {\n  node a = f() { tries 3 ba‸ }", ["backoff"]],
     ["graph g {\n  node a = f() { pause ‸", ["after", "before"]],
-    ["plan p {\n  task a = f() after ‸", ["NAME", "any", "done"]],
+    ["plan p {\n  task a = f() after ‸", ["NAME", "any", "done", "failed"]],
     ["plan p {\n  on failure ‸", ["continue", "kill", "no"]],
     ['test "t" for g {\n  ‸', ["}", "answer", "expect", "given", "mock"]],
     ['test "t" for g {\n  mock a ‸', ["=", "fails"]],

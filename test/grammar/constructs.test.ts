@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { parse } from "../../grammar/parse.ts";
 import { describe, expect, it } from "vitest";
 import type { ChannelDecl, EdgeDecl, GraphDecl, Identifier, NodeDecl, TaskDecl } from "../../grammar/ast.ts";
 import { grouped, read, readExpression, readGraph, readPlan, readStatement, readTest, readType } from "./read.ts";
@@ -327,9 +328,30 @@ describe("plans", () => {
     ["after done into x", "all", ["done"]],
     ["after any task u = g()", "all", ["any"]],
     ["after any task", "any", ["task"]],
+    ["after failed a, b", "failed", ["a", "b"]],
+    ["after failed, a", "all", ["failed", "a"]],
+    ["after done a, done b", "done", ["a", "b"]],
   ])("%s", (clause, trigger, after) => {
     const [task] = readPlan(`task t = f() ${clause}`) as TaskDecl[];
     expect([task?.trigger, names(task?.after)]).toEqual([trigger, after]);
+  });
+});
+
+describe("dependencies with several words", () => {
+  it.each([
+    ["after a, b, done c, d, failed e", ["a", "b", "c", "d", "e"], ["all", "all", "done", "done", "failed"]],
+    ["after failed a, done b, failed c", ["a", "b", "c"], ["failed", "done", "failed"]],
+    ["after a, done, failed b", ["a", "done", "b"], ["all", "all", "failed"]],
+  ])("%s", (clause, after, needs) => {
+    const [task] = readPlan(`task t = f() ${clause}`) as TaskDecl[];
+    expect([task?.trigger, names(task?.after), task?.needs]).toEqual(["mixed", after, needs]);
+  });
+
+  it("refuse `any` beside another word", () => {
+    const { diagnostics } = parse("plan p { task t = f() after a, any b }", { path: "p.ngraph" });
+    expect(diagnostics.map(({ help }) => help)).toEqual([
+      "`any` cannot be mixed with other words: add a task in between that comes after `any` of them",
+    ]);
   });
 });
 

@@ -166,6 +166,57 @@ test.each<[number, number, number, number, string]>([
   expect(planOutcome({ done, failed, blocked, flaky })).toBe(outcome);
 });
 
+describe("after failed, and several words", () => {
+  const handled = (ends: Readonly<Record<string, "done" | "failed">>) => {
+    const end = (task: string) => (ends[task] === "failed" ? { ends: failed } : {});
+    return run({
+      a: end("a"),
+      b: { after: ["a"], ...end("b") },
+      notify: { after: ["a", "b"], trigger: "failed" },
+      more: { after: ["notify"] },
+      report: { after: ["a", "b", "notify"], trigger: "mixed", needs: ["all", "done", "failed"] },
+      roll: { after: ["a", "b"], trigger: "mixed", needs: ["all", "failed"] },
+    });
+  };
+
+  test("without a failure they are skipped, with all that waits for them", () => {
+    const { statuses, reasons } = handled({});
+    expect(statuses).toEqual({
+      a: "done",
+      b: "done",
+      notify: "skipped",
+      more: "skipped",
+      report: "skipped",
+      roll: "skipped",
+    });
+    expect(reasons).toMatchObject({
+      notify: "no_failure:a,b",
+      more: "dependency_skipped:notify",
+      roll: "no_failure:b",
+    });
+  });
+
+  test("a failure starts them; a blocked task counts as failed", () => {
+    expect(handled({ b: "failed" }).statuses).toMatchObject({
+      notify: "done",
+      more: "done",
+      report: "skipped",
+      roll: "done",
+    });
+    const { statuses, reasons } = handled({ a: "failed" });
+    expect(statuses).toMatchObject({ b: "blocked", notify: "done", more: "done", report: "blocked", roll: "blocked" });
+    expect(reasons["roll"]).toBe("ancestor_failed:a");
+  });
+
+  test("the schedule and its lower bound leave them out", () => {
+    const { makespan, lowerBound, batches } = planSchedule(
+      sketchPlan({ a: {}, never: { after: ["a"], trigger: "failed" }, more: { after: ["never"] } }),
+      { expected: () => 10 },
+    );
+    expect([makespan, lowerBound, batches]).toEqual([10, 10, [[0]]]);
+  });
+});
+
 test("K-19: tasks on a cycle stay pending, and the outcome is not clean", () => {
   const simulation = run({ r: {}, b: { after: ["c"] }, c: { after: ["b"] } });
   expect(simulation.statuses).toEqual({ r: "done", b: "pending", c: "pending" });

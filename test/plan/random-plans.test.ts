@@ -10,7 +10,7 @@ import { numRuns } from "../support/depth.ts";
 
 interface RandomTask {
   readonly after: readonly number[];
-  readonly trigger: "" | "any " | "done ";
+  readonly trigger: "" | "any " | "done " | "failed " | "mixed";
   readonly values: readonly string[];
   readonly touches: readonly string[];
 }
@@ -19,7 +19,7 @@ const tasks: fc.Arbitrary<readonly RandomTask[]> = fc.integer({ min: 1, max: 12 
   fc.array(
     fc.record({
       after: fc.uniqueArray(fc.integer({ min: 0, max: count - 1 }), { maxLength: 3 }),
-      trigger: fc.constantFrom("" as const, "any " as const, "done " as const),
+      trigger: fc.constantFrom("" as const, "any " as const, "done " as const, "failed " as const, "mixed" as const),
       values: fc.uniqueArray(fc.constantFrom("a", "b", "c"), { maxLength: 3 }),
       touches: fc.uniqueArray(fc.constantFrom("src/**", "src/a.ts", "b.ts", "?.ts"), { maxLength: 2 }),
     }),
@@ -35,7 +35,9 @@ const write = (list: readonly RandomTask[]): string =>
   `plan random {\n${list
     .map(({ after, trigger, values, touches }, at) => {
       const each = values.length === 0 ? "" : ` for v in ${JSON.stringify(values)}`;
-      const before = after.length === 0 ? "" : ` after ${trigger}${after.map((task) => `t${task}`).join(", ")}`;
+      const words = ["", "done ", "failed "];
+      const names = after.map((task, position) => `${trigger === "mixed" ? words[position] : ""}t${task}`);
+      const before = after.length === 0 ? "" : ` after ${trigger === "mixed" ? "" : trigger}${names.join(", ")}`;
       const paths =
         touches.length === 0 ? "" : ` { touches ${touches.map((path) => JSON.stringify(path)).join(", ")} }`;
       return `  task t${at} = print(${values.length === 0 ? at : "v"})${each}${before}${paths}`;

@@ -5,6 +5,7 @@ import { PLAN_FORMAT, PLAN_VERSION, type PlanTable, type TaskSpec } from "../../
 export interface TaskSketch {
   readonly after?: readonly string[];
   readonly trigger?: TaskSpec["trigger"];
+  readonly needs?: TaskSpec["needs"];
   readonly touches?: readonly string[];
   readonly reads?: readonly string[];
   readonly alone?: true;
@@ -37,6 +38,7 @@ export function sketchPlan(
         call: { kind: "expression", expression: 0 },
         after: (task.after ?? []).map((before) => names.indexOf(before)),
         trigger: task.trigger ?? "all",
+        ...(task.needs === undefined ? {} : { needs: task.needs }),
         touches: [
           ...(task.touches ?? []).map((path) => ({ path, mode: "write" as const })),
           ...(task.reads ?? []).map((path) => ({ path, mode: "read" as const })),

@@ -434,8 +434,21 @@ function tasks(): fc.Arbitrary<Ast.TaskDecl[]> {
         fc.constant({ after: [], trigger: "all" }),
         fc.record({
           after: names.filter(([first]) => first?.name !== "into"),
-          trigger: fc.constantFrom("all", "any", "done"),
+          trigger: fc.constantFrom("all", "any", "done", "failed"),
         }),
+        // `a, done b, failed c`
+        fc
+          .record({
+            after: names.filter(([first, ...rest]) => first?.name !== "into" && rest.length > 0),
+            words: fc.constantFrom(["all", "done"], ["all", "failed"], ["done", "failed"], ["failed", "done"]),
+            at: fc.nat(),
+          })
+          .map(({ after, words: [first, then], at }) => {
+            const until = 1 + (at % (after.length - 1));
+            // Behind a word, `into` is the clause.
+            if (after[until]?.name === "into") return { after, trigger: "all" };
+            return { after, trigger: "mixed", needs: after.map((_, index) => (index < until ? first : then)) };
+          }),
       ),
       maybe("each", matrix),
       maybe("condition", anyExpression),

@@ -2,6 +2,7 @@
 import type * as Ast from "../../../grammar/ast.ts";
 import type { BoundChannel } from "../bound-graph.ts";
 import type { BoundPlan, BoundTask } from "./bound-plan.ts";
+import type { TaskNeed } from "../../../runtime/table/plan-table.ts";
 import { referencedTypes } from "../../types/referenced-types.ts";
 import { bindConfig } from "../bind-config.ts";
 import { functionsOf, toBoundChannel } from "../bind-graph.ts";
@@ -12,7 +13,7 @@ import { createExpansion, expandChannel, expandTask } from "../expand-names.ts";
 import { mayInterrupt } from "../may-interrupt.ts";
 import { signatureDigest } from "../signature-digest.ts";
 import { bindTask, type TypedTask } from "./bind-task.ts";
-import { resolveDependencies } from "./dependencies.ts";
+import { resolveDependencies, type Dependencies } from "./dependencies.ts";
 import { bindMatrix, checkSize, matrixNames, type Matrix } from "./matrix.ts";
 import { collectPlan } from "./plan-declarations.ts";
 import { analyseTaskData, reportUnorderedWrites } from "./task-data.ts";
@@ -72,7 +73,7 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
     ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
     channels: boundChannels,
     config,
-    tasks: isTooLarge ? [] : multiply(typed, policies, matrices, dependencies.after),
+    tasks: isTooLarge ? [] : multiply(typed, policies, matrices, dependencies),
     ...settings,
     functions: functionsOf(channels, context),
     signatureOf: (name) => signatureDigest(name, context),
@@ -115,7 +116,7 @@ function multiply(
   typed: readonly TypedTask[],
   policies: readonly TaskPolicies[],
   matrices: readonly (Matrix | undefined)[],
-  after: readonly (readonly number[])[],
+  dependencies: Dependencies,
 ): readonly BoundTask[] {
   const firsts: number[] = [];
   const sizes = matrices.map((matrix) => matrix?.values.length ?? 1);
@@ -127,10 +128,24 @@ function multiply(
   return typed.flatMap(({ result: _result, ...task }, declared) => {
     const { touches = [], alone = false, pool } = policies[declared] ?? NO_POLICIES;
     const { name } = task.declaration.name;
-    const before = (after[declared] ?? []).flatMap((index) =>
-      Array.from({ length: sizes[index] ?? 0 }, (_, value) => (firsts[index] ?? 0) + value),
-    );
-    const whole = { ...task, name, after: before, touches, alone, ...(pool === undefined ? {} : { pool }) };
+    const own = dependencies.needs[declared];
+    const before: number[] = [];
+    const needs: TaskNeed[] = [];
+    for (const index of dependencies.after[declared] ?? []) {
+      for (let value = 0; value < (sizes[index] ?? 0); value++) {
+        before.push((firsts[index] ?? 0) + value);
+        needs.push(own?.get(index) ?? "all");
+      }
+    }
+    const whole = {
+      ...task,
+      name,
+      after: before,
+      ...(own === undefined ? {} : { needs }),
+      touches,
+      alone,
+      ...(pool === undefined ? {} : { pool }),
+    };
     const matrix = matrices[declared];
     if (matrix === undefined) return [whole];
     const names = matrixNames(name, matrix.values);

@@ -5,7 +5,7 @@
 import type { SourceFile, Span } from "../../../diagnostics/source.ts";
 import type * as Ast from "../../../grammar/ast.ts";
 import type { Json } from "../../../runtime/value/json.ts";
-import type { PlanTable, Trigger, TouchSpec } from "../../../runtime/table/plan-table.ts";
+import type { PlanTable, TaskNeed, Trigger, TouchSpec } from "../../../runtime/table/plan-table.ts";
 import type { Effect, FunctionSpec } from "../../../runtime/table/table.ts";
 import type { ValueType } from "../../../runtime/table/value-type.ts";
 import type {
@@ -68,6 +68,8 @@ export interface BoundTask {
   /** Indexes into `tasks`, ascending. */
   readonly after: readonly number[];
   readonly trigger: Trigger;
+  /** Of a `mixed` trigger, by position in `after`. */
+  readonly needs?: readonly TaskNeed[];
   readonly condition?: TypedExpression;
   readonly output?: NonNullable<BoundNode["output"]>;
   readonly checks: readonly BoundCall[];

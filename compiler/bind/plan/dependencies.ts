@@ -18,6 +18,10 @@ export interface Dependencies {
   readonly after: readonly (readonly number[])[];
   /** By declared task: those that come after it. */
   readonly next: readonly (readonly number[])[];
+  /** By declared task with a `mixed` trigger: what it waits for in each task that it comes after. */
+  readonly needs: readonly (ReadonlyMap<number, Ast.TaskNeed> | undefined)[];
+  /** By declared task: whether it runs only if another one has failed. */
+  readonly awaitsFailure: readonly boolean[];
   /** A topological order; tasks on a cycle are missing. */
   readonly order: readonly number[];
   /** Dependencies that could not be resolved are missing, or some form a cycle. */
@@ -27,6 +31,7 @@ export interface Dependencies {
 interface Dependency {
   readonly task: number;
   readonly at: Ast.Identifier;
+  readonly need: Ast.TaskNeed;
 }
 
 export function resolveDependencies(
@@ -39,7 +44,7 @@ export function resolveDependencies(
   const resolved = tasks.map((task) => {
     const found: Dependency[] = [];
     const seen = new Map<string, Span>();
-    for (const at of task.after) {
+    for (const [position, at] of task.after.entries()) {
       const { name, span } = at;
       const first = seen.get(name);
       const index = indexes.get(name);
@@ -50,7 +55,7 @@ export function resolveDependencies(
       } else if (index === undefined) {
         isPartial = true;
         reportUnknown(at, indexes, context);
-      } else found.push({ task: index, at });
+      } else found.push({ task: index, at, need: task.needs?.[position] ?? "all" });
       seen.set(name, first ?? span);
     }
     return found;
@@ -69,7 +74,13 @@ export function resolveDependencies(
     } else for (const cycle of cycles) reportCycle(cycle, tasks, context);
     isPartial = true;
   }
-  return { after, next, order, isPartial };
+  const needs = tasks.map(({ trigger }, task) =>
+    trigger === "mixed" ? new Map(resolved[task]?.map((each) => [each.task, each.need])) : undefined,
+  );
+  const awaitsFailure = tasks.map(
+    ({ trigger, needs: own }) => trigger === "failed" || own?.includes("failed") === true,
+  );
+  return { after, next, needs, awaitsFailure, order, isPartial };
 }
 
 function reportUnknown(at: Ast.Identifier, indexes: ReadonlyMap<string, number>, context: GraphContext): void {
@@ -103,7 +114,7 @@ function findCycles(after: readonly (readonly Dependency[])[]): readonly (readon
     edges: (task) => after[task] ?? [],
     target: ({ task }) => task,
     onCycle: (cycle) => {
-      cycles.push(firstFirst(cycle.map(({ vertex, edge }) => ({ task: vertex, at: edge.at })).reverse()));
+      cycles.push(firstFirst(cycle.map(({ vertex, edge }) => ({ ...edge, task: vertex })).reverse()));
     },
   });
   return cycles;

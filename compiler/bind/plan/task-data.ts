@@ -67,7 +67,11 @@ function spread(
         surely[task] = after.length === 0 ? 0 : after.reduce((all, before) => all & left(before), -1);
         break;
       case "done":
+      case "failed":
         // The tasks before it may have failed.
+        break;
+      case "mixed":
+        for (const before of certain(dependencies, task)) surely[task] = (surely[task] ?? 0) | left(before);
         break;
       default:
         for (const before of after) surely[task] = (surely[task] ?? 0) | left(before);
@@ -92,7 +96,8 @@ function unwrittenAtEnd({ tasks, writes, dependencies, channels }: TaskDataInput
         ? false
         : trigger === "any"
           ? after.length > 0 && after.every(isSkipped)
-          : after.some(isSkipped);
+          : // A task that waits for a failure is skipped in a run without one.
+            dependencies.awaitsFailure[task] === true || certain(dependencies, task).some(isSkipped);
     if (condition !== undefined || follows) skippable[task] = 1;
   }
   const open = new Set(
@@ -102,6 +107,13 @@ function unwrittenAtEnd({ tasks, writes, dependencies, channels }: TaskDataInput
     if (skippable[task] === 0) for (const { channel } of list) open.delete(channel.name);
   }
   return open;
+}
+
+/** The tasks that are done when a task of an `all` or `mixed` trigger starts. */
+function certain({ after, needs }: Dependencies, task: number): readonly number[] {
+  const own = needs[task];
+  const all = after[task] ?? [];
+  return own === undefined ? all : all.filter((before) => own.get(before) === "all");
 }
 
 /**
