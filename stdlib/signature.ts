@@ -8,6 +8,8 @@ export interface Parameter {
   readonly optional?: true;
   /** A command: values in its template are quoted for the shell. */
   readonly isCommand?: true;
+  /** A list of imported functions, by name: tools of a model, or those of its tools that need approval. */
+  readonly isTools?: true;
 }
 
 /** The signature of a built-in node, with which the compiler checks calls. It contains no code. */

@@ -8,6 +8,8 @@ const BOOL: ValueType = { kind: "bool" };
 const NULL: ValueType = { kind: "null" };
 const JSON_VALUE: ValueType = { kind: "json" };
 
+const TOOLS: ValueType = { kind: "list", item: JSON_VALUE };
+
 /** A command for the system's shell, or a program with its arguments. */
 const COMMAND: ValueType = {
   kind: "union",
@@ -27,6 +29,9 @@ const signatures: readonly NodeSignature[] = [
       optional("temperature", FLOAT),
       optional("maxTokens", INT),
       optional("messages", { kind: "list", item: JSON_VALUE }),
+      { ...optional("tools", TOOLS), isTools: true },
+      { ...optional("approve", TOOLS), isTools: true },
+      optional("maxSteps", INT),
     ],
     needs: ["prompt", "messages"],
     result: "infer",

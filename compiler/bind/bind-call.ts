@@ -26,6 +26,7 @@ import { BOOL, nullable, recordOf } from "../types/construct.ts";
 import { isPoisoned, namesOf, KIND_NAMES, type Declared, markMeantAsUsed } from "./file-scope.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
+import { bindTools } from "./bind-tools.ts";
 import { requestEffects } from "./request-hosts.ts";
 import { toTypedExpression } from "./typed-expression.ts";
 
@@ -138,14 +139,25 @@ function bindBuiltin(
   const args = withQuoting(bindArguments(syntax, callee, scope, context));
   const { needs = [] } = signature;
   // Arguments with errors are not bound, and have been reported.
-  const isShort = args.length === syntax.args.length && !args.some(({ name }) => needs.includes(name));
+  const toolArgument = (name: string): Ast.Expr | undefined =>
+    syntax.args.find((argument, index) => (argument.name?.name ?? signature.parameters[index]?.name) === name)?.value;
+  const isGiven = signature.parameters.filter(({ isTools }) => isTools === true).map(({ name }) => toolArgument(name));
+  const tools = isGiven.some((each) => each !== undefined)
+    ? bindTools(toolArgument("tools"), toolArgument("approve"), context)
+    : undefined;
+  const bound = args.length + isGiven.filter((each) => each !== undefined).length;
+  const isShort = bound === syntax.args.length && !args.some(({ name }) => needs.includes(name));
   if (needs.length > 0 && isShort) {
     context.report(
       missingArguments(placeIn(context, syntax.callee.span), { callee: signature.name, missing: [needs] }),
     );
   }
-  const call: BoundTaskCall = { kind: "builtin", signature, args };
-  const effects = signature.name === "http" ? requestEffects(args) : signature.effects;
+  const call: BoundTaskCall = { kind: "builtin", signature, args, ...(tools === undefined ? {} : { tools }) };
+  const own = signature.name === "http" ? requestEffects(args) : signature.effects;
+  const effects: readonly Effect[] =
+    tools === undefined
+      ? own
+      : [...own, "code", ...(tools.some(({ approval }) => approval) ? (["person"] as const) : [])];
   return { call, result: signature.result, effects, callee: signature.name };
 }
 
@@ -217,6 +229,11 @@ function bindArguments(
   let isClean = true;
   for (const [position, argument] of syntax.args.entries()) {
     const parameter = argument.name === undefined ? callee.parameters[position] : byName.get(argument.name.name);
+    // `bindTools` binds it.
+    if (parameter?.isTools === true && !given.has(parameter.name)) {
+      given.set(parameter.name, argument);
+      continue;
+    }
     const typed = (parameter?.isCommand === true ? typeCommand : typeExpression)(argument.value, scope);
     const problem = argumentProblem(argument, parameter, callee, known, given, context);
     if (problem !== undefined || parameter === undefined) {

@@ -2,6 +2,7 @@
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundChannel, BoundGraph, BoundNode, TypedExpression } from "./bound-graph.ts";
+import { toolTypes } from "./bind-tools.ts";
 import { referencedTypes } from "../types/referenced-types.ts";
 import { unusedDeclaration } from "../../diagnostics/catalog/names.ts";
 import type { ExpressionScope } from "../expressions/scope.ts";
@@ -108,5 +109,9 @@ export function functionsOf(channels: readonly ChannelEntry[], context: GraphCon
 }
 
 function typesOf(channels: readonly ChannelEntry[], nodes: readonly BoundNode[]): ValueType[] {
-  return [...channels.map(({ type }) => type), ...nodes.flatMap(({ result }) => result ?? [])];
+  return [
+    ...channels.map(({ type }) => type),
+    ...nodes.flatMap(({ result }) => result ?? []),
+    ...nodes.flatMap(({ call }) => toolTypes(call)),
+  ];
 }

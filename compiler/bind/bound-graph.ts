@@ -8,7 +8,7 @@ import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { Effect, FunctionSpec, Table } from "../../runtime/table/table.ts";
-import type { ValueType } from "../../runtime/table/value-type.ts";
+import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import type { ControlNet, NetEntry } from "../control/net.ts";
 import type { TypeScriptCheck } from "../expressions/typescript-check.ts";
 import type { BoundPlan, BoundPlanCall } from "./plan/bound-plan.ts";
@@ -111,11 +111,24 @@ export interface BoundConfig {
 
 export type BoundCall =
   | { readonly kind: "function"; readonly function: FunctionSpec; readonly args: readonly TypedExpression[] }
-  | { readonly kind: "builtin"; readonly signature: NodeSignature; readonly args: readonly BoundArgument[] }
+  | {
+      readonly kind: "builtin";
+      readonly signature: NodeSignature;
+      readonly args: readonly BoundArgument[];
+      readonly tools?: readonly BoundTool[];
+    }
   | { readonly kind: "graph"; readonly graph: BoundGraph; readonly args: readonly BoundArgument[] }
   | { readonly kind: "expression"; readonly expression: TypedExpression }
   /** The call could not be bound; an error has been reported. */
   | { readonly kind: "broken" };
+
+/** An imported function as a tool of a model. */
+export interface BoundTool {
+  readonly function: FunctionSpec;
+  readonly parameters: readonly FieldType[];
+  readonly description?: string;
+  readonly approval: boolean;
+}
 
 /** The `undo` of a node. */
 export interface BoundUndo {

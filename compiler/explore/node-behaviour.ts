@@ -145,7 +145,10 @@ function hasOpaquePart(type: ValueType): boolean {
 /** Whether a node's step can wait for a person. */
 export function waitsForPerson(node: BoundNode): boolean {
   if (node.pauseBefore || node.pauseAfter) return true;
-  if (node.call.kind === "builtin") return node.call.signature.pauses === true;
+  if (node.call.kind === "builtin") {
+    const { signature, tools = [] } = node.call;
+    return signature.pauses === true || tools.some(({ approval }) => approval);
+  }
   if (node.call.kind === "plan") return node.call.plan.tasks.some((task) => task.effects.includes("person"));
   return node.call.kind === "graph" && graphWaitsForPerson(node.call.graph);
 }

@@ -9,6 +9,7 @@ import type {
   NodeSpec,
   OutputSpec,
   PlanCallSpec,
+  ToolSpec,
   UndoSpec,
 } from "../../runtime/table/table.ts";
 import { END } from "../../runtime/table/table.ts";
@@ -18,6 +19,7 @@ import type {
   BoundCall,
   BoundGraph,
   BoundNode,
+  BoundTool,
   BoundUndo,
 } from "../bind/bound-graph.ts";
 import type { BoundPlan, BoundPlanCall } from "../bind/plan/bound-plan.ts";
@@ -90,7 +92,12 @@ export function lowerCall(call: BoundCall, owner: string, context: CallContext):
         args: call.args.map((argument) => context.pool.expression(argument)),
       };
     case "builtin":
-      return { kind: "builtin", name: call.signature.name, args: lowerArguments(call.args, context) };
+      return {
+        kind: "builtin",
+        name: call.signature.name,
+        args: lowerArguments(call.args, context),
+        ...(call.tools === undefined ? {} : { tools: call.tools.map((tool) => lowerTool(tool, context)) }),
+      };
     case "graph":
       return { kind: "graph", graph: context.graph(call.graph), args: lowerArguments(call.args, context) };
     case "expression":
@@ -98,6 +105,16 @@ export function lowerCall(call: BoundCall, owner: string, context: CallContext):
     case "broken":
       throw new TypeError(`${owner} has errors: only what has none is lowered`);
   }
+}
+
+function lowerTool(tool: BoundTool, { pool }: CallContext): ToolSpec {
+  return {
+    name: tool.function.name,
+    function: pool.function(tool.function),
+    parameters: tool.parameters,
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+    ...(tool.approval ? { approval: true } : {}),
+  };
 }
 
 export function lowerPlanCall(call: BoundPlanCall, context: CallContext): PlanCallSpec {

@@ -25,8 +25,6 @@ export function parseModule(text: string, path: string): Program | undefined {
       sourceType: "module",
       allowUndeclaredExports: true,
       plugins: pluginsFor(path),
-      // JSDoc types are read in JavaScript only.
-      attachComment: !isTypeScript(path),
     });
     // A JavaScript file without imports and exports may be CommonJS. Its typedefs are skipped: as exports they would
     // make the file look like an ES module.

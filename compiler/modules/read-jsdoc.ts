@@ -29,6 +29,23 @@ export function readFunctionDoc(comments: readonly Comment[] | null | undefined)
   return parameters.size === 0 && result === undefined ? undefined : { parameters, result };
 }
 
+/** The text of the JSDoc comment above a function, up to its first tag; `undefined` if there is none. */
+export function readDescription(comments: readonly Comment[] | null | undefined): string | undefined {
+  const text = comments?.findLast(isDoc)?.value;
+  const lines =
+    text
+      ?.slice(1)
+      .split("\n")
+      .map((line) => line.replace(/^\s*\* ?/, "").trim()) ?? [];
+  const end = lines.findIndex((line) => line.startsWith("@"));
+  const description = lines
+    .slice(0, end === -1 ? undefined : end)
+    .join(" ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return description === "" ? undefined : description;
+}
+
 /** Each `@typedef` of a module as an exported type alias. */
 export function readTypedefs(comments: readonly Comment[] | null | undefined): readonly Statement[] {
   return (comments ?? []).filter(isDoc).flatMap(({ value }) =>

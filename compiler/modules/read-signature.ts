@@ -6,7 +6,7 @@ import { findExport } from "./find-declaration.ts";
 import { findFunctions } from "./find-function.ts";
 import { findNotJson } from "./not-json.ts";
 import { isTypeScript, type FunctionNode, type Statement, type TsType } from "./parse-module.ts";
-import { readFunctionDoc, type FunctionDoc } from "./read-jsdoc.ts";
+import { readDescription, readFunctionDoc, type FunctionDoc } from "./read-jsdoc.ts";
 import { readType, type ReadTypes, type TypeScope } from "./read-type.ts";
 
 /** The signature of an imported function, as its module declares it. */
@@ -23,6 +23,8 @@ export interface FunctionSignature {
   readonly isAsync: boolean;
   /** The place of the declaration. */
   readonly place: Place;
+  /** The text of its JSDoc comment. */
+  readonly description?: string;
 }
 
 export interface SignatureParameter {
@@ -59,7 +61,10 @@ export function readSignatures(
       parameters: typeParametersOf(node),
       depth: 0,
     };
-    return [readSignature(node, doc, name, scope)];
+    const comments = [node, ...found.statements].map(({ leadingComments }) => readDescription(leadingComments));
+    const description = comments.find((comment) => comment !== undefined);
+    const signature = readSignature(node, doc, name, scope);
+    return [description === undefined ? signature : { ...signature, description }];
   });
 }
 

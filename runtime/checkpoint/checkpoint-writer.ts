@@ -17,7 +17,7 @@ import { takenBy } from "./inbox.ts";
 import type { Run } from "../run/run.ts";
 import { hiddenChannel, hiddenName } from "../table/hidden-channels.ts";
 import { firstDue } from "./waits.ts";
-import { dueWrite, undoneWrite, usageWrite } from "./restore-run.ts";
+import { dueWrite, partsOf, partWrite, undoneWrite, usageWrite } from "./restore-run.ts";
 import type { UndoEntry } from "../interface/undo.ts";
 import { channelShapes } from "./channel-shapes.ts";
 import { newId } from "./ids.ts";
@@ -115,10 +115,19 @@ export class CheckpointWriter {
 
   /** Stores the due time of a wait before the wait begins. It is durable when the promise resolves. */
   keepDue(node: string, pauseId: string, due: number): Promise<void> | undefined {
+    return this.#put(dueWrite(node, pauseId, due));
+  }
+
+  /** Stores the result of a part of a body. It is durable when the promise resolves. */
+  keepPart(node: string, id: string, result: Json): Promise<void> | undefined {
+    return this.#put(partWrite(node, id, result));
+  }
+
+  /** Stores a record of the step in progress that is no result of a task. */
+  #put(write: PendingWrite): Promise<void> | undefined {
     const { store, claim, journal, durability } = this.#durable;
     const { headId } = this;
     if (store.putWrites === undefined || headId === null || durability === "exit") return undefined;
-    const write = dueWrite(node, pauseId, due);
     return journal.writeResult(headId, write, (results) => {
       const taken = results.flatMap(takenBy).map(({ id }) => id);
       return store.putWrites!(claim, headId, results, ...(taken.length === 0 ? [] : [taken]));
@@ -259,7 +268,7 @@ export class CheckpointWriter {
     if (passedGates !== undefined) header.passedGates = passedGates;
     if (details.status === "running" && (phase === "updated" || details.prepared === true)) header.prepared = true;
     // Mutation point: finished-results
-    const finished = unfinished === undefined ? [] : [...this.results.values()];
+    const finished = unfinished === undefined ? [] : [...this.results.values(), ...partsOf(run)];
     // An edit or a fork inside a step has a phase that does not show the step: an empty list does.
     // Mutation point: edited-step
     const isEditedStep = unfinished !== undefined && phase !== "interrupted" && run.stored !== undefined;

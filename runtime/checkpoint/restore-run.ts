@@ -6,6 +6,7 @@ import {
 } from "../interface/checkpoint.ts";
 import { NodeError, RunError, StoreError, type NgraphError } from "../interface/errors.ts";
 import { readUsage, type Usage } from "../interface/usage.ts";
+import type { Json } from "../value/json.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import { checkCheckpoint, type RequestedCheckpoint } from "./check-checkpoint.ts";
 import { ERROR_NAME, hiddenChannel } from "../table/hidden-channels.ts";
@@ -128,6 +129,8 @@ export function restoreRun(
   // Mutation point: restored-dues
   const dues = new Map([...Object.entries(head.dues ?? {}), ...writes.filter(isDue).map(dueOfWrite)]);
   run.dues = dues.size === 0 ? undefined : dues;
+  const parts = [...(head.finished ?? []), ...writes].filter(isPart);
+  if (parts.length > 0) run.parts = new Map(parts.map(partOfWrite));
   const isUnfinished = run.path.length > 0 || head.phase === "interrupted";
   run.shared.inbox.remember([...(isUnfinished ? (head.taken ?? []) : []), ...writes.flatMap(takenBy)]);
   const stored = new Map<string, StoredOutcome>();
@@ -272,7 +275,8 @@ export function isAnswer(write: PendingWrite): boolean {
 
 /** Whether a pending write is the result of a task. */
 export function isResult(write: PendingWrite): boolean {
-  return !isAnswer(write) && !isDue(write) && !isWoken(write) && !isUndone(write) && write.taskId !== USAGE;
+  if (isAnswer(write) || isDue(write) || isPart(write) || isWoken(write)) return false;
+  return !isUndone(write) && write.taskId !== USAGE;
 }
 
 const USAGE = "usage:";
@@ -328,6 +332,28 @@ const DUE = "due:";
 /** The pending write of the due time of a wait. */
 export function dueWrite(node: string, pauseId: string, due: number): PendingWrite {
   return { taskId: `${DUE}${pauseId}`, node, result: due };
+}
+
+const PART = "part:";
+
+/** The pending write of a part of a body (`once`). @param id the name of the task, `/`, and the key of the part */
+export function partWrite(node: string, id: string, result: PendingWrite["result"]): PendingWrite {
+  // A list cannot be taken for the result of a task.
+  return { taskId: `${PART}${id}`, node, result: [result] };
+}
+
+function isPart(write: PendingWrite): boolean {
+  return write.taskId.startsWith(PART);
+}
+
+function partOfWrite({ taskId, result }: PendingWrite): readonly [id: string, result: Json] {
+  return [taskId.slice(PART.length), Array.isArray(result) ? (result as readonly Json[])[0]! : null];
+}
+
+/** The parts of unfinished bodies, for a checkpoint inside the step. */
+export function partsOf(run: Run): readonly PendingWrite[] {
+  if (run.parts === undefined) return [];
+  return [...run.parts].map(([id, result]) => partWrite(/^\w+/.exec(id)?.[0] ?? id, id, result));
 }
 
 /** A write of an answer, of a due time or of a signal under another id of its pause. Results are returned as they are. */

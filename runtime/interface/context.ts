@@ -107,8 +107,42 @@ export interface Waits {
   receive<T = Json>(name: string, options?: { readonly expects?: ExpectedType | undefined }): Promise<T> | T;
 }
 
+/** A tool that a node offers to a model: an imported function. */
+export interface Tool {
+  readonly name: string;
+  /** The parameters by name, in their order. */
+  readonly parameters: readonly ToolParameter[];
+  /** Named types that the parameters use. */
+  readonly types: ExpectedType["types"];
+  readonly description?: string;
+  /** A person approves each call before it is made. */
+  readonly needsApproval: boolean;
+  /**
+   * Calls the function.
+   *
+   * @param args by position; `undefined` for an optional one that is missing
+   * @param key of the call within the task: its idempotency key contains it
+   */
+  call(args: readonly (Json | undefined)[], key: string): unknown;
+}
+
+export interface ToolParameter {
+  readonly name: string;
+  readonly type: ValueType;
+  readonly optional?: true;
+}
+
 /** What the engine gives to built-in nodes beyond the context of imported functions. */
 export interface BuiltinContext extends NodeContext, Partial<Waits> {
+  /**
+   * Does a part of the body's work once: its result is stored before the promise resolves. A body that runs again after a
+   * crash, a pause or a failure receives the stored result. A part that fails, or whose attempt was aborted, is not stored.
+   *
+   * @param key names the part within the task
+   */
+  once?<T extends Json>(key: string, work: () => Promise<T> | T): Promise<T>;
+  /** The tools that the call of the node names. */
+  readonly tools?: readonly Tool[];
   /** The names of the calling nodes and tasks and of the node itself, separated by `/`: `release/pack/zip`. */
   readonly node?: string;
 }

@@ -110,7 +110,11 @@ function describe(
     args.map(({ name, expression }) => [name, valueOf(expression)]);
   switch (call.kind) {
     case "builtin":
-      return { builtin: call.name, args: named(call.args) };
+      return {
+        builtin: call.name,
+        args: named(call.args),
+        ...(call.tools === undefined ? {} : { tools: JSON.stringify(call.tools) }),
+      };
     case "function": {
       const { module, export: name } = plan.functions[call.function] ?? { module: "", export: "" };
       return { module, name, args: call.args.map(valueOf) };

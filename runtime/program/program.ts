@@ -1,4 +1,4 @@
-import type { BuiltinNode, ExpectedType, NodeContext } from "../interface/context.ts";
+import type { BuiltinNode, ExpectedType, NodeContext, Tool } from "../interface/context.ts";
 import type { Bindings, EngineOptions, FunctionRegistry, ImportedFunction } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
@@ -12,7 +12,7 @@ import type { Expression } from "../expression/expression.ts";
 import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
 import type { PlanTable } from "../table/plan-table.ts";
 import { isAllowed, type Effect } from "../table/effects.ts";
-import type { NodeSpec, Table } from "../table/table.ts";
+import type { NodeSpec, Table, ToolSpec } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
 import { LONGEST_HOLD } from "../interface/clock.ts";
 import type { RunLimits } from "../run/limits.ts";
@@ -111,6 +111,8 @@ export type CallCode =
       readonly body: BuiltinNode;
       readonly names: readonly string[];
       readonly args: readonly Evaluate[];
+      /** The tools of a call by a task. */
+      readonly tools: (contextOf: (key: string) => NodeContext) => readonly Tool[];
     }
   | {
       readonly kind: "graph";
@@ -255,7 +257,8 @@ function link(
       case "builtin": {
         const body = ownValue(options.builtins, call.name);
         if (body === undefined) missing.add(`built-in node \`${call.name}\` (in \`builtins\`)`);
-        return { kind: "builtin", body: body ?? (() => undefined), ...named(call, expressions) };
+        const tools = toolsOf(call.tools ?? [], functions, table.types);
+        return { kind: "builtin", body: body ?? (() => undefined), ...named(call, expressions), tools };
       }
       case "graph":
         return linkGraph(graphs[call.graph]!, call);
@@ -295,6 +298,7 @@ function link(
           body: builtin ?? (() => undefined),
           names: call.args.map((argument) => argument.name),
           args: values,
+          tools: toolsOf(call.tools ?? [], functions, table.types),
         };
       }
       return { kind: "body", body: functions[call.function] as (...given: unknown[]) => unknown, args: values };
@@ -427,13 +431,36 @@ function named(
   };
 }
 
+/**
+ * The tools of a built-in node.
+ *
+ * @returns their functions with the contexts that `contextOf` creates: each call has its own idempotency key
+ */
+function toolsOf(
+  specs: readonly ToolSpec[],
+  functions: readonly unknown[],
+  types: Table["types"],
+): (contextOf: (key: string) => NodeContext) => readonly Tool[] {
+  return (contextOf) =>
+    specs.map(({ name, parameters, description, approval, function: index }): Tool => ({
+      name,
+      parameters,
+      types,
+      ...(description === undefined ? {} : { description }),
+      needsApproval: approval === true,
+      call: (args, key) => (functions[index] as (...given: unknown[]) => unknown)(...args, contextOf(key)),
+    }));
+}
+
 /** Functions with a use other than the call of a mocked node. */
 function neededFunctions(table: Table, isMocked: (node: NodeSpec) => boolean): ReadonlySet<number> {
   const needed = new Set<number>();
   const mockedOnly = new Set<number>();
   for (const node of table.nodes) {
     for (const call of [node.call, node.undo?.call]) {
-      if (call?.kind === "function") (isMocked(node) ? mockedOnly : needed).add(call.function);
+      const called = isMocked(node) ? mockedOnly : needed;
+      if (call?.kind === "function") called.add(call.function);
+      if (call?.kind === "builtin") for (const tool of call.tools ?? []) called.add(tool.function);
     }
   }
   for (let index = 0; index < table.functions.length; index++) if (!mockedOnly.has(index)) needed.add(index);

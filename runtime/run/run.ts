@@ -170,6 +170,8 @@ export class Run {
   waiting: ReadonlyMap<string, readonly PauseItem[]> | undefined;
   /** Due times of waits that have begun in the next step, by pause id. */
   dues: ReadonlyMap<string, number> | undefined;
+  /** Results of parts of bodies in the step in progress (`once`), by task and key. */
+  parts: Map<string, Json> | undefined;
   /** Pauses of called graphs whose signals have come: their tasks run again. */
   woken: ReadonlySet<string> = new Set();
   /** The signals that the tasks of the step can take: read once, so that waiters of one name are served in task order. */

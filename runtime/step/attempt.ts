@@ -178,6 +178,23 @@ export class Attempt {
     return stored === undefined ? wait() : stored.then(wait);
   }
 
+  async once<T extends Json>(key: string, work: () => Promise<T> | T): Promise<T> {
+    const { run, task } = this;
+    const name = taskName(task);
+    const id = `${name}/${key}`;
+    const known = run.parts?.get(id);
+    if (known !== undefined) return known as T;
+    const value = admitJson(await work());
+    if (value instanceof Mismatch) {
+      throw this.#violate("NG_BAD_RESULT", `a part of node \`${task.node.spec.name}\`: ${value.describe()}`);
+    }
+    // The step may be over, and an undo is stored as a whole.
+    if (this.closed || task.undo !== undefined) return value as T;
+    (run.parts ??= new Map()).set(id, value);
+    await run.writer?.keepPart(task.node.spec.name, id, value);
+    return value as T;
+  }
+
   /** Takes the next signal with a name. @throws PauseSignal if the inbox has none; NodeError if its deadline has passed */
   receive<T>(name: string, expects: ExpectedType | undefined): Promise<T> | T {
     if (this.pause !== undefined) throw this.pause;

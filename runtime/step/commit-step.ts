@@ -183,6 +183,7 @@ function advance(
   run.stored = undefined;
   run.waiting = undefined;
   run.dues = undefined;
+  run.parts = undefined;
   run.signals = undefined;
   run.children = NO_CHILDREN;
 }

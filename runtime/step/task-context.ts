@@ -1,5 +1,6 @@
-import type { BuiltinContext, ExpectedType, NodeContext, Waits } from "../interface/context.ts";
+import type { BuiltinContext, ExpectedType, NodeContext, Tool, Waits } from "../interface/context.ts";
 import type { Json } from "../value/json.ts";
+import { sha256 } from "../table/sha256.ts";
 import type { Attempt } from "./attempt.ts";
 
 /**
@@ -71,6 +72,14 @@ export class TaskContext implements BuiltinContext, Waits {
     const attempt = this.#attempt;
     return () => attempt.stop();
   }
+  get once(): NonNullable<BuiltinContext["once"]> {
+    const attempt = this.#attempt;
+    return (key, work) => attempt.once(key, work);
+  }
+  get tools(): readonly Tool[] {
+    const { call } = this.#attempt.task.node;
+    return call.kind === "builtin" ? call.tools((key) => new ToolContext(this.#attempt, key)) : [];
+  }
   get memory(): NodeContext["memory"] {
     return this.#attempt.run.shared.memory;
   }
@@ -87,5 +96,19 @@ export class TaskContext implements BuiltinContext, Waits {
   }
   get redact(): NodeContext["redact"] {
     return this.#attempt.run.shared.redact;
+  }
+}
+
+/** The context of a function that a model calls as a tool. */
+class ToolContext extends TaskContext {
+  readonly #key: string;
+
+  constructor(attempt: Attempt, key: string) {
+    super(attempt);
+    this.#key = key;
+  }
+
+  override get idempotencyKey(): string {
+    return `sha256:${sha256(`${super.idempotencyKey}/${this.#key}`)}`;
   }
 }

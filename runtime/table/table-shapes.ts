@@ -53,6 +53,7 @@ import {
   type Table,
   type TableDebug,
   type TargetSpec,
+  type ToolSpec,
   type UndoCallSpec,
   type UndoSpec,
 } from "./table.ts";
@@ -62,6 +63,7 @@ import type { FieldType, ValueType } from "./value-type.ts";
 const MAX_TYPE_DEPTH = 1000;
 
 const TYPE: Shape<ValueType> = nested("type", MAX_TYPE_DEPTH, () => VALUE_TYPE_SHAPE);
+const FIELD = record<FieldType>({ name: TEXT, type: TYPE, optional: optional(YES) });
 export const VALUE_TYPE_SHAPE: Shape<ValueType> = variants<ValueType, "kind">("kind", {
   string: {},
   int: {},
@@ -72,7 +74,7 @@ export const VALUE_TYPE_SHAPE: Shape<ValueType> = variants<ValueType, "kind">("k
   literal: { value: SCALAR },
   list: { item: TYPE },
   map: { value: TYPE },
-  record: { fields: list(record<FieldType>({ name: TEXT, type: TYPE, optional: optional(YES) })) },
+  record: { fields: list(FIELD) },
   union: { members: list(TYPE) },
   ref: { name: TEXT },
   opaque: { name: TEXT, module: TEXT },
@@ -151,9 +153,20 @@ const CHANNELS = namedList(
 );
 
 const ARGUMENTS = list(record<NamedArgument>({ name: TEXT, expression: index("expression") }));
+const TOOLS = namedList(
+  record<ToolSpec>({
+    name: TEXT,
+    function: index("function"),
+    parameters: namedList(FIELD, "parameters", "name"),
+    description: optional(TEXT),
+    approval: optional(YES),
+  }),
+  "tools",
+  "name",
+);
 const CALLS = {
   function: { function: index("function"), args: list(index("expression")) },
-  builtin: { name: TEXT, args: ARGUMENTS },
+  builtin: { name: TEXT, args: ARGUMENTS, tools: optional(TOOLS) },
   graph: { graph: index("graph"), args: ARGUMENTS },
   expression: { expression: index("expression") },
 };

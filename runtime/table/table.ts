@@ -10,7 +10,7 @@ import type { Effect } from "./effects.ts";
 import type { Expression } from "../expression/expression.ts";
 import type { Json } from "../value/json.ts";
 import type { PlanTable } from "./plan-table.ts";
-import type { ValueType } from "./value-type.ts";
+import type { FieldType, ValueType } from "./value-type.ts";
 
 export type { Effect } from "./effects.ts";
 
@@ -155,9 +155,27 @@ export interface NodeSpec {
 export type CallSpec =
   /** Positional arguments, or one record of named arguments. */
   | { readonly kind: "function"; readonly function: FunctionIndex; readonly args: readonly ExpressionIndex[] }
-  | { readonly kind: "builtin"; readonly name: string; readonly args: readonly NamedArgument[] }
+  | {
+      readonly kind: "builtin";
+      readonly name: string;
+      readonly args: readonly NamedArgument[];
+      /** Functions that a model may call. */
+      readonly tools?: readonly ToolSpec[];
+    }
   | { readonly kind: "graph"; readonly graph: GraphIndex; readonly args: readonly NamedArgument[] }
   | { readonly kind: "expression"; readonly expression: ExpressionIndex };
+
+/** An imported function as a tool of a model. */
+export interface ToolSpec {
+  /** The name that the model uses. */
+  readonly name: string;
+  readonly function: FunctionIndex;
+  /** In positional order. */
+  readonly parameters: readonly FieldType[];
+  readonly description?: string;
+  /** A person approves each call. */
+  readonly approval?: true;
+}
 
 /** The call of an `undo`, with policies of its own. Its arguments read what the node wrote, and otherwise what the node read. */
 export interface UndoSpec {

@@ -117,6 +117,7 @@ export function moveTo(run: Run, at: string): void {
   run.unrouted = [];
   run.stored = undefined;
   run.dues = undefined;
+  run.parts = undefined;
   run.children = {};
   forgetEnd(run);
   run.writer?.results.clear();

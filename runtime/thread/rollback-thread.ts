@@ -74,6 +74,7 @@ async function beginRollback(run: Run, durable: Durable): Promise<void> {
   run.stored = undefined;
   run.waiting = undefined;
   run.dues = undefined;
+  run.parts = undefined;
   run.unapplied = NO_ENTRIES;
   run.children = {};
   run.outcome = undefined;

@@ -160,7 +160,7 @@ function follow(run: Run, name: string): void {
 
 /** Whether the checkpoint is inside a step in which the node has a task beside others. */
 function isTaskOfOpenStep(head: Checkpoint, writes: readonly PendingWrite[], node: string): boolean {
-  const results = [...(head.finished ?? []), ...writes.filter((write) => isResult(write))];
+  const results = [...(head.finished ?? []), ...writes].filter(isResult);
   if (!isInStep(head) && results.length === 0) return false;
   const tasks = new Set([...head.nextNodes, ...head.pendingSends.map(({ taskId }) => taskId)]);
   for (const { node: name, taskId } of results) tasks.add(taskId.startsWith(`${name}[`) ? name : taskId);

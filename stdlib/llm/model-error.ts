@@ -11,6 +11,7 @@ export type ModelErrorKind =
   | "ModelBadAnswer"
   | "ModelContextOverflow"
   | "ModelAnswerTooLong"
+  | "ModelTooManySteps"
   | "ModelRequestRefused"
   | "ModelUnavailable";
 

@@ -1,8 +1,10 @@
-import type { BuiltinContext, BuiltinNode } from "../../runtime/interface/context.ts";
+import type { BuiltinContext, BuiltinNode, ExpectedType } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
+import { sha256 } from "../../runtime/table/sha256.ts";
 import { answerForm, readAnswer } from "../llm/answer.ts";
 import { callModel, type ModelAnswer, type ModelRequest } from "../llm/call-model.ts";
-import { readMessages, type Message } from "../llm/messages.ts";
+import { callTool, describeTool } from "../llm/call-tool.ts";
+import { readMessages, type Message, type ToolCall } from "../llm/messages.ts";
 import { ModelError } from "../llm/model-error.ts";
 import { createModel, secretOf, type ModelSettings } from "../llm/model-settings.ts";
 import { importPackage, loadSdk, type Load, type Sdk, type SdkModel } from "../llm/sdk.ts";
@@ -28,7 +30,7 @@ export interface LlmOptions {
 }
 
 /**
- * Makes the `llm` node: `llm(prompt?, system?, messages?, model?, temperature?, maxTokens?)`. It calls the model through
+ * Makes the `llm` node: `llm(prompt?, system?, model?, temperature?, maxTokens?, messages?, tools?, approve?, maxSteps?)`. It calls the model through
  * the AI SDK: the packages `ai`, `zod` and that of the provider (`@ai-sdk/openai-compatible`, …). The type of the channel
  * that stores the result determines the result:
  *
@@ -37,6 +39,9 @@ export interface LlmOptions {
  *   `append`
  * - any other type: a value of the type. The request contains its schema. A value that does not fit is sent back once with
  *   the reason.
+ *
+ * The model may call the `tools` of the node, up to `maxSteps` times. Each answer and each result of a tool is stored at once
+ * (`once`), so a run that continues after a crash or an approval repeats none of them.
  *
  * Errors are `ModelError`s. Parts of a text are emitted as events of kind `token` with the data `{ id, attempt, text }`,
  * where `id` is the id of the message. Time is limited by the node's `timeout`.
@@ -131,21 +136,27 @@ class Conversation {
   }
 }
 
+/** Steps of a conversation with tools, without the argument `maxSteps`. */
+export const MAX_MODEL_STEPS = 10;
+
+type Callee = Pick<ModelRequest, "sdk" | "model" | "settings" | "redact"> & { readonly sdk: Sdk };
+
 async function converse(
   conversation: Conversation,
-  callee: Pick<ModelRequest, "sdk" | "model" | "settings" | "redact"> & { readonly sdk: Sdk },
+  callee: Callee,
   args: Readonly<Record<string, Json>>,
   context: BuiltinContext,
 ): Promise<Json> {
-  const { system, temperature, maxTokens } = args;
+  const { system, temperature, maxTokens, maxSteps } = args;
   const { value: expects, result } = answerForm(context.expects);
-  const ask = (messages: readonly Message[]): Promise<ModelAnswer> => {
+  const { tools = [] } = context;
+  const ask: Ask = (messages) => {
     const id = conversation.nextId;
     return callModel({
       ...callee,
       system: typeof system === "string" ? system : undefined,
       messages,
-      tools: [],
+      tools: tools.map(describeTool),
       expects,
       temperature: typeof temperature === "number" ? temperature : undefined,
       maxTokens: typeof maxTokens === "number" ? maxTokens : undefined,
@@ -154,29 +165,66 @@ async function converse(
       onUsage: (usage) => context.usage(usage),
     });
   };
-  const { text } = await ask(conversation.all);
-  if (expects === undefined) {
-    conversation.add({ role: "assistant", content: text });
-    return result(text, conversation.added);
+  // Other messages are another conversation, as after an edit of the state.
+  const place = sha256(JSON.stringify([callee.settings.model, system ?? null, conversation.all])).slice(0, 12);
+  const limit = typeof maxSteps === "number" ? maxSteps : MAX_MODEL_STEPS;
+  for (let step = 0; step < limit; step++) {
+    const work = (): Promise<Turn> => takeTurn(ask, conversation.all, expects, callee);
+    const isPart = tools.length > 0 && context.once !== undefined;
+    const turn = isPart ? await onceTurn(context, `model ${step} ${place}`, work) : await work();
+    if (turn.toolCalls.length === 0) {
+      const value = turn.value ?? null;
+      conversation.add({ role: "assistant", content: typeof value === "string" ? value : JSON.stringify(value) });
+      return result(value, conversation.added);
+    }
+    conversation.add({ role: "assistant", content: turn.text, toolCalls: turn.toolCalls });
+    for (const [index, call] of turn.toolCalls.entries()) {
+      conversation.add(await callTool(call, `tool ${step}.${index} ${place}`, tools, context));
+    }
   }
-  let answer = readAnswer(text, expects);
-  let last = text;
-  if ("problem" in answer) {
-    const correction = `Your answer cannot be used: ${answer.problem}. Answer again with JSON that fits the schema, and nothing else.`;
-    ({ text: last } = await ask([
-      ...conversation.all,
-      { role: "assistant", content: text },
-      { role: "user", content: correction },
-    ]));
-    answer = readAnswer(last, expects);
-  }
-  if ("problem" in answer) {
-    throw new ModelError(
-      "ModelBadAnswer",
-      `the answer of the model \`${callee.settings.model}\` does not have the type of the channel, also after a correction: ${answer.problem}: ${cut(callee.redact(last.trim()), 200)}`,
-    );
-  }
-  const { value } = answer;
-  conversation.add({ role: "assistant", content: typeof value === "string" ? value : JSON.stringify(value) });
-  return result(value, conversation.added);
+  throw new ModelError(
+    "ModelTooManySteps",
+    `the model \`${callee.settings.model}\` has not answered after ${limit} steps of tool calls: raise \`maxSteps\` or ask for less`,
+  );
+}
+
+type Ask = (messages: readonly Message[]) => Promise<ModelAnswer>;
+
+/** An answer of the model: tool calls, or a value of the type. */
+interface Turn {
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly value?: Json;
+}
+
+async function onceTurn(context: BuiltinContext, key: string, work: () => Promise<Turn>): Promise<Turn> {
+  const stored = await context.once!(key, async () => (await work()) as unknown as Json);
+  return stored as unknown as Turn;
+}
+
+/** Asks for an answer, and once more if the answer does not have the type. */
+async function takeTurn(
+  ask: Ask,
+  messages: readonly Message[],
+  expects: ExpectedType | undefined,
+  { settings, redact }: Callee,
+): Promise<Turn> {
+  const first = await ask(messages);
+  if (first.toolCalls.length > 0) return first;
+  if (expects === undefined) return { ...first, value: first.text };
+  const answer = readAnswer(first.text, expects);
+  if ("value" in answer) return { ...first, value: answer.value };
+  const correction = `Your answer cannot be used: ${answer.problem}. Answer again with JSON that fits the schema, and nothing else.`;
+  const second = await ask([
+    ...messages,
+    { role: "assistant", content: first.text },
+    { role: "user", content: correction },
+  ]);
+  if (second.toolCalls.length > 0) return second;
+  const corrected = readAnswer(second.text, expects);
+  if ("value" in corrected) return { ...second, value: corrected.value };
+  throw new ModelError(
+    "ModelBadAnswer",
+    `the answer of the model \`${settings.model}\` does not have the type of the channel, also after a correction: ${corrected.problem}: ${cut(redact(second.text.trim()), 200)}`,
+  );
 }

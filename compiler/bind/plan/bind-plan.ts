@@ -3,6 +3,7 @@ import type * as Ast from "../../../grammar/ast.ts";
 import type { BoundChannel } from "../bound-graph.ts";
 import type { BoundPlan, BoundTask } from "./bound-plan.ts";
 import type { TaskNeed } from "../../../runtime/table/plan-table.ts";
+import { toolTypes } from "../bind-tools.ts";
 import { referencedTypes } from "../../types/referenced-types.ts";
 import { bindConfig } from "../bind-config.ts";
 import { functionsOf, toBoundChannel } from "../bind-graph.ts";
@@ -83,6 +84,7 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
         ...channels.map(({ type }) => type),
         ...config.map(({ channel }) => channel.type),
         ...typed.flatMap(({ result }) => result ?? []),
+        ...typed.flatMap(({ call }) => toolTypes(call)),
       ],
       options.types,
     ),
