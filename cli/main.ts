@@ -217,7 +217,7 @@ function explain(error: unknown): Explanation {
       help: helpAwait(),
     };
   }
-  if (!(error instanceof Error) || (activeRun() !== undefined && isThrownElsewhere(error))) {
+  if (!(error instanceof Error) || (currentStage().name !== "idle" && isThrownElsewhere(error))) {
     const what = error instanceof Error ? messageOf(error) : describeThrown(error);
     return {
       exitCode: EXIT.failed,
@@ -227,6 +227,15 @@ function explain(error: unknown): Explanation {
     };
   }
   const { message } = error;
+  if ((error as NodeJS.ErrnoException).syscall === "uv_cwd") {
+    const help = "start it again in a directory that exists";
+    return {
+      exitCode: EXIT.failed,
+      code: "no_directory",
+      message: "the working directory was deleted meanwhile",
+      help,
+    };
+  }
   // V8's limit of the length of a string, 512 MiB: JSON of a value of the run, or of the whole document.
   if (error instanceof RangeError && message === "Invalid string length") {
     return {

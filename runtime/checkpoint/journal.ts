@@ -1,6 +1,6 @@
 import type { Clock } from "../interface/clock.ts";
 import type { PendingWrite } from "../interface/checkpoint.ts";
-import { NgraphError, StoreError } from "../interface/errors.ts";
+import { NgraphError, StoreError, reasonOf } from "../interface/errors.ts";
 import type { MaybePromise } from "../value/json.ts";
 import { isThenable } from "../value/promise.ts";
 
@@ -163,7 +163,7 @@ const ignore = (): void => undefined;
 /** Converts an exception of a store into an error of this package. */
 export function storeFailure(error: unknown): NgraphError {
   if (error instanceof NgraphError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = reasonOf(error);
   return new StoreError("NG_STORE_FAILED", `the store failed: ${reason}`, { cause: error });
 }
 

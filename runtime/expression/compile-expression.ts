@@ -5,6 +5,7 @@
  * To add an operation: add it to `Expression`, to `operations.ts`, to `build` here, to `printExpression`, and to
  * `compiler/emit/expression-to-typescript.ts`; the property test in `test/expressions/` then compares the two.
  */
+import { reasonOf } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { callFunction, type ExpressionFunction } from "./call-function.ts";
 import { ExpressionError, fail } from "./expression-error.ts";
@@ -321,7 +322,7 @@ function locate(error: unknown, whole: Expression, { names, place }: ExpressionE
       ...("cause" in error ? { cause: error.cause } : {}),
     });
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = reasonOf(error);
   return new ExpressionError("call_failed", reason, {
     at: whole,
     text: printExpression(whole, names),

@@ -64,7 +64,7 @@ export abstract class NgraphError<Code extends string = string> extends Error {
   readonly #causeMessage: string | undefined;
 
   constructor(code: Code, message: string, options: Cause = {}) {
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    super(message, "cause" in options ? { cause: inspectable(options.cause) } : undefined);
     this.code = code;
     this.name = new.target.name;
     this.#causeMessage = options.causeMessage;
@@ -166,3 +166,25 @@ export class StoreError extends NgraphError<StoreErrorCode> {}
 
 /** A table has an invalid shape, or does not match its digest. */
 export class TableError extends NgraphError<TableErrorCode> {}
+
+/**
+ * Replaces a thrown value on which `instanceof` throws (a revoked proxy, or one with a `getPrototypeOf` trap): the code that
+ * handles the error tests it with `instanceof`.
+ */
+export function inspectable(thrown: unknown): unknown {
+  try {
+    void (thrown instanceof Error);
+    return thrown;
+  } catch {
+    return new Error("it threw something that cannot be shown");
+  }
+}
+
+/** The message of a thrown value, or the value as text. Reading it may run user code, which may throw. */
+export function reasonOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? String(thrown.message) : String(thrown);
+  } catch {
+    return "it threw something that cannot be shown";
+  }
+}

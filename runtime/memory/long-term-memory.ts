@@ -28,6 +28,8 @@ const MAX_NAME_LENGTH = 500;
 const MAX_VALUE_LENGTH = 1_000_000;
 /** Items that a list or a search returns at most. */
 const MAX_LIMIT = 1000;
+/** Numbers of a vector. */
+const MAX_DIMENSIONS = 65_536;
 /** Items that a search reads at a time. */
 const PAGE = 500;
 
@@ -54,13 +56,12 @@ export class StoreMemory implements LongTermMemory {
     const parts = partsOf(namespace, key ?? "");
     if (parts.length === 0) throw bad("the namespace of an item has at least one part");
     const admitted = admitValue(value);
-    const ttl = checkTtl(options.ttl === undefined ? defaults.ttl : options.ttl);
+    const time = now();
+    const expires = expiryOf(time, options.ttl === undefined ? defaults.ttl : options.ttl);
     const text = options.text ?? (typeof admitted === "string" ? admitted : JSON.stringify(admitted));
     if (typeof text !== "string" && text !== false) throw bad("`text` is a string, or `false`");
     const isCompared = defaults.vectors !== undefined && text !== false;
     const vector = isCompared ? vectorText((await this.#vectors([text]))[0]!) : null;
-    const time = now();
-    const expires = ttl === null ? null : time + ttl;
     const item = { namespace: parts, key, value: admitted, created: time, updated: time, expires, vector };
     await asStoreError(() => store.putItem(item));
   }
@@ -82,7 +83,7 @@ export class StoreMemory implements LongTermMemory {
     checkOptions("a list of the memory", options, MEMORY_LIST_OPTIONS);
     const limit = checkLimit(options.limit, 100);
     const { filter, after } = options;
-    if (after !== undefined) partsOf(after.namespace, after.key);
+    if (after !== undefined) partsOf(after?.namespace, after?.key ?? "");
     checkFilter(filter);
     const found: MemoryItem[] = [];
     for await (const item of this.#items(prefix, filter, after, filter === undefined ? limit : PAGE)) {
@@ -155,7 +156,7 @@ export class StoreMemory implements LongTermMemory {
     const found: MaybePromise<unknown> = await vectors(texts);
     const isList = Array.isArray(found) && found.length === texts.length;
     if (isList && found.every(isVector)) return found as readonly (readonly number[])[];
-    throw bad("`vectors` returns a list of finite numbers for each text");
+    throw bad(`\`vectors\` returns a list of 1 to ${MAX_DIMENSIONS} finite 32-bit numbers for each text`);
   }
 
   #store(): ItemStore {
@@ -197,16 +198,28 @@ function admitValue(value: Json): Json {
   throw bad(`the value of an item has at most ${MAX_VALUE_LENGTH} characters as JSON, not ${length}`);
 }
 
-function checkTtl(ttl: number | null | undefined): number | null {
+/** The last time of ECMAScript, in milliseconds since 1970. */
+const LAST_TIME = 8.64e15;
+
+/** The time at which an item that is written now expires. */
+function expiryOf(now: number, ttl: number | null | undefined): number | null {
   if (ttl === undefined || ttl === null) return null;
-  if (typeof ttl === "number" && Number.isFinite(ttl) && ttl > 0) return Math.ceil(ttl);
-  throw bad(`\`ttl\` is a number of milliseconds above 0, not ${String(ttl)}`);
+  if (typeof ttl !== "number" || !(ttl > 0) || ttl === Infinity) {
+    throw bad(`\`ttl\` is a number of milliseconds above 0, not ${shown(ttl)}`);
+  }
+  const expires = Math.ceil(now + ttl);
+  if (expires <= LAST_TIME) return expires;
+  throw bad(`\`ttl\` is too large: the item would expire after the year 275760; \`null\` means no expiry`);
+}
+
+function shown(value: unknown): string {
+  return typeof value === "object" ? "an object" : String(value);
 }
 
 function checkLimit(limit: number | undefined, usual: number): number {
   if (limit === undefined) return usual;
   if (Number.isSafeInteger(limit) && limit >= 0 && limit <= MAX_LIMIT) return limit;
-  throw bad(`\`limit\` is a whole number up to ${MAX_LIMIT}, not ${String(limit)}`);
+  throw bad(`\`limit\` is a whole number up to ${MAX_LIMIT}, not ${shown(limit)}`);
 }
 
 function checkFilter(filter: unknown): void {
@@ -221,7 +234,9 @@ function fits(value: Json, filter: JsonObject): boolean {
 }
 
 function isVector(vector: unknown): boolean {
-  return Array.isArray(vector) && vector.length > 0 && vector.every((number) => Number.isFinite(number));
+  if (!Array.isArray(vector) || vector.length === 0 || vector.length > MAX_DIMENSIONS) return false;
+  // Vectors are stored as 32-bit floats. `Array.from` shows the holes of a sparse list.
+  return Array.from(vector).every((number) => typeof number === "number" && Number.isFinite(Math.fround(number)));
 }
 
 function isExpired({ expires }: StoredItem, now: number): boolean {

@@ -1,6 +1,6 @@
 import type { PauseItem } from "../interface/checkpoint.ts";
 import type { Run } from "../run/run.ts";
-import { RunError, type NgraphError } from "../interface/errors.ts";
+import { RunError, type NgraphError, reasonOf } from "../interface/errors.ts";
 import { runOrRecall, storedUpdates, type CacheKeys } from "./cached-task.ts";
 import type { PlanEventBody } from "./plan-events.ts";
 import type { PlanExecuteOptions, PlanTaskResult } from "./plan-options.ts";
@@ -288,7 +288,7 @@ class Drive {
         try {
           this.#values.add(index, end.updates);
         } catch (error) {
-          return this.#failTask(task, "reducer_failed", error instanceof Error ? error.message : String(error));
+          return this.#failTask(task, "reducer_failed", reasonOf(error));
         }
         const epoch = run.shared.durable?.claim.epoch ?? 0;
         this.#epochs.set(index, epoch);
@@ -338,7 +338,7 @@ class Drive {
       const holds = task.condition({ state: run.state, secrets: run.scope.secrets, error: null, locals });
       return holds === true ? undefined : "when";
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = reasonOf(error);
       this.#conditionFailed.set(task.index, {
         kind: "failed",
         reason: "when_failed",

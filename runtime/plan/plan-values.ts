@@ -1,4 +1,4 @@
-import { RunError } from "../interface/errors.ts";
+import { RunError, reasonOf } from "../interface/errors.ts";
 import type { Run } from "../run/run.ts";
 import type { Update } from "../step/task.ts";
 import type { Json } from "../value/json.ts";
@@ -122,7 +122,7 @@ function apply(code: ChannelCode, task: string, current: Json, update: Json): Js
   try {
     return code.reduce(current, update);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     const message = `the reducer of channel \`${code.name}\` failed on what task \`${task}\` wrote: ${reason}`;
     throw new RunError("NG_REDUCER_FAILED", message, { nodeIds: [task], cause });
   }

@@ -1,4 +1,4 @@
-import { NodeError } from "../interface/errors.ts";
+import { NodeError, reasonOf } from "../interface/errors.ts";
 import { ExpressionError } from "../expression/expression-error.ts";
 import { printExpression } from "../expression/print-expression.ts";
 import type { RouteSpec, Table } from "../table/table.ts";
@@ -19,22 +19,24 @@ export function noRoute(
     readonly threadId?: string | undefined;
     /** The edges are the `on error` edges of a failed node. */
     readonly hasFailed?: boolean | undefined;
+    /** Removes secrets. An expression may call a function that throws an error with one. */
+    readonly redact?: (text: string) => string;
   } = {},
   entry: "start" | "finally" = "start",
 ): NodeError {
   const name = node === -1 ? entry : (table.nodes[node]?.name ?? String(node));
   const routes = (node === -1 ? table[entry] : table.nodes[node]?.routes) ?? [];
-  const { cause, threadId } = details;
+  const { cause, threadId, redact = (text) => text } = details;
   if (cause !== undefined) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = redact(reasonOf(cause));
     const place = cause instanceof ExpressionError && cause.place !== undefined ? ` (${cause.place})` : "";
     const edges = details.hasFailed === true ? "`on error` edges" : "edges";
     const message = `a condition of the ${edges} of \`${name}\` cannot be evaluated: ${reason}${place}`;
-    return new NodeError("NG_CONDITION", name, message, { threadId, cause });
+    return new NodeError("NG_CONDITION", name, message, { threadId, cause, causeMessage: reason });
   }
   const conditions = routes.map((route) => describe(table, route, subject)).join("; ");
   const message =
-    `node \`${name}\` has no next node: none of its edges applies: ${conditions}; ` +
+    `node \`${name}\` has no next node: none of its edges applies: ${redact(conditions)}; ` +
     "add an `otherwise` edge, or an `else` arm as the default";
   return new NodeError("NG_NO_ROUTE", name, message, { threadId });
 }

@@ -389,7 +389,8 @@ export class Run {
     const { node, cause, hasFailed } = this.unrouted[0]!;
     if (hasFailed === true && cause === undefined) return failedWithoutRoute(this.nodeName(node), this.shared.threadId);
     const subject = (expression: number): unknown => this.program.routing.expressions[expression]!(this.scope);
-    const details = { cause, threadId: this.shared.threadId, hasFailed };
+    const { threadId, redact } = this.shared;
+    const details = { cause, threadId, hasFailed, redact };
     return noRoute(this.program.table, node, subject, details, this.isFinally ? FINALLY : "start");
   }
 

@@ -1,5 +1,5 @@
 import { ExpressionError } from "../expression/expression-error.ts";
-import { NodeError } from "../interface/errors.ts";
+import { NodeError, reasonOf } from "../interface/errors.ts";
 import { expressionText } from "../routing/no-route.ts";
 import type { Run } from "../run/run.ts";
 import { scopeOf } from "./call-body.ts";
@@ -21,14 +21,16 @@ export function brokenAssertion(run: Run, task: Task): NodeError | undefined {
     const position = table.debug?.expressions[expression];
     const place = position === undefined ? "" : ` (${table.debug?.file ?? ""}:${position.line}:${position.column})`;
     const problem =
-      cause === undefined
-        ? "does not hold"
-        : `cannot be evaluated: ${cause instanceof Error ? cause.message : String(cause)}`;
+      cause === undefined ? "does not hold" : `cannot be evaluated: ${run.shared.redact(reasonOf(cause))}`;
     const item = task.itemIndex === -1 ? "" : ` at item ${task.itemIndex}`;
     const message = `node \`${name}\` cannot start${item}: \`assert ${expressionText(table, expression)} at ${name}\` ${problem}${place}`;
     const items = task.itemIndex === -1 ? [] : [task.itemIndex];
     const { threadId } = run.shared;
-    return new NodeError("NG_ASSERTION", name, message, { threadId, items, ...(cause === undefined ? {} : { cause }) });
+    return new NodeError("NG_ASSERTION", name, message, {
+      threadId,
+      items,
+      ...(cause === undefined ? {} : { cause, causeMessage: run.shared.redact(reasonOf(cause)) }),
+    });
   }
   return undefined;
 }

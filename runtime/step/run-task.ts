@@ -1,4 +1,4 @@
-import { NodeError } from "../interface/errors.ts";
+import { NodeError, inspectable } from "../interface/errors.ts";
 import { isThenable } from "../value/promise.ts";
 import { emitNodeEvent, eventError } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";
@@ -12,7 +12,7 @@ import { brokenAssertion } from "./check-assertions.ts";
 import { calledUndos, undosOf } from "./undo-entry.ts";
 import { updatesOf } from "./node-result.ts";
 import { PauseSignal } from "./pause-signal.ts";
-import { endsTheRun, failTask, inspectable, isRetryable } from "./task-failure.ts";
+import { endsTheRun, failTask, isRetryable } from "./task-failure.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import { CANCELLED_OUTCOME, doneOutcome, pausedOutcome, type Outcome, type Task, type Update } from "./task.ts";

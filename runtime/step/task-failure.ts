@@ -77,16 +77,3 @@ export function isRetryable(error: unknown): boolean {
     return true;
   }
 }
-
-/**
- * Replaces a thrown value on which `instanceof` throws (a revoked proxy, or one with a `getPrototypeOf` trap): the code that
- * handles the error tests it with `instanceof`.
- */
-export function inspectable(thrown: unknown): unknown {
-  try {
-    void (thrown instanceof Error);
-    return thrown;
-  } catch {
-    return new Error("it threw something that cannot be shown");
-  }
-}

@@ -9,7 +9,7 @@ import type {
   ThreadId,
 } from "../interface/checkpoint.ts";
 import type { RunFailure } from "../interface/checkpoint.ts";
-import { StoreError } from "../interface/errors.ts";
+import { StoreError, reasonOf } from "../interface/errors.ts";
 import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
 import { registerRunView, runViewOf } from "../interface/run-view.ts";
 import type { Claim, ListOptions, SaveRequest, Store } from "../interface/store.ts";
@@ -57,9 +57,14 @@ export interface StoreCodec {
  * const engine = createEngine(table, { store: withCodec(new SqliteStore("runs.db"), codec) });
  */
 export function withCodec(store: Store, codec: StoreCodec): Store {
-  if (typeof codec.keyId !== "string" || !/^[\w.-]{1,100}$/.test(codec.keyId)) {
-    const message = `the id of a codec's key consists of up to 100 letters, digits, "-", "_" and ".", unlike ${JSON.stringify(codec.keyId)}`;
+  const { keyId, encode, decode } = (codec ?? {}) as Partial<Record<keyof StoreCodec, unknown>>;
+  if (typeof keyId !== "string" || !/^[\w.-]{1,100}$/.test(keyId)) {
+    const found = typeof keyId === "string" ? quote(keyId) : typeof keyId;
+    const message = `the id of a codec's key consists of up to 100 letters, digits, "-", "_" and ".", unlike ${found}`;
     throw new StoreError("NG_STORE_FAILED", message);
+  }
+  if (typeof encode !== "function" || typeof decode !== "function") {
+    throw new StoreError("NG_STORE_FAILED", "a codec has a `keyId` and the functions `encode` and `decode`");
   }
   const coded = codedStore(store, codec);
   const view = runViewOf(store);
@@ -215,10 +220,11 @@ class Texts {
     try {
       text = call();
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw this.#failed(`${failure}: ${reason}`, cause);
+      throw this.#failed(`${failure}: ${reasonOf(cause)}`, cause);
     }
     if (typeof text === "string") return text;
+    // The call fails with the error below. A rejection would end the process besides.
+    if (isThenable(text)) void Promise.resolve(text).catch(() => undefined);
     throw this.#failed(
       `${failure}: the codec must return a string at once, not ${text === null ? "null" : typeof text}`,
     );

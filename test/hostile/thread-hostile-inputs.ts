@@ -181,7 +181,39 @@ const ALLOWED: readonly string[] = [
   "",
 ];
 
+const REVOKED = "const { proxy, revoke } = Proxy.revocable({}, {}); revoke();";
+
+/** Modules whose code runs outside of a node call, and graphs that use the function `f`. */
+const OUTSIDE: Readonly<Record<string, readonly [module: string, graph: string]>> = {
+  "a reducer that throws a revoked proxy": [
+    `export function f(a: unknown, b: unknown): unknown {\n  ${REVOKED}\n  throw proxy;\n}\n`,
+    'import { f } from "./nodes.ts"\ngraph g {\n  output o: json = 0 reduce f\n  node n = 1 into o\n  start -> n\n}\n',
+  ],
+  "a module that deletes the working directory": [
+    'import fs from "node:fs";\nfs.mkdirSync("gone");\nprocess.chdir("gone");\nfs.rmdirSync("../gone");\nexport const f = () => 1;\n',
+    USES_F,
+  ],
+  "a module with a worker that fails": [
+    'import { Worker } from "node:worker_threads";\nnew Worker("throw new Error(1)", { eval: true });\nawait new Promise((r) => setTimeout(r, 2000));\nexport const f = () => 1;\n',
+    USES_F,
+  ],
+  "a condition that throws a secret": [
+    "export function f(): number {\n  throw new Error(`no access with ${process.env.K}`);\n}\n",
+    'import { f } from "./nodes.ts"\nsecret K\ngraph g {\n  node n = 1\n  start -> n when f() == 1\n  start -> end otherwise\n}\n',
+  ],
+  "an assertion that throws a secret": [
+    "export function f(): number {\n  throw new Error(`no access with ${process.env.K}`);\n}\n",
+    'import { f } from "./nodes.ts"\nsecret K\ngraph g {\n  node n = 1\n  start -> n\n  assert f() == 1 at n\n}\n',
+  ],
+};
+
 export const THREAD_HOSTILE_INPUTS: readonly HostileInput[] = [
+  ...Object.entries(OUTSIDE).map(([name, [module, graph]]) => ({
+    name,
+    files: { "a.ngraph": graph, "nodes.ts": module },
+    setup: "export K=Hunter2PW",
+    args: ["run", "a.ngraph", "--thread", "t", "--quiet"],
+  })),
   ...SIGNALS.map((args) => ({
     name: `a waiting thread: ngc ${args.map((arg) => JSON.stringify(arg.slice(0, 40))).join(" ")}`,
     files: { "a.ngraph": WAITS },

@@ -137,6 +137,15 @@ describe("the long-term memory", () => {
     ["a value that is not JSON", () => memory.put("a", "k", new Date() as unknown as Json), "is not plain JSON"],
     ["a cyclic value", () => memory.put("a", "k", cycle as Json), "is not plain JSON"],
     ["an unknown option", () => memory.put("a", "k", 1, { tll: 5 } as object), "did you mean `ttl`?"],
+    ["a ttl beyond all dates", () => memory.put("a", "k", 1, { ttl: 1e308 }), "`ttl` is too large"],
+    [
+      "a ttl beyond safe integers",
+      () => memory.put("a", "k", 1, { ttl: Number.MAX_SAFE_INTEGER }),
+      "`ttl` is too large",
+    ],
+    ["a ttl without a text", () => memory.put("a", "k", 1, { ttl: Object.create(null) as number }), "not an object"],
+    ["a limit without a text", () => memory.list("a", { limit: Object.create(null) as number }), "not an object"],
+    ["no place after which a list begins", () => memory.list("a", { after: null as never }), "a namespace is a list"],
     ["a ttl of 0", () => memory.put("a", "k", 1, { ttl: 0 }), "`ttl` is a number of milliseconds above 0, not 0"],
     ["a large limit", () => memory.list("a", { limit: 1001 }), "`limit` is a whole number up to 1000, not 1001"],
     ["a filter that is no record", () => memory.list("a", { filter: [] as unknown as {} }), "`filter` is a record"],
@@ -150,7 +159,7 @@ describe("the long-term memory", () => {
       const { memory: items } = setup(new MemoryStore(), { vectors: wrong as unknown as typeof vectors });
       await expect(items.put("a", "k", "text")).rejects.toMatchObject({
         code: "NG_BAD_INPUT",
-        message: "`vectors` returns a list of finite numbers for each text",
+        message: "`vectors` returns a list of 1 to 65536 finite 32-bit numbers for each text",
       });
     }
   });

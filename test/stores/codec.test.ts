@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { CheckpointHeader } from "../../runtime/interface/checkpoint.ts";
+import { StoreError } from "../../runtime/interface/errors.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
@@ -52,6 +53,13 @@ describeStore({ describe, it }, "SqliteStore with a codec", () => {
     secondProcess: () => withCodec(new SqliteStore(path), codecOf("k1")),
   };
 });
+
+/** A value on which `instanceof` and every other operation throws. */
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
 
 const SECRET = "the-secret-words";
 
@@ -199,6 +207,37 @@ describe("a codec", () => {
     const results = await Promise.all(Array.from({ length: 20 }, (_, n) => engine.run({ n }, { thread: `t${n}` })));
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["paused"]));
     await store.close!();
+  });
+
+  it("that throws a value without a text, or returns a promise that is rejected, fails the call alone", async () => {
+    for (const encode of [
+      () => { throw Object.create(null); }, // prettier-ignore
+      () => { throw revoked(); }, // prettier-ignore
+      () => Promise.reject(new Error("later")) as unknown as string,
+    ]) {
+      const store = withCodec(new MemoryStore(), { ...codecOf("k1"), encode });
+      const failure = {
+        code: "NG_STORE_FAILED",
+        message: expect.stringMatching(/^thread "t": channel "\w+" could not be/) as string,
+      };
+      await expect(engineOf(graph, functions, { store }).run({ n: 1 }, { thread: "t" })).rejects.toMatchObject(failure);
+    }
+    await new Promise((next) => setImmediate(next));
+  });
+
+  it.each([
+    null,
+    undefined,
+    5,
+    {},
+    { keyId: 1n },
+    { keyId: Symbol("k") },
+    { keyId: "k" },
+    { keyId: "k", encode: String, decode: 1 },
+  ])("refuses a codec that is incomplete (%#)", (codec) => {
+    const make = (): unknown => withCodec(new MemoryStore(), codec as unknown as StoreCodec);
+    expect(make).toThrow(StoreError);
+    expect(make).toThrow(/the id of a codec's key|a codec has a `keyId` and the functions/);
   });
 
   it.each(["", "a:b", "x".repeat(101), 7 as unknown as string])("refuses the key id %j", (keyId) => {
