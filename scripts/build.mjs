@@ -1,5 +1,5 @@
 /**
- * Builds `dist/`: the package's modules with their types (tsc, a file each), and the command line (esbuild).
+ * Builds `dist/`: the types of the library (tsc), its entry points and the command line (esbuild).
  * Builds beside the old `dist/` and swaps at the end: a program that runs from it never finds a partial build.
  *
  *   node scripts/build.mjs          everything
@@ -20,16 +20,20 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { bundleLibrary, entryPoints, pruneDeclarations, writeLicences } from "./bundle-library.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const packageJson = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const { version } = packageJson;
+const entries = entryPoints(packageJson);
 const onlyCli = process.argv.includes("--cli");
 const next = join(root, `dist-${process.pid}`);
 
 try {
   await import("./generate-table-validator.mjs");
-  if (!onlyCli) await buildModules(next);
-  await buildCli(join(next, "cli"));
+  const library = onlyCli ? undefined : await buildLibrary(next);
+  const program = await buildCli(join(next, "cli"));
+  if (library !== undefined) writeLicences(root, next, [library, program]);
   const target = onlyCli ? "dist/cli" : "dist";
   swap(onlyCli ? join(next, "cli") : next, join(root, target));
   console.error(`built ${target} (${version})`);
@@ -40,7 +44,14 @@ try {
   rmSync(next, { recursive: true, force: true });
 }
 
-async function buildModules(output) {
+async function buildLibrary(output) {
+  buildTypes(output);
+  const metafile = await bundleLibrary(root, output, entries);
+  pruneDeclarations(output, entries);
+  return metafile;
+}
+
+function buildTypes(output) {
   const require = createRequire(import.meta.url);
   const tsc = join(dirname(require.resolve("typescript/package.json")), "bin", "tsc");
   try {
@@ -51,9 +62,9 @@ async function buildModules(output) {
   } catch (cause) {
     throw Object.assign(new Error("tsc failed", { cause }), { isReported: true });
   }
-  // Sources that are JavaScript already (generated validators) keep their place.
+  // Declarations of modules that are JavaScript already (generated validators) keep their place.
   for (const file of listFiles(root, ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "adapters", "api"])) {
-    if (/\.js$|\.d\.ts$/.test(file)) {
+    if (file.endsWith(".d.ts")) {
       mkdirSync(dirname(join(output, file)), { recursive: true });
       copyFileSync(join(root, file), join(output, file));
     }
@@ -104,6 +115,7 @@ async function buildCli(outdir) {
     throw new Error(`import(${JSON.stringify(imported[0].path)}) in the program: use cli/start/import-module.ts`);
   }
   chmodSync(join(outdir, "ngc.js"), 0o755);
+  return metafile;
 }
 
 /** Bundles a package so that its code runs when one of its functions is first called: most commands never need it. */
