@@ -1,5 +1,5 @@
 /**
- * Builds `dist/`: the types of the library (tsc), its entry points and the command line (esbuild).
+ * Builds `dist/`: the types of the library (tsc), its entry points (Rolldown) and the command line (esbuild).
  * Builds beside the old `dist/` and swaps at the end: a program that runs from it never finds a partial build.
  *
  *   node scripts/build.mjs          everything
@@ -33,7 +33,7 @@ try {
   await import("./generate-table-validator.mjs");
   const library = onlyCli ? undefined : await buildLibrary(next);
   const program = await buildCli(join(next, "cli"));
-  if (library !== undefined) writeLicences(root, next, [library, program]);
+  if (library !== undefined) writeLicences(next, [...library, ...program]);
   const target = onlyCli ? "dist/cli" : "dist";
   swap(onlyCli ? join(next, "cli") : next, join(root, target));
   console.error(`built ${target} (${version})`);
@@ -46,9 +46,9 @@ try {
 
 async function buildLibrary(output) {
   buildTypes(output);
-  const metafile = await bundleLibrary(root, output, entries);
+  const modules = await bundleLibrary(root, output, entries);
   pruneDeclarations(output, entries);
-  return metafile;
+  return modules;
 }
 
 function buildTypes(output) {
@@ -115,7 +115,7 @@ async function buildCli(outdir) {
     throw new Error(`import(${JSON.stringify(imported[0].path)}) in the program: use cli/start/import-module.ts`);
   }
   chmodSync(join(outdir, "ngc.js"), 0o755);
-  return metafile;
+  return Object.keys(metafile.inputs).map((file) => join(root, file));
 }
 
 /** Bundles a package so that its code runs when one of its functions is first called: most commands never need it. */

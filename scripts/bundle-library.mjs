@@ -1,19 +1,22 @@
 /**
- * Bundles the entry points of the library (`api/`) with esbuild, as ES modules that share chunks.
+ * Bundles the entry points of the library (`api/`) with Rolldown, as ES modules that share chunks.
  *
  * An import of one file per source costs most of the start of a program: `ngraph` consisted of 1,017 files. Code splitting keeps one copy of
  * each module, so a class has one identity for all entry points. Names are not shortened, so stack traces show the functions. Bundlers of
  * users remove the functions that a program does not use.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { build } from "esbuild";
+import { rolldown } from "rolldown";
 
 /** The packages that become part of the library. All other packages are imported from where they are installed. */
 const BUNDLED = /^(?:@babel\/parser|chevrotain|get-east-asian-width|picocolors|prettier\/doc|yaml)$/;
 
-/** Packages that few programs need, bundled so that their code runs at the first call of one of these functions. */
-const LAZY = new Map([["@babel/parser", ["parse"]]]);
+/** Bundled so that its code runs at the first call: few programs need it. */
+const LAZY = "@babel/parser";
+
+/** The entry points whose modules form the chunk `runtime`. */
+const RUNTIME = ["runtime.ts", "generated.ts", "stdlib.ts"];
 
 /** The entry points below `api/`: the files that `exports` of package.json names. */
 export function entryPoints(packageJson) {
@@ -25,63 +28,66 @@ export function entryPoints(packageJson) {
 /**
  * @param root the directory of the sources
  * @param output the directory of `api/` and `chunks/`
- * @returns the inputs and outputs, as esbuild describes them
+ * @returns the paths of the bundled modules
  */
 export async function bundleLibrary(root, output, entries) {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: entries.map((entry) => join("api", entry)),
-    outdir: output,
-    outbase: root,
-    bundle: true,
-    splitting: true,
-    minifyWhitespace: true,
-    minifySyntax: true,
-    format: "esm",
-    target: "es2022",
+  const bundle = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(entries.map((entry) => [entry.replace(/\.ts$/, ""), join("api", entry)])),
     // The variants of packages that run on every host.
     platform: "neutral",
-    mainFields: ["module", "main"],
-    conditions: ["import"],
-    // `process` is absent in browsers.
-    define: { process: "globalThis.process" },
-    chunkNames: "chunks/[name]-[hash]",
-    legalComments: "none",
-    metafile: true,
-    logLevel: "warning",
-    plugins: [lazily(), outside()],
+    resolve: { mainFields: ["module", "main"], conditionNames: ["import"] },
+    external: (id, importer) =>
+      /^[^./\0]/.test(id) && !BUNDLED.test(id) && importer?.includes("node_modules") !== true && !entries.includes(id),
+    plugins: [lazily()],
+    transform: { target: "es2022", define: { process: "globalThis.process" } },
+    // A module that one entry point imports statically and another one dynamically is loaded by both.
+    checks: { ineffectiveDynamicImport: false },
   });
-  return metafile;
+  const runtime = importedModules(RUNTIME.map((entry) => join(root, "api", entry)));
+  const isLanguage = /\/(?:grammar|diagnostics)\/|\/node_modules\/(?!@babel\/)/;
+  const isCompiler = /\/compiler\/|\/node_modules\/@babel\//;
+  const shared = (name, priority, test) => ({ name, priority, test, minShareCount: 2 });
+  const result = await bundle.write({
+    dir: output,
+    format: "esm",
+    entryFileNames: "api/[name].js",
+    chunkFileNames: "chunks/[name].js",
+    comments: false,
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    codeSplitting: {
+      groups: [
+        shared("runtime", 3, (id) => runtime.has(id)),
+        shared("grammar", 2, (id) => isLanguage.test(id)),
+        shared("compiler", 1, (id) => isCompiler.test(id)),
+      ],
+    },
+  });
+  await bundle.close();
+  return result.output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 
-/** Keeps packages outside that are not part of the library. */
-function outside() {
-  return {
-    name: "outside",
-    setup(builder) {
-      builder.onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) =>
-        kind === "entry-point" || BUNDLED.test(path) || importer.includes("node_modules")
-          ? undefined
-          : { path, external: true },
-      );
-    },
+/** The modules of this repository that the files import statically, including these files. */
+function importedModules(files) {
+  const found = new Set();
+  const visit = (file) => {
+    if (found.has(file)) return;
+    found.add(file);
+    const imports = /^(?:import|export)\s(?!type\b)[^;]*?from\s+"(\.[^"]+)"/gm;
+    for (const [, specifier] of readFileSync(file, "utf8").matchAll(imports)) visit(join(dirname(file), specifier));
   };
+  for (const file of files) visit(file);
+  return found;
 }
 
 function lazily() {
   return {
     name: "lazily",
-    setup(builder) {
-      builder.onResolve({ filter: /./ }, ({ path, namespace, resolveDir }) =>
-        LAZY.has(path) && namespace !== "lazy" ? { path, namespace: "lazy", pluginData: resolveDir } : undefined,
-      );
-      builder.onLoad({ filter: /./, namespace: "lazy" }, ({ path, pluginData }) => ({
-        contents: LAZY.get(path)
-          .map((name) => `export const ${name} = (...args) => require(${JSON.stringify(path)}).${name}(...args);`)
-          .join("\n"),
-        resolveDir: pluginData,
-      }));
-    },
+    resolveId: (id, importer) => (id === LAZY && !importer?.startsWith("\0lazily:") ? `\0lazily:${id}` : undefined),
+    load: (id) =>
+      id === `\0lazily:${LAZY}`
+        ? `export const parse = (...args) => require(${JSON.stringify(LAZY)}).parse(...args);`
+        : undefined,
   };
 }
 
@@ -111,24 +117,21 @@ export function pruneDeclarations(output, entries) {
   clean(output);
 }
 
-/** Writes the licences of the packages whose code the outputs contain. */
-export function writeLicences(root, output, metafiles) {
-  const directories = new Set();
-  for (const { outputs } of metafiles) {
-    for (const { inputs } of Object.values(outputs)) {
-      for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
-        const [, directory] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];
-        if (directory !== undefined && bytesInOutput > 0) directories.add(join(root, directory.replace(/^.*:/, "")));
-      }
-    }
-  }
+/**
+ * Writes the licences of the packages whose code the outputs contain.
+ *
+ * @param modules the paths of bundled modules
+ */
+export function writeLicences(output, modules) {
+  const directories = new Set(
+    modules.flatMap((file) => /^\0?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.slice(1) ?? []),
+  );
   const sections = [...directories].sort().map((directory) => {
     const { name, version, license } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
     const file = readdirSync(directory).find((each) => /^licen[cs]e/i.test(each));
     const text = file === undefined ? `Licence: ${license}` : readFileSync(join(directory, file), "utf8").trim();
     return `${name} ${version}\n${"-".repeat(78)}\n${text}\n`;
   });
-  mkdirSync(output, { recursive: true });
   writeFileSync(
     join(output, "THIRD-PARTY.txt"),
     `This package contains code of the packages below.\n\n${sections.join("\n\n")}`,
