@@ -56,13 +56,19 @@ describe("an import", () => {
     }
     const { createGraph } = await load("generated");
     const invalid = createGraph as (graph: object, options: object) => unknown;
-    expect(() => invalid({ table: { name: "none" }, bindings: {} }, {})).toThrow(runtime["TableError"] as ErrorConstructor);
+    expect(() => invalid({ table: { name: "none" }, bindings: {} }, {})).toThrow(
+      runtime["TableError"] as ErrorConstructor,
+    );
   });
 });
 
 describe("a bundle for browsers, minified and compressed", () => {
   const rows = [
-    { name: "createEngine and MemoryStore", code: `export { createEngine, MemoryStore } from "./api/runtime.js";`, kB: 126 },
+    {
+      name: "createEngine and MemoryStore",
+      code: `export { createEngine, MemoryStore } from "./api/runtime.js";`,
+      kB: 126,
+    },
     { name: "a generated module", code: `export { createGraph } from "./api/generated.js";`, kB: 120 },
     { name: "a plan without graphs", code: `export { createPlan } from "./api/generated.js";`, kB: 116 },
   ];
