@@ -9,7 +9,7 @@ import { writeAtomically } from "../output/write-atomically.ts";
 
 export const newCommand = defineCommand<object>({
   usage: "new <directory>",
-  summary: "create a starter project with a graph and its node functions",
+  summary: "create a starter project: a graph, its node functions, a program and a test",
   run: ([directory = ""], _, output) => {
     // Resolved as for writing: `a/../b` is `b`, even if `a` does not exist.
     if (directory === "") throw new CommandError("the name of the directory is empty");
@@ -27,7 +27,10 @@ export const newCommand = defineCommand<object>({
     // With `npx`, `ngc` is not in the PATH.
     const ngc = process.env["npm_command"] === "exec" ? "npx ngc" : "ngc";
     const path = directory.startsWith("-") ? `./${directory}` : directory;
-    output.note(`try: cd ${quoteArgument(path)} && ${ngc} run greeting.ngraph --input '{"name": "Ada"}'`);
+    output.note(`try: cd ${quoteArgument(path)} && npm install && npm test && npm start Ada`);
+    output.note(
+      `without an installation: cd ${quoteArgument(path)} && ${ngc} run greeting.ngraph --input '{"name": "Ada"}'`,
+    );
     return EXIT.ok;
   },
 });
@@ -42,14 +45,24 @@ function starterFiles(directory: string): [name: string, text: string][] {
     name,
     private: true,
     type: "module",
-    scripts: { check: "ngc check .", start: "ngc run greeting.ngraph" },
-    devDependencies: { ngraph: `^${VERSION}` },
+    scripts: {
+      check: "ngc check .",
+      typecheck: "ngc types . && tsc",
+      test: "ngc check . && npm run typecheck && node --import ngraph/register greeting.test.ts",
+      start: "node --import ngraph/register app.ts",
+    },
+    dependencies: { ngraph: `^${VERSION}` },
+    devDependencies: { "@types/node": "^22.0.0", typescript: "^7.0.2" },
   };
   return [
     ["greeting.ngraph", GRAPH],
     ["nodes.ts", NODES],
+    ["app.ts", APP],
+    ["greeting.test.ts", TEST],
+    ["tsconfig.json", TSCONFIG],
+    ["README.md", readme(name)],
     ["package.json", `${JSON.stringify(manifest, null, 2)}\n`],
-    [".gitignore", "node_modules/\n.ngraph/\n"],
+    [".gitignore", "node_modules/\n.ngraph/\nruns.db*\n*.d.ngraph.ts\n*.d.ngraph.ts.map\n"],
   ];
 }
 
@@ -80,7 +93,7 @@ graph greeting {
 }
 `;
 
-const NODES = `/** Node functions are plain TypeScript: they know nothing of the engine. */
+const NODES = `/** Node functions are plain TypeScript. They do not depend on the engine. */
 const GREETINGS = [
   "A very warm and most cordial welcome to you, NAME!",
   "It is good to see you, NAME!",
@@ -95,4 +108,85 @@ export function writeGreeting(name: string, round: number): string {
 export function countWords(text: string): number {
   return text.split(/\\s+/).filter((word) => word !== "").length;
 }
+`;
+
+const APP = `/** Runs the graph, and asks its questions on the terminal: npm start Ada */
+import { createInterface } from "node:readline";
+import { SqliteStore } from "ngraph/stores/sqlite";
+import { greeting } from "./greeting.ngraph";
+
+const store = new SqliteStore("runs.db");
+const engine = greeting({ store });
+const thread = crypto.randomUUID();
+let result = await engine.run({ name: process.argv[2] ?? "world" }, { thread });
+
+const terminal = createInterface(process.stdin);
+const lines = terminal[Symbol.asyncIterator]();
+while (result.status === "paused") {
+  const [pause] = result.pauses;
+  const question = pause?.kind === "interrupt" ? pause.payload.question : "Continue?";
+  console.log(\`\${question}\\n(send or again)\`);
+  const { value: answer, done } = await lines.next();
+  if (done === true) throw new Error(\`no answer; to continue later, resume the thread \${thread}\`);
+  result = await engine.resume(thread, { answer: answer.trim() === "send" ? "send" : "again" });
+}
+terminal.close();
+store.close();
+
+if (result.status === "completed") console.log(result.output.text);
+else throw new Error(\`the run ended as \${result.status}\`, { cause: result.error });
+`;
+
+const TEST = `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MemoryStore } from "ngraph/runtime";
+import { greeting } from "./greeting.ngraph";
+
+test("a greeting waits for an answer before it is sent", async () => {
+  const engine = greeting({ store: new MemoryStore() });
+  const waiting = await engine.run({ name: "Ada" }, { thread: "t" });
+  assert.equal(waiting.status, "paused");
+  const done = await engine.resume("t", "send");
+  assert.equal(done.status, "completed");
+  assert.match(done.output.text ?? "", /Ada/);
+});
+
+test("a greeting that stays too long is written again, at most three times", async () => {
+  // A mock replaces the call of a node.
+  const engine = greeting({ store: new MemoryStore(), mocks: { write: () => "much too long for a greeting" } });
+  const { steps } = await engine.run({}, { thread: "t" });
+  assert.equal(steps.flat().filter((node) => node === "write").length, 3);
+});
+`;
+
+const TSCONFIG = `{
+  "compilerOptions": {
+    "target": "es2023",
+    "module": "nodenext",
+    "types": ["node"],
+    "strict": true,
+    "noUncheckedIndexedAccess": true,
+    "exactOptionalPropertyTypes": true,
+    "verbatimModuleSyntax": true,
+    "erasableSyntaxOnly": true,
+    // Node runs the TypeScript files: imports name them as they are.
+    "allowImportingTsExtensions": true,
+    "noEmit": true,
+    // Types of \`import … from "./greeting.ngraph"\`: ngc types writes greeting.d.ngraph.ts.
+    "allowArbitraryExtensions": true
+  },
+  "include": ["*.ts"]
+}
+`;
+
+const readme = (name: string): string => `# ${name}
+
+| | |
+|---|---|
+| \`npm install\` | installs ngraph and TypeScript |
+| \`npm test\` | checks the graph, writes its types, type-checks the project, runs the tests |
+| \`npm start Ada\` | runs the graph, which asks before it sends a greeting |
+| \`npx ngc graph greeting.ngraph -o greeting.svg\` | draws the graph |
+
+\`greeting.ngraph\` is the graph, \`nodes.ts\` has its functions, \`app.ts\` runs it, and \`greeting.test.ts\` tests it. Nothing needs the network after the installation.
 `;

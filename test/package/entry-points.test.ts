@@ -182,7 +182,7 @@ globalThis.main = async (table) => {
   });
 });
 
-test("the published files are the build, the pages of diagnostics and the schema for editors; no sources or tests", () => {
+test("the published files are the build, the pages, the examples and the schema for editors; no sources or tests", () => {
   const output = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: ROOT,
     encoding: "utf8",
@@ -200,8 +200,11 @@ test("the published files are the build, the pages of diagnostics and the schema
   ]) {
     expect(paths).toContain(wanted);
   }
-  const allowed = /^(?:dist\/|docs\/|grammar\/ngraph\.schema\.json$|package\.json$|[A-Z]+(?:\.md)?$)/;
+  const allowed = /^(?:dist\/|docs\/|examples\/|grammar\/ngraph\.schema\.json$|package\.json$|[A-Z]+(?:\.md)?$)/;
   expect([...paths].filter((path) => !allowed.test(path))).toEqual([]);
+  // Links of README.md lead to published files.
+  const links = readFileSync(join(ROOT, "README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g);
+  expect([...links].map(([, path = ""]) => path).filter((path) => !paths.has(path))).toEqual([]);
 });
 
 describe("ngc", () => {

@@ -1,0 +1,34 @@
+/** The project that `ngc new` writes: checked, type-checked, tested and run, without the network. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { createProject } from "../cli/project.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+test("passes its own tests, and runs", () => {
+  const project = createProject();
+  expect(project.ngc(["new", "starter"]).status).toBe(0);
+  const directory = join(project.directory, "starter");
+  // What `npm install` makes.
+  const modules = join(directory, "node_modules");
+  for (const each of [".bin", "@types"]) mkdirSync(join(modules, each), { recursive: true });
+  symlinkSync(ROOT, join(modules, "ngraph"), "junction");
+  for (const each of ["typescript", "@types/node"]) {
+    symlinkSync(join(ROOT, "node_modules", each), join(modules, each), "junction");
+  }
+  symlinkSync("../ngraph/dist/cli/ngc.js", join(modules, ".bin/ngc"));
+  symlinkSync("../typescript/bin/tsc", join(modules, ".bin/tsc"));
+  const npm = (args: readonly string[], input = ""): string => {
+    const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...env } = process.env;
+    const options = { cwd: directory, encoding: "utf8", input, timeout: 60_000, stdio: "pipe", env } as const;
+    return execFileSync("npm", [...args, "--silent"], options);
+  };
+  expect(npm(["test"])).toMatch(/^# fail 0$|^ℹ fail 0$/m);
+  const output = npm(["start", "Ada"], "again\nsend\n");
+  expect(output.match(/Send this\?/g)).toHaveLength(2);
+  expect(output).toMatch(/Ada!\n$/);
+  expect(npm(["run", "check"])).toBe("");
+});
