@@ -33,7 +33,7 @@ const WRONG_USAGE: ReadonlySet<string> = new Set([
 const HELP: ReadonlyMap<string, string> = new Map([
   [
     "NG_MISSING_FUNCTION",
-    "`llm` needs a model: `models` in ngraph.json, or OPENAI_API_KEY or OPENAI_BASE_URL, and NGRAPH_MODEL; --builtins FILE supplies any node",
+    "`llm` needs a model: `models` in ngraph.json, or OPENAI_API_KEY or OPENAI_BASE_URL, and NGRAPH_MODEL; `tool` needs `servers` in ngraph.json; --builtins FILE supplies any node",
   ],
   ["NG_EFFECT_DENIED", "name the effect with --allow and in `allow` of ngraph.json, or leave both out"],
   ["NG_DRIFT", "`ngc migrate --help` explains the options"],

@@ -32,6 +32,7 @@ const signatures: readonly NodeSignature[] = [
       { ...optional("tools", TOOLS), isTools: true },
       { ...optional("approve", TOOLS), isTools: true },
       optional("maxSteps", INT),
+      optional("servers", { kind: "list", item: STRING }),
     ],
     needs: ["prompt", "messages"],
     result: "infer",

@@ -5,6 +5,7 @@ import { printable } from "../../diagnostics/render/index.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
 import type { Effect } from "../../runtime/table/effects.ts";
 import { problemOfSettings, type ModelSettings } from "../../stdlib/llm/model-settings.ts";
+import { problemOfServer, type ServerSettings } from "../../stdlib/mcp/server-settings.ts";
 import { CommandError } from "../process/command-error.ts";
 import { readSource, reasonOf } from "../sources/source-files.ts";
 import { parseEffect } from "./parse-effect.ts";
@@ -18,6 +19,8 @@ interface ProjectSettings {
   readonly allow?: readonly Effect[];
   /** Models for `llm`, by name. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
+  /** MCP servers, by name. */
+  readonly servers?: Readonly<Record<string, ServerSettings>>;
 }
 
 /**
@@ -30,13 +33,16 @@ export function projectSettings(file: string): readonly ProjectSettings[] {
   return [...projectFiles(file)].map(readSettings);
 }
 
-/** The models of all files. For a name in several files, the nearest to the graph applies. */
-export function projectModels(file: string): Readonly<Record<string, ModelSettings>> {
-  const all: Record<string, ModelSettings> = Object.create(null) as Record<string, ModelSettings>;
-  for (const { models = {} } of projectSettings(file)) {
-    for (const [name, model] of Object.entries(models)) all[name] ??= model;
-  }
-  return all;
+/** The models and MCP servers of all files. For a name in several files, the nearest to the graph applies. */
+export function namedSettings(file: string): {
+  readonly models: Readonly<Record<string, ModelSettings>>;
+  readonly servers: Readonly<Record<string, ServerSettings>>;
+} {
+  const all = projectSettings(file).toReversed();
+  return {
+    models: Object.assign(Object.create(null), ...all.map(({ models }) => models)) as Record<string, ModelSettings>,
+    servers: Object.assign(Object.create(null), ...all.map(({ servers }) => servers)) as Record<string, ServerSettings>,
+  };
 }
 
 /** The files `ngraph.json` in the directories of the graph and of the process, and in all directories above them. */
@@ -65,7 +71,7 @@ function isFile(path: string): boolean {
   return true;
 }
 
-const FIELDS = ["allow", "models"];
+const FIELDS = ["allow", "models", "servers"];
 
 function readSettings(path: string): ProjectSettings {
   const text = readSource(path);
@@ -88,11 +94,12 @@ function readSettings(path: string): ProjectSettings {
       help: similar === undefined ? `the fields are ${FIELDS.join(", ")}` : `did you mean \`${similar}\`?`,
     });
   }
-  const { allow, models } = settings;
+  const { allow, models, servers } = settings;
   return {
     path,
     ...(allow === undefined ? {} : { allow: readAllow(path, allow) }),
-    ...(models === undefined ? {} : { models: readModels(path, models) }),
+    ...(models === undefined ? {} : { models: readNamed(path, "models", models, problemOfSettings) }),
+    ...(servers === undefined ? {} : { servers: readServers(path, servers) }),
   };
 }
 
@@ -102,17 +109,38 @@ function readAllow(path: string, allow: unknown): readonly Effect[] {
   return allow.map((effect) => parseEffect(`${path}: \`allow\``, String(effect)));
 }
 
-function readModels(path: string, models: unknown): Readonly<Record<string, ModelSettings>> {
-  if (!isObject(models)) {
-    throw new CommandError(`${path}: \`models\` must be an object with a field for each model`, {
-      help: 'write {"models": {"default": {"provider": "anthropic", "model": "…"}}}',
+/** Servers, with directories relative to the file. */
+function readServers(path: string, given: unknown): Readonly<Record<string, ServerSettings>> {
+  const servers = readNamed<ServerSettings>(path, "servers", given, problemOfServer);
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      "command" in server ? { ...server, cwd: resolve(dirname(path), server.cwd ?? ".") } : server,
+    ]),
+  );
+}
+
+/** A field whose value has a field for each name. @param problemOf describes an invalid value */
+function readNamed<T>(
+  path: string,
+  field: "models" | "servers",
+  given: unknown,
+  problemOf: (value: unknown) => string | undefined,
+): Readonly<Record<string, T>> {
+  const what = field.slice(0, -1);
+  if (!isObject(given)) {
+    throw new CommandError(`${path}: \`${field}\` must be an object with a field for each ${what}`, {
+      help:
+        field === "models"
+          ? 'write {"models": {"default": {"provider": "anthropic", "model": "…"}}}'
+          : 'write {"servers": {"docs": {"url": "https://…"}}}',
     });
   }
-  for (const [name, model] of Object.entries(models)) {
-    const problem = problemOfSettings(model);
-    if (problem !== undefined) throw new CommandError(`${path}: the model ${JSON.stringify(name)}: ${problem}`);
+  for (const [name, value] of Object.entries(given)) {
+    const problem = problemOf(value);
+    if (problem !== undefined) throw new CommandError(`${path}: the ${what} ${JSON.stringify(name)}: ${problem}`);
   }
-  return models as Readonly<Record<string, ModelSettings>>;
+  return given as Readonly<Record<string, T>>;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -21,7 +21,7 @@ import { secretNames } from "../sources/secret-names.ts";
 import type { OpenStore } from "../threads/open-store.ts";
 import { allowedEffects } from "./allowed-effects.ts";
 import type { ExecutionOptions } from "./execution-options.ts";
-import { llmFromEnvironment } from "./llm-from-environment.ts";
+import { modelNodes } from "./model-nodes.ts";
 import { givenLimits, type LimitFlags } from "./parse-values.ts";
 import type { RunPlace } from "./report-result.ts";
 
@@ -80,11 +80,11 @@ export async function openRunSession(
   const secrets = secretNames(table);
   const redact = createRedactor(new Map(secrets.map((name) => [name, process.env[name] ?? ""])));
   redactUserErrors(redact);
-  const [{ builtinNodes }, { createPrint }, code, llm] = await Promise.all([
+  const [{ builtinNodes }, { createPrint }, code, models] = await Promise.all([
     import("../../stdlib/builtin-nodes.ts"),
     import("../../stdlib/nodes/print.ts"),
     bindFunctions(table, options.builtins),
-    llmFromEnvironment(process.env, file),
+    modelNodes(process.env, file, allow),
   ]);
   const print = createPrint((line) => {
     const text = printableText(line);
@@ -99,7 +99,7 @@ export async function openRunSession(
     place: { flags: store.flag + flags, isMemory: store.isMemory, redact },
     engineOptions: {
       ...code.bindings,
-      builtins: { ...builtinNodes, ...llm, print, ...builtins(redact), ...code.builtins },
+      builtins: { ...builtinNodes, ...models.nodes, print, ...builtins(redact), ...code.builtins },
       store: store.store,
       secrets: (name) => process.env[name],
       ...(allow === undefined ? {} : { allow }),
@@ -139,6 +139,7 @@ export async function openRunSession(
       }
     },
     async close() {
+      await models.close();
       await store.store.close?.();
       const mayDamage = table.effects.some((effect) => effect === "code" || effect === "shell");
       if (store.path !== undefined) await expectStored(store.path, mayDamage ? stored : undefined);

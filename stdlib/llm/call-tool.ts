@@ -3,18 +3,82 @@ import type { BuiltinContext, Tool } from "../../runtime/interface/context.ts";
 import { PauseSignal } from "../../runtime/step/pause-signal.ts";
 import { admitJson, compileAdmit, Mismatch } from "../../runtime/value/validate.ts";
 import type { Json } from "../../runtime/value/json.ts";
+import type { McpServers } from "../mcp/servers.ts";
+import { NodeFailure } from "../node-failure.ts";
 import { schemaOf } from "../type-schema.ts";
 import type { ToolDescription } from "./call-model.ts";
 import type { Message, ToolCall } from "./messages.ts";
 
-/** A tool as its description for the model. */
-export function describeTool({ name, description = "", parameters, types }: Tool): ToolDescription {
-  const fields = parameters.map(({ name: field, type, optional }) => ({
-    name: field,
-    type,
-    ...(optional === true ? { optional } : {}),
-  }));
-  return { name, description, schema: schemaOf({ type: { kind: "record", fields }, types }) };
+/** A tool that a model may call: an imported function, or a tool of an MCP server. */
+export interface ModelTool extends ToolDescription {
+  readonly needsApproval: boolean;
+  /** The arguments for `call`, or why they do not fit. */
+  readArguments(given: Json): readonly (Json | undefined)[] | Mismatch;
+  /** @param key of the call within the task */
+  call(args: readonly (Json | undefined)[], key: string): unknown;
+}
+
+/** An imported function as a tool. */
+export function functionTool(tool: Tool): ModelTool {
+  const { name, description = "", parameters, types, needsApproval } = tool;
+  const type = { kind: "record", fields: parameters } as const;
+  return {
+    name,
+    description,
+    schema: schemaOf({ type, types }),
+    needsApproval,
+    readArguments: (given) => {
+      const admitted = compileAdmit(type, types)(given);
+      if (admitted instanceof Mismatch) return admitted;
+      const fields = admitted as { readonly [name: string]: Json };
+      return parameters.map((parameter) =>
+        Object.hasOwn(fields, parameter.name) ? fields[parameter.name] : undefined,
+      );
+    },
+    call: (args, key) => tool.call(args, key),
+  };
+}
+
+/**
+ * Tools of MCP servers. Their names begin with the name of the server. The servers validate the arguments.
+ *
+ * @param names `server`, or `server/tool` for one of its tools
+ */
+export async function mcpTools(
+  names: readonly string[],
+  servers: McpServers,
+  context: BuiltinContext,
+): Promise<readonly ModelTool[]> {
+  const lists = await Promise.all(
+    names.map(async (each) => {
+      const [server = "", only] = each.split("/", 2);
+      const { approve = [] } = servers.settingsOf(server);
+      const tools = (await servers.tools(server, context)).filter(({ name }) => only === undefined || name === only);
+      if (only !== undefined && tools.length === 0) {
+        throw new NodeFailure(`the MCP server \`${server}\` has no tool \`${only}\``, { retryable: false });
+      }
+      return tools.map((tool): ModelTool => ({
+        name: `${server}_${tool.name}`.replace(/[^\w-]/g, "_").slice(0, 64),
+        description: tool.description ?? "",
+        schema: tool.inputSchema,
+        needsApproval: approve === true || approve.includes(tool.name),
+        readArguments: (given) => {
+          const admitted = compileAdmit({ kind: "map", value: { kind: "json" } })(given);
+          return admitted instanceof Mismatch ? admitted : [admitted];
+        },
+        call: async ([args]) => {
+          const { text, value } = await servers.call(
+            server,
+            tool.name,
+            args as { readonly [name: string]: Json },
+            context,
+          );
+          return value ?? text;
+        },
+      }));
+    }),
+  );
+  return lists.flat();
 }
 
 /**
@@ -27,7 +91,7 @@ export function describeTool({ name, description = "", parameters, types }: Tool
 export async function callTool(
   call: ToolCall,
   key: string,
-  tools: readonly Tool[],
+  tools: readonly ModelTool[],
   context: BuiltinContext,
 ): Promise<Message> {
   const answer = (content: string, failed = false): Message => ({
@@ -44,7 +108,7 @@ export async function callTool(
       true,
     );
   }
-  const args = readArguments(call.arguments, tool);
+  const args = tool.readArguments(call.arguments);
   if (args instanceof Mismatch) return answer(`The arguments do not fit: ${args.describe()}`, true);
   if (tool.needsApproval && !isApproved(call, context)) return answer("A person has denied this call.", true);
   const work = async (): Promise<Json> => {
@@ -74,12 +138,4 @@ function isApproved({ name, arguments: given }: ToolCall, context: BuiltinContex
   };
   const members = ["approve", "deny"].map((value) => ({ kind: "literal", value }) as const);
   return context.interrupt<string>(payload, { expects: { type: { kind: "union", members }, types: [] } }) === "approve";
-}
-
-/** The arguments by position. */
-function readArguments(given: Json, { parameters, types }: Tool): readonly (Json | undefined)[] | Mismatch {
-  const admitted = compileAdmit({ kind: "record", fields: parameters }, types)(given);
-  if (admitted instanceof Mismatch) return admitted;
-  const fields = admitted as { readonly [name: string]: Json };
-  return parameters.map(({ name }) => (Object.hasOwn(fields, name) ? fields[name] : undefined));
 }

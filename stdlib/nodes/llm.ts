@@ -3,11 +3,12 @@ import type { Json } from "../../runtime/value/json.ts";
 import { sha256 } from "../../runtime/table/sha256.ts";
 import { answerForm, readAnswer } from "../llm/answer.ts";
 import { callModel, type ModelAnswer, type ModelRequest } from "../llm/call-model.ts";
-import { callTool, describeTool } from "../llm/call-tool.ts";
+import { callTool, functionTool, mcpTools } from "../llm/call-tool.ts";
 import { readMessages, type Message, type ToolCall } from "../llm/messages.ts";
 import { ModelError } from "../llm/model-error.ts";
 import { createModel, secretOf, type ModelSettings } from "../llm/model-settings.ts";
-import { importPackage, loadSdk, type Load, type Sdk, type SdkModel } from "../llm/sdk.ts";
+import { importPackage, loadSdk, type Load, type SdkModel } from "../llm/sdk.ts";
+import type { McpServers } from "../mcp/servers.ts";
 import { NodeFailure } from "../node-failure.ts";
 import { cut } from "./http.ts";
 
@@ -25,6 +26,8 @@ export interface LlmOptions {
   readonly apiKey?: string;
   /** The name of the model at this server for calls without `model`. */
   readonly model?: string;
+  /** MCP servers whose tools the argument `servers` offers to a model. */
+  readonly servers?: McpServers | undefined;
   /** Imports the packages of the AI SDK. Default: `import()`. */
   readonly load?: Load;
 }
@@ -68,7 +71,7 @@ export function createLlm(options: LlmOptions): BuiltinNode {
     const [sdk, model] = [await loadSdk(load), await modelOf(settings, apiKey)];
     const redact = (text: string): string =>
       context.redact(apiKey === undefined || apiKey.length < 4 ? text : text.replaceAll(apiKey, "***"));
-    return converse(conversation, { sdk, model, settings, redact }, args, context);
+    return converse(conversation, { sdk, model, settings, redact, servers: options.servers }, args, context);
   };
 }
 
@@ -139,7 +142,7 @@ class Conversation {
 /** Steps of a conversation with tools, without the argument `maxSteps`. */
 export const MAX_MODEL_STEPS = 10;
 
-type Callee = Pick<ModelRequest, "sdk" | "model" | "settings" | "redact"> & { readonly sdk: Sdk };
+type Callee = Pick<ModelRequest, "sdk" | "model" | "settings" | "redact"> & Pick<LlmOptions, "servers">;
 
 async function converse(
   conversation: Conversation,
@@ -149,14 +152,22 @@ async function converse(
 ): Promise<Json> {
   const { system, temperature, maxTokens, maxSteps } = args;
   const { value: expects, result } = answerForm(context.expects);
-  const { tools = [] } = context;
+  const { servers } = args;
+  const names = Array.isArray(servers) ? servers.map(String) : [];
+  if (names.length > 0 && callee.servers === undefined) {
+    throw new NodeFailure("`llm` has no MCP servers: give `createLlm` the option `servers`", { retryable: false });
+  }
+  const tools = [
+    ...(context.tools ?? []).map(functionTool),
+    ...(callee.servers === undefined ? [] : await mcpTools(names, callee.servers, context)),
+  ];
   const ask: Ask = (messages) => {
     const id = conversation.nextId;
     return callModel({
       ...callee,
       system: typeof system === "string" ? system : undefined,
       messages,
-      tools: tools.map(describeTool),
+      tools,
       expects,
       temperature: typeof temperature === "number" ? temperature : undefined,
       maxTokens: typeof maxTokens === "number" ? maxTokens : undefined,

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { startModelServer } from "../support/model-server.ts";
 import { BROKEN, createProject, FLOW, FLOW_NODES, HELLO, type Project } from "./project.ts";
@@ -394,6 +395,26 @@ graph loop {
     } finally {
       await server.close();
     }
+  });
+
+  test("`tool` calls the MCP servers of ngraph.json, which end with the run", () => {
+    const program = fileURLToPath(
+      new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
+    );
+    const project = createProject({
+      "t.ngraph": `graph t {
+  output text: string
+  node say = tool("every", "echo", arguments: { message: "hello" }) into text
+  start -> say
+}
+`,
+      "ngraph.json": JSON.stringify({ servers: { every: { command: [process.execPath, program, "stdio"] } } }),
+    });
+    const run = ["run", "t.ngraph", "--store", "memory"];
+    expect(project.ngc(run)).toMatchObject({ status: 0, stdout: "text: Echo: hello\n" });
+    const refused = project.ngc([...run, "--allow", "net"]);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("the MCP server `every` is not allowed: `allow` does not name `shell`");
   });
 
   test("secrets come from the environment and are never printed", () => {

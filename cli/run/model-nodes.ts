@@ -1,0 +1,56 @@
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
+import type { Effect } from "../../runtime/table/effects.ts";
+import { importOptional } from "./import-optional.ts";
+import { namedSettings } from "./project-settings.ts";
+
+/** Nodes that a run supplies, and what it closes when it ends. */
+export interface ModelNodes {
+  readonly nodes: Readonly<Record<string, BuiltinNode>>;
+  /** Ends the MCP servers that the nodes have started. */
+  close(): Promise<void>;
+}
+
+/**
+ * The nodes `llm` and `tool` with the `models` and `servers` of `ngraph.json`, and the model server that the environment names:
+ * OPENAI_API_KEY, OPENAI_BASE_URL (any server with the chat completions API; default OpenAI's), NGRAPH_MODEL (for calls without a
+ * `model`). A node without any of them is absent; the engine then refuses a graph that calls it before it starts.
+ *
+ * @param file the graph's file
+ * @param allow the allowed effects; `undefined` for all
+ * @throws CommandError for an `ngraph.json` that cannot be read
+ */
+export async function modelNodes(
+  environment: Readonly<Record<string, string | undefined>>,
+  file: string,
+  allow: readonly Effect[] | undefined,
+): Promise<ModelNodes> {
+  const apiKey = environment["OPENAI_API_KEY"] || undefined;
+  const baseUrl = environment["OPENAI_BASE_URL"] || undefined;
+  const model = environment["NGRAPH_MODEL"] || undefined;
+  const { models, servers: settings } = namedSettings(file);
+  const hasServers = Object.keys(settings).length > 0;
+  const hasModels = apiKey !== undefined || baseUrl !== undefined || Object.keys(models).length > 0;
+  if (!hasServers && !hasModels) return { nodes: {}, close: () => Promise.resolve() };
+  const [{ createLlm }, { createTool }, { McpServers }] = await Promise.all([
+    import("../../stdlib/nodes/llm.ts"),
+    import("../../stdlib/nodes/tool.ts"),
+    import("../../stdlib/mcp/servers.ts"),
+  ]);
+  const load = importOptional(file);
+  const secrets = (name: string): string | undefined => environment[name];
+  const allowsCommands = allow === undefined || allow.includes("shell");
+  const servers = new McpServers({ servers: settings, load, secrets, allowsCommands });
+  const llm = createLlm({
+    models,
+    load,
+    secrets,
+    servers,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(model === undefined ? {} : { model }),
+  });
+  return {
+    nodes: { ...(hasModels ? { llm } : {}), ...(hasServers ? { tool: createTool(servers) } : {}) },
+    close: () => servers.close(),
+  };
+}

@@ -1,0 +1,215 @@
+import type { BuiltinContext } from "../../runtime/interface/context.ts";
+import { admitJson, Mismatch } from "../../runtime/value/validate.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import { readHosts } from "../http/hosts.ts";
+import { importPackage, loadPackage, type Load } from "../llm/sdk.ts";
+import { NodeFailure } from "../node-failure.ts";
+import type { ServerSettings } from "./server-settings.ts";
+
+/** The parts of `@modelcontextprotocol/sdk`, an optional peer, that are used. */
+interface Client {
+  connect(transport: object): Promise<void>;
+  listTools(params: {
+    readonly cursor?: string;
+  }): Promise<{ readonly tools: readonly McpTool[]; readonly nextCursor?: string }>;
+  callTool(
+    params: { readonly name: string; readonly arguments: { readonly [name: string]: Json } },
+    schema: undefined,
+    options: { readonly signal: AbortSignal; readonly timeout: number },
+  ): Promise<CallResult>;
+  close(): Promise<void>;
+  onclose?: (() => void) | undefined;
+}
+
+interface CallResult {
+  readonly content?: readonly { readonly type: string; readonly text?: string }[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+}
+
+/** A tool as its server describes it. */
+export interface McpTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema: object;
+  readonly outputSchema?: object;
+}
+
+export interface McpOptions {
+  readonly servers: Readonly<Record<string, ServerSettings>>;
+  /** Returns the value of a secret that settings name with `${NAME}`. Default: environment variables. */
+  readonly secrets?: (name: string) => string | undefined;
+  /** `false` refuses to start the processes of servers with a `command`. */
+  readonly allowsCommands?: boolean;
+  /** Imports the package of the protocol. Default: `import()`. */
+  readonly load?: Load;
+}
+
+/** The result of a tool: its structured content, or its text. */
+export interface ToolResult {
+  readonly text: string;
+  /** Absent for a result that is only text. */
+  readonly value?: Json;
+}
+
+/** Node's timers hold 31 bits. The policy `timeout` of the node limits the time of a call. */
+const LONGEST_CALL = 2 ** 31 - 1;
+
+/** Connections to MCP servers. A server is started when it is first needed, and all are ended by `close`. */
+export class McpServers {
+  readonly #options: McpOptions;
+  readonly #clients = new Map<string, Promise<Client>>();
+
+  constructor(options: McpOptions) {
+    this.#options = options;
+  }
+
+  /** The settings of a server. @throws NodeFailure for an unknown server */
+  settingsOf(name: string): ServerSettings {
+    const { servers } = this.#options;
+    const settings = Object.hasOwn(servers, name) ? servers[name] : undefined;
+    if (settings !== undefined) return settings;
+    const known = Object.keys(servers).join(", ") || "none";
+    throw new NodeFailure(`there is no MCP server ${JSON.stringify(name)} (known servers: ${known})`, {
+      retryable: false,
+    });
+  }
+
+  /** All tools of a server. */
+  async tools(name: string, context?: Pick<BuiltinContext, "allowedHosts">): Promise<readonly McpTool[]> {
+    const client = await this.#clientOf(name, context);
+    const all: McpTool[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor });
+      all.push(...page.tools);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return all;
+  }
+
+  /**
+   * Calls a tool.
+   *
+   * @throws NodeFailure if the server cannot be reached, or if the tool reports an error
+   */
+  async call(
+    server: string,
+    name: string,
+    args: { readonly [name: string]: Json },
+    context: Pick<BuiltinContext, "signal" | "redact" | "allowedHosts">,
+  ): Promise<ToolResult> {
+    const what = `the tool \`${name}\` of the MCP server \`${server}\``;
+    const client = await this.#clientOf(server, context);
+    let result: CallResult;
+    try {
+      result = await client.callTool({ name, arguments: args }, undefined, {
+        signal: context.signal,
+        timeout: LONGEST_CALL,
+      });
+    } catch (error) {
+      if (context.signal.aborted) throw context.signal.reason;
+      // The codes of invalid requests in JSON-RPC: the same call fails again.
+      const code = (error as { readonly code?: unknown }).code;
+      const retryable = !(code === -32600 || code === -32601 || code === -32602);
+      throw new NodeFailure(`${what} failed: ${context.redact(messageOf(error))}`, { retryable, cause: error });
+    }
+    const text = (result.content ?? []).flatMap((part) => (part.type === "text" ? [part.text ?? ""] : [])).join("\n");
+    if (result.isError === true) {
+      const error = new NodeFailure(`${what} reports an error: ${context.redact(text)}`);
+      error.name = "ToolError";
+      throw error;
+    }
+    const rest = (result.content ?? []).some(({ type }) => type !== "text") ? result.content : undefined;
+    const value = admitJson(result.structuredContent ?? rest ?? null);
+    if (value instanceof Mismatch) throw new NodeFailure(`${what} returned no JSON: ${value.describe()}`);
+    return result.structuredContent === undefined && rest === undefined ? { text } : { text, value };
+  }
+
+  /** Ends all servers and connections. */
+  async close(): Promise<void> {
+    const clients = [...this.#clients.values()];
+    this.#clients.clear();
+    await Promise.allSettled(clients.map(async (client) => (await client).close()));
+  }
+
+  #clientOf(name: string, context: Pick<BuiltinContext, "allowedHosts"> | undefined): Promise<Client> {
+    let client = this.#clients.get(name);
+    if (client === undefined) {
+      const settings = this.settingsOf(name);
+      this.#refuse(name, settings, context);
+      client = this.#connect(name, settings);
+      this.#clients.set(name, client);
+      client.catch(() => this.#clients.delete(name));
+    }
+    return client;
+  }
+
+  #refuse(name: string, settings: ServerSettings, context: Pick<BuiltinContext, "allowedHosts"> | undefined): void {
+    const refuse = (effect: string): NodeFailure =>
+      new NodeFailure(`the MCP server \`${name}\` is not allowed: \`allow\` does not name \`${effect}\``, {
+        retryable: false,
+      });
+    if ("command" in settings) {
+      if (this.#options.allowsCommands === false) throw refuse("shell");
+    } else if (context?.allowedHosts !== undefined) {
+      const url = new URL(settings.url);
+      if (!readHosts(context.allowedHosts)(url)) throw refuse(`net:${url.host}`);
+    }
+  }
+
+  async #connect(name: string, settings: ServerSettings): Promise<Client> {
+    const load = this.#options.load ?? importPackage;
+    const get = async (path: string, name: string): Promise<new (...args: readonly unknown[]) => object> => {
+      const exports = await loadPackage(load, `@modelcontextprotocol/sdk/client/${path}.js`, "an MCP server");
+      return (exports as Readonly<Record<string, new (...args: readonly unknown[]) => object>>)[name]!;
+    };
+    const Client = await get("index", "Client");
+    const client = new Client({ name: "ngraph", version: "1" }) as Client;
+    let transport: object;
+    if ("command" in settings) {
+      const [command, ...args] = settings.command;
+      const Transport = await get("stdio", "StdioClientTransport");
+      const { getDefaultEnvironment } = (await loadPackage(
+        load,
+        "@modelcontextprotocol/sdk/client/stdio.js",
+        "an MCP server",
+      )) as { getDefaultEnvironment(): Record<string, string> };
+      const env = { ...getDefaultEnvironment(), ...this.#withSecrets(name, settings.env) };
+      const cwd = settings.cwd === undefined ? {} : { cwd: settings.cwd };
+      // What a server prints on its standard error is not part of a result.
+      transport = new Transport({ command, args, env, stderr: "ignore", ...cwd });
+    } else {
+      const Transport = await get("streamableHttp", "StreamableHTTPClientTransport");
+      const headers = this.#withSecrets(name, settings.headers);
+      transport = new Transport(new URL(settings.url), { requestInit: { headers } });
+    }
+    try {
+      await client.connect(transport);
+    } catch (error) {
+      await client.close().catch(() => undefined);
+      throw new NodeFailure(`the MCP server \`${name}\` cannot be reached: ${messageOf(error)}`, { cause: error });
+    }
+    // The next call starts a server that has ended.
+    return Object.assign(client, { onclose: () => this.#clients.delete(name) });
+  }
+
+  #withSecrets(server: string, texts: Readonly<Record<string, string>> = {}): Record<string, string> {
+    const { secrets = (name: string) => process.env[name] } = this.#options;
+    return Object.fromEntries(
+      Object.entries(texts).map(([name, text]) => [
+        name,
+        text.replace(/\$\{(\w+)\}/g, (_, secret: string) => {
+          const value = secrets(secret);
+          if (value !== undefined && value !== "") return value;
+          const message = `the MCP server \`${server}\` needs the secret ${secret}: set the environment variable ${secret}`;
+          throw new NodeFailure(message, { retryable: false });
+        }),
+      ]),
+    );
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

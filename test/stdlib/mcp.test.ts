@@ -1,0 +1,174 @@
+/** MCP servers: `tool` and the tools of `llm`, against @modelcontextprotocol/server-everything over stdio and HTTP. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createEngine } from "../../api/create-engine.ts";
+import { compile } from "../../compiler/index.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { problemOfServer } from "../../stdlib/mcp/server-settings.ts";
+import { McpServers } from "../../stdlib/mcp/servers.ts";
+import { createLlm } from "../../stdlib/nodes/llm.ts";
+import { createTool } from "../../stdlib/nodes/tool.ts";
+import { startModelServer } from "../support/model-server.ts";
+import { fakeContext } from "./fake-context.ts";
+
+const EVERYTHING = fileURLToPath(
+  new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
+);
+const command = [process.execPath, EVERYTHING, "stdio"];
+
+describe("over stdio", () => {
+  let servers: McpServers;
+  beforeAll(() => {
+    servers = new McpServers({
+      servers: {
+        every: { command, env: { GREETING: "hi ${WHO}" } },
+        none: { command: [process.execPath, "-e", ""] },
+      },
+      secrets: (name) => (name === "WHO" ? "Ada" : undefined),
+    });
+  });
+  afterAll(() => servers.close());
+
+  const run = async (text: string, options: object = {}) => {
+    const { tables, diagnostics } = compile(text, { path: "g.ngraph" });
+    expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    const engine = createEngine(tables.get("g") as Table, { ...options, builtins: { tool: createTool(servers) } });
+    return engine.run({});
+  };
+
+  test("a result is the text, or the structured content", async () => {
+    const result = await run(`graph g {
+      output text: string
+      output sum: json
+      node first_one = tool("every", "echo", arguments: { message: "hello" }) into text
+      node second = tool("every", "get-structured-content", arguments: { location: "Chicago" }) into sum
+      start -> first_one -> second -> end
+    }`);
+    expect(result.error).toBeNull();
+    expect(result.output).toEqual({
+      text: "Echo: hello",
+      sum: { temperature: expect.any(Number), conditions: expect.any(String), humidity: expect.any(Number) },
+    });
+  });
+
+  test("secrets reach the environment of the server", async () => {
+    const { text } = await servers.call("every", "get-env", {}, fakeContext());
+    expect(JSON.parse(text)).toMatchObject({ GREETING: "hi Ada" });
+  });
+
+  test.each([
+    ["other", "echo", 'there is no MCP server "other" (known servers: every, none)'],
+    ["none", "echo", "the MCP server `none` cannot be reached"],
+    ["every", "nothing", "the tool `nothing` of the MCP server `every`"],
+  ])("the server %s and the tool %s fail the node", async (server, name, message) => {
+    await expect(servers.call(server, name, {}, fakeContext())).rejects.toThrow(message);
+  });
+
+  test("wrong arguments are refused by the server", async () => {
+    await expect(servers.call("every", "echo", { message: 7 }, fakeContext())).rejects.toThrow(/message/);
+  });
+
+  test("a call ends when its node is cancelled", async () => {
+    const controller = new AbortController();
+    const reason = new Error("cancelled");
+    const args = { duration: 60, steps: 60 };
+    const call = servers.call(
+      "every",
+      "trigger-long-running-operation",
+      args,
+      fakeContext({ signal: controller.signal }),
+    );
+    controller.abort(reason);
+    await expect(call).rejects.toBe(reason);
+  });
+
+  test("processes and missing secrets are refused before a start", async () => {
+    const refused = new McpServers({ servers: { every: { command } }, allowsCommands: false });
+    await expect(refused.call("every", "echo", {}, fakeContext())).rejects.toThrow("`allow` does not name `shell`");
+    const needy = new McpServers({ servers: { a: { command, env: { A: "${NOT_SET}" } } }, secrets: () => undefined });
+    await expect(needy.call("a", "echo", {}, fakeContext())).rejects.toThrow("needs the secret NOT_SET");
+  });
+
+  test("a model calls the tools of a server, some of them after an approval", async () => {
+    const server = await startModelServer(({ body }) => {
+      const results = body.messages.filter((message) => (message as { role: string }).role === "tool");
+      const last = results.at(-1) as { content: string } | undefined;
+      const call = (name: string, args: object) => ({ toolCalls: [{ id: name, name, arguments: args }] });
+      if (results.length === 0) return call("every_get-sum", { a: 2, b: 3 });
+      if (results.length === 1) return call("every_echo", { message: last?.content });
+      return { text: `model: ${last?.content}` };
+    });
+    const approving = new McpServers({ servers: { every: { command, approve: ["echo"] } } });
+    try {
+      const llm = createLlm({ baseUrl: server.openai, model: "m", servers: approving });
+      const { tables } = compile(
+        `graph g { output text: string  node agent = llm("add", servers: ["every"]) into text  start -> agent -> end }`,
+        { path: "g.ngraph" },
+      );
+      const engine = createEngine(tables.get("g") as Table, { builtins: { llm }, store: new MemoryStore() });
+      const paused = await engine.run({}, { thread: "t" });
+      expect(paused).toMatchObject({ status: "paused", pauses: [{ payload: { tool: "every_echo" } }] });
+      const result = await engine.resume("t", { answers: "approve" });
+      expect(result.output).toEqual({ text: expect.stringMatching(/^model: Echo: .*\b5\b/) });
+      const tools = server.requests[0]?.body["tools"] as { function: { name: string; parameters: object } }[];
+      expect(tools.find((tool) => tool.function.name === "every_get-sum")?.function.parameters).toMatchObject({
+        properties: { a: { type: "number" } },
+      });
+    } finally {
+      await approving.close();
+      await server.close();
+    }
+  });
+});
+
+test("speaks Streamable HTTP", async () => {
+  const port = await freePort();
+  const child = spawn(process.execPath, [EVERYTHING, "streamableHttp"], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const servers = new McpServers({
+    servers: { every: { url: `http://127.0.0.1:${port}/mcp`, headers: { "x-a": "b" } } },
+  });
+  try {
+    let output = "";
+    while (!output.includes(String(port))) {
+      const [chunk] = (await Promise.race([once(child.stdout, "data"), once(child.stderr, "data")])) as [Buffer];
+      output += chunk.toString();
+    }
+    expect(await servers.call("every", "echo", { message: "x" }, fakeContext())).toEqual({ text: "Echo: x" });
+    const restricted = { ...fakeContext(), allowedHosts: ["example.com"] };
+    const other = new McpServers({ servers: { every: { url: `http://127.0.0.1:${port}/mcp` } } });
+    await expect(other.call("every", "echo", {}, restricted)).rejects.toThrow(
+      `does not name \`net:127.0.0.1:${port}\``,
+    );
+  } finally {
+    await servers.close();
+    child.kill("SIGKILL");
+  }
+}, 30_000);
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}
+
+test.each([
+  [{ command: ["npx", "x"], env: { A: "b" } }, undefined],
+  [{ url: "https://example.com/mcp", approve: true }, undefined],
+  [{}, "needs either `command` or `url`"],
+  [{ command: "npx x" }, '`command` must be a list with a program and its arguments: ["npx", "server"]'],
+  [{ url: "example.com" }, "`url` must be an http(s) URL"],
+  [{ url: "https://example.com", env: {} }, 'has the unknown field "env" (known: url, headers, approve)'],
+  [[], "must be an object"],
+])("settings %j: %s", (settings, problem) => {
+  expect(problemOfServer(settings)).toBe(problem);
+});
