@@ -614,6 +614,8 @@ export interface TaskDecl {
   readonly span: Span;
   readonly doc?: DocComment;
   readonly name: Identifier;
+  /** `finally task …`: runs when all other tasks have ended, however they ended. */
+  readonly isFinal?: true;
   readonly call: Expr;
   /** `for v in ["20", "22"]`: a matrix of tasks. */
   readonly each?: { readonly item: Identifier; readonly list: Expr };

@@ -25,7 +25,15 @@ export const GRAPH_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Words that begin a statement of a plan. */
-export const PLAN_WORDS: ReadonlySet<string> = new Set([...CHANNEL_WORDS, "task", "max", "order", "pool", "on"]);
+export const PLAN_WORDS: ReadonlySet<string> = new Set([
+  ...CHANNEL_WORDS,
+  "task",
+  "finally",
+  "max",
+  "order",
+  "pool",
+  "on",
+]);
 
 /** Words that begin a line of a test. */
 export const TEST_WORDS: ReadonlySet<string> = new Set(["given", "mock", "answer", "expect"]);

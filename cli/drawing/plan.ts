@@ -4,6 +4,9 @@ import { describeCall, expressionPrinter, type Drawing, type DrawnEdge, type Dra
 /** A plan as boxes and arrows: its tasks, an arrow from each dependency, and `start` before tasks without dependencies. */
 export function drawPlan(plan: PlanTable): Drawing {
   const expression = expressionPrinter(plan);
+  /** Tasks that only `finally` tasks come after. */
+  const ends = new Set(plan.tasks.keys());
+  for (const task of plan.tasks) if (task.finally !== true) for (const before of task.after) ends.delete(before);
   return {
     name: plan.name,
     nodes: [
@@ -18,6 +21,16 @@ export function drawPlan(plan: PlanTable): Drawing {
     ],
     edges: plan.tasks.flatMap((task) => {
       const when = task.condition === undefined ? "" : `when ${expression(task.condition)}`;
+      // A `finally` task comes after all others: the tasks at the ends of the plan stand for them.
+      if (task.finally === true) {
+        const last = task.after.filter((before) => ends.has(before) || plan.tasks[before]?.finally === true);
+        return last.map((before): DrawnEdge => ({
+          from: idOf(plan.tasks[before]?.name ?? ""),
+          to: idOf(task.name),
+          kind: "plain",
+          label: `finally ${when}`.trim(),
+        }));
+      }
       const from = task.after.length === 0 ? ["start"] : task.after.map((at) => idOf(plan.tasks[at]?.name ?? ""));
       return from.map((source, at): DrawnEdge => {
         const need = task.trigger === "mixed" ? (task.needs?.[at] ?? "all") : task.trigger;

@@ -69,6 +69,7 @@ function lowerTask(task: BoundTask, context: CallContext): TaskSpec {
     name,
     call: task.call.kind === "plan" ? lowerPlanCall(task.call, context) : lowerCall(task.call, name, context),
     ...(task.item === undefined ? {} : { item: task.item }),
+    ...(task.isFinal === true ? { finally: true } : {}),
     after: task.after,
     trigger: task.trigger,
     ...(task.needs === undefined ? {} : { needs: task.needs }),

@@ -102,7 +102,13 @@ const ASSERTION_WORDS: ReadonlySet<string> = new Set(["once", "eventually", "nev
 
 function layoutTask(task: Ast.TaskDecl, source: SourceView): Doc {
   return [
-    words("task", task.name.name, "=", layoutExpression(task.call, source)),
+    words(
+      ...(task.isFinal === true ? ["finally"] : []),
+      "task",
+      task.name.name,
+      "=",
+      layoutExpression(task.call, source),
+    ),
     layoutEach(task.each, source),
     task.after.length === 0 ? "" : [wrap(), words("after", dependencies(task))],
     task.condition === undefined ? "" : [wrap(), words("when", layoutExpression(task.condition, source))],

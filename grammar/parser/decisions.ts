@@ -69,6 +69,7 @@ const NAMES = [
   "outputOptional",
   "outputChannel",
   "fieldSet",
+  "finalTask",
   "after",
   "trigger",
   "triggerWord",

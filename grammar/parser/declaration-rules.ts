@@ -271,7 +271,9 @@ export abstract class DeclarationRules extends PolicyRules {
 
   protected readonly task = this.RULE("task", (): TaskDecl => {
     const doc = this.documentation();
-    const first = this.takeDeclarationWord("task", "node", "a step of a plan is a `task`; a `node` belongs in a graph");
+    const begin = this.LA(1);
+    const isFinal = this.maybe(D.finalTask, () => this.takeWord("finally")) !== undefined;
+    this.takeDeclarationWord("task", "node", "a step of a plan is a `task`; a `node` belongs in a graph");
     const name = this.name("a name for the task");
     this.takeEqual("the task's call");
     const call = this.rule(this.expression);
@@ -289,9 +291,10 @@ export abstract class DeclarationRules extends PolicyRules {
     const policies = this.maybe(D.policies, this.policyBlock) ?? [];
     return {
       kind: "Task",
-      span: this.spanFrom(first),
+      span: this.spanFrom(begin),
       ...doc,
       name,
+      ...(isFinal ? { isFinal } : undefined),
       call,
       ...(each === undefined ? undefined : { each }),
       ...dependencies,

@@ -90,6 +90,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
   outputOptional: [["Question"]],
   outputChannel: [["Colon"]],
   fieldSet: [["'set'"]],
+  finalTask: [["'finally'"]],
   matrix: [["'for'"]],
   after: [["'after'"]],
   trigger: [["'any'", "'done'", "'failed'"]],
@@ -262,7 +263,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
   ],
   planStatement: [
     ["'config'", "'input'", "'memory'", "'output'", "'state'"],
-    ["'task'"],
+    ["'finally'", "'task'"],
     ["'max'", "'on'", "'order'", "'pool'"],
   ],
 };

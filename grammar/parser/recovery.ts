@@ -95,6 +95,7 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
     if (first === "drop") return named && !is(source, index + 2, t.Arrow) && !startsEdgeClause(source, index + 1);
     return (first === "all" || first === "settled" || first === "any") && is(source, index + 1, t.LeftParen);
   }
+  if (first === "finally") return next === "task" && startsDeclaration(source, index + 1, body);
   if (first === "task") return named && is(source, index + 2, t.Equal);
   if (first === "order") return isPair && next === "file";
   if (first === "on") return isPair && next === "failure";

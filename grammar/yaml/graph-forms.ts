@@ -37,7 +37,7 @@ import {
   type Fields,
 } from "./form.ts";
 import { POLICY_FIELDS, policiesOf } from "./policy-forms.ts";
-import { amountForm, countForm } from "./small-forms.ts";
+import { amountForm, countForm, flagForm } from "./small-forms.ts";
 import { entrySpan, type YamlEntry } from "./yaml-tree.ts";
 
 export const typeForm = named(
@@ -210,6 +210,7 @@ const TASK_FIELDS = {
   "after any": optional(namesForm(), "Tasks of which one must be done before."),
   "after done": optional(namesForm(), "Tasks that must all have ended before, however they ended."),
   "after failed": optional(namesForm(), "Tasks that must all have ended before, one of them as failed."),
+  finally: optional(flagForm, "The task runs when all other tasks have ended, however they ended."),
   when: optional(expressionForm(), "The task is skipped where this does not hold."),
   into: intoField,
   ...POLICY_FIELDS,
@@ -224,12 +225,13 @@ const taskValueForm: Form<TaskValue> = named(
       const policies = policiesOf(read);
       const dependencies = dependenciesOf(read);
       if (call === undefined || dependencies === undefined || read.isBroken) return undefined;
-      const { doc, for: each, when: condition, into: output } = read.values;
+      const { doc, for: each, when: condition, into: output, finally: isFinal } = read.values;
       return {
         ...(doc === undefined ? {} : { doc }),
         call,
         ...(each === undefined ? {} : { each }),
         ...dependencies,
+        ...(isFinal === true ? { isFinal } : {}),
         ...(condition === undefined ? {} : { condition }),
         ...(output === undefined ? {} : { output }),
         policies,

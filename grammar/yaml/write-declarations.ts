@@ -46,6 +46,7 @@ export function taskValue(task: TaskDecl, writing: Writing): YamlValue {
     ...callEntries(task.call, writing),
     ...eachEntry(task.each, writing),
     ...afterEntries(task),
+    ...(task.isFinal === true ? [["finally", true] as const] : []),
     ...(task.condition === undefined ? [] : [["when", expressionValue(task.condition, writing.source)] as const]),
     ...outputEntry(task.output, writing),
     ...policyEntries(task.policies, writing),

@@ -64,7 +64,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
     waited: restored.waited,
     leftOut: [],
   });
-  const totals = totalsOf(end, shared.clock.now() - begin);
+  const totals = totalsOf(program.plan, end, shared.clock.now() - begin);
   const status = statusOf(end, cancellation.aborted);
   await saveLastCheckpoint(run, end, status, totals.outcome);
   if (exitCodeOf(status, totals.outcome) === 0) return run.output();

@@ -6,7 +6,7 @@ import type { PlanEventBody } from "./plan-events.ts";
 import type { PlanExecuteOptions, PlanTaskResult } from "./plan-options.ts";
 import type { PlanProgram, TaskCode } from "./plan-program.ts";
 import { createPlanScheduler, type PlanScheduler, type TaskEnd } from "./plan-scheduler.ts";
-import type { TaskIndex } from "../table/plan-table.ts";
+import type { TaskIndex, TaskSpec } from "../table/plan-table.ts";
 import { createPlanValues, type PlanValues } from "./plan-values.ts";
 import { claimOf, type RunLedger } from "./run-ledger.ts";
 import { digestOfCall, recordWrite, unseen, type TaskRecord } from "./task-record.ts";
@@ -143,15 +143,17 @@ class Drive {
     scheduler.prefer(waited);
     scheduler.begin();
 
-    const onDrain = (): void => this.#stop("interrupted");
-    const onCancel = (): void => this.#stop("interrupted");
+    const onDrain = (): void => this.#stop("interrupted", { finally: false });
+    // `on failure kill` interrupts the running tasks only.
+    const onCancel = (): void => this.#stop("interrupted", { finally: run.cancellation.aborted });
     run.cancellation.listen(onCancel);
     options.drain?.addEventListener("abort", onDrain, { once: true });
     const unlisten = ledger?.listen(() => this.#pumpSoon());
     return new Promise<DriveEnd>((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      if (options.drain?.aborted === true || run.cancellation.aborted) scheduler.cancelRest("interrupted");
+      if (run.cancellation.aborted) scheduler.cancelRest("interrupted", { finally: true });
+      else if (options.drain?.aborted === true) scheduler.cancelRest("interrupted");
       this.#pump();
     }).finally(() => {
       unlisten?.();
@@ -186,12 +188,15 @@ class Drive {
         : unseen(program.plan, task, record, (dependency) => this.#epochs.get(dependency));
     if (reasons.length > 0) emit({ type: "node_changed", node_id: this.#holder(task), changed: reasons });
     if (record === undefined || reasons.length > 0) return false;
+    // A `finally` task runs again after tasks that have run again, even if they have ended as before.
+    const { after, finally: isFinal } = program.plan.tasks[task] as TaskSpec;
+    if (isFinal === true && !after.every((before) => this.#kept.has(before))) return false;
     this.#keep(task, record);
     return true;
   }
 
-  #stop(reason: string): void {
-    this.#scheduler.cancelRest(reason);
+  #stop(reason: string, options: { readonly finally: boolean }): void {
+    this.#scheduler.cancelRest(reason, options);
     this.#pumpSoon();
   }
 
@@ -227,6 +232,8 @@ class Drive {
     this.#inFlight++;
     const { run } = this.#request;
     this.#started[task.index] = run.shared.clock.now();
+    // `on failure kill` has ended the other tasks. This one runs after them.
+    if (task.spec.finally === true) run.aborting = false;
     this.#work(task)
       .catch((error: unknown) => this.#giveUp(error))
       .finally(() => {
@@ -252,7 +259,7 @@ class Drive {
           run,
           values: this.#values,
           afterTask: options.afterTask,
-          drain: options.drain,
+          drain: task.spec.finally === true ? undefined : options.drain,
           onAttempt: (attempt) => {
             this.#attempts[task.index] = attempt.attempt;
             const error = attempt.error === undefined ? {} : { error: run.shared.redact(attempt.error) };
@@ -318,7 +325,7 @@ class Drive {
     const end: TaskEnd = { status: "failed", reason: run.shared.redact(reason) };
     this.#scheduler.settle(task.index, end);
     const { onFailure } = program.plan;
-    if (onFailure === "continue" || this.#whyCancelled !== "interrupted") return;
+    if (onFailure === "continue" || this.#whyCancelled !== "interrupted" || task.spec.finally === true) return;
     this.#whyCancelled = `stopped_by_failure:${task.spec.name}`;
     this.#scheduler.cancelRest(this.#whyCancelled);
     // Aborts the running tasks. The run itself continues to its end.

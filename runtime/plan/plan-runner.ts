@@ -246,7 +246,7 @@ async function executePlan(
         ? []
         : plan.tasks.flatMap(({ index }) => (selected.has(index) || restored.tasks.has(index) ? [] : [index])),
   });
-  const totals = totalsOf(end, clock.now() - begin);
+  const totals = totalsOf(plan.plan, end, clock.now() - begin);
   const isCancelled =
     cancellation.aborted || (options.drain?.aborted === true && end.tasks.some((task) => task.status === "cancelled"));
   const status = statusOf(end, isCancelled);

@@ -36,8 +36,11 @@ export interface PlanScheduler {
   settle(task: TaskIndex, end: TaskEnd): void;
   /** A waiting task has its answer: it runs again when a slot is free. */
   wake(task: TaskIndex): void;
-  /** Starts no further task; cancels every task that has not started, with this reason. */
-  cancelRest(reason: string): void;
+  /**
+   * Starts no further task; cancels every task that has not started, with this reason. `finally` tasks still start when the others
+   * have ended, unless they are cancelled too.
+   */
+  cancelRest(reason: string, options?: { readonly finally?: boolean }): void;
   status(task: TaskIndex): TaskStatus;
   reason(task: TaskIndex): string | null;
   readonly running: number;
@@ -93,6 +96,7 @@ class Scheduler implements PlanScheduler {
   #nextAlone: TaskIndex | undefined;
   #refused = { all: 0, waiting: 0 };
   #stopped = false;
+  readonly #hasFinal: boolean;
 
   constructor(plan: PlanTable, options: PlanSchedulerOptions) {
     const maxParallel = options.maxParallel ?? plan.maxParallel;
@@ -101,6 +105,7 @@ class Scheduler implements PlanScheduler {
     this.#plan = plan;
     this.#options = options;
     this.#maxParallel = maxParallel;
+    this.#hasFinal = plan.tasks.some((task) => task.finally === true);
     this.locks = createTaskLocks(plan, maxParallel);
     this.priorities = createPriorities(plan, this.locks, options.expected ?? (() => undefined));
     this.#preferred = new Uint8Array(count);
@@ -166,7 +171,7 @@ class Scheduler implements PlanScheduler {
     this.#refused = refused;
     // Nothing overtakes an `alone` task that has headed the queue (9.3), whatever becomes ready meanwhile.
     if (this.#nextAlone !== undefined && this.#running > 0) return started;
-    while (!this.#stopped && !this.#aloneRunning && this.#running < this.#maxParallel) {
+    while ((!this.#stopped || this.#hasFinal) && !this.#aloneRunning && this.#running < this.#maxParallel) {
       const task = this.#nextAlone ?? this.#ready.take();
       if (task === undefined) break;
       this.#nextAlone = undefined;
@@ -236,18 +241,23 @@ class Scheduler implements PlanScheduler {
     this.#ready.add(task);
   }
 
-  cancelRest(reason: string): void {
+  cancelRest(reason: string, options: { readonly finally?: boolean } = {}): void {
     this.#stopped = true;
     this.#states.stop();
     for (let task = 0; task < this.#plan.tasks.length; task++) {
       const status = this.#states.status(task);
       if (status !== "pending" && status !== "ready") continue;
+      if (options.finally !== true && this.#plan.tasks[task]?.finally === true) continue;
       this.#ready.forget(task);
       this.#states.transition(task, "cancelled", reason);
       this.#states.propagate(task);
       this.#options.withdraw?.(task);
     }
     this.#ready.clear();
+    for (const [task, spec] of this.#plan.tasks.entries()) {
+      const isReady = spec.finally === true && this.#states.status(task) === "ready";
+      if (isReady && this.#ready.gateOf(task) === -1) this.#ready.add(task);
+    }
     this.#nextAlone = undefined;
     this.#refused = { all: 0, waiting: 0 };
   }

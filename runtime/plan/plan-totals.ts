@@ -1,18 +1,21 @@
 import type { DriveEnd } from "./drive-plan.ts";
 import type { PlanTotals } from "./plan-events.ts";
 import { planOutcome, type PlanOutcome, type TaskStatus } from "./plan-scheduler.ts";
+import type { PlanTable } from "../table/plan-table.ts";
 import type { PlanRunStatus } from "./plan-options.ts";
 
 /** The totals of a run, and its outcome (9.8). */
-export function totalsOf(end: DriveEnd, milliseconds: number): PlanTotals {
+export function totalsOf(plan: PlanTable, end: DriveEnd, milliseconds: number): PlanTotals {
   const count = (status: TaskStatus): number => end.tasks.filter((task) => task.status === status).length;
   const done = count("done");
   const failed = count("failed");
   const blocked = count("blocked");
   const cancelled = count("cancelled");
+  // A plan of which only the `finally` tasks are done has done none of its work.
+  const work = end.tasks.filter(({ status }, task) => status === "done" && plan.tasks[task]?.finally !== true).length;
   const unfinished = cancelled + count("waiting") + count("pending") + count("ready");
   return {
-    outcome: outcomeOf({ done, failed, blocked, flaky: end.flaky, unfinished }),
+    outcome: outcomeOf({ done: work, failed, blocked, flaky: end.flaky, unfinished }),
     done,
     failed,
     blocked,

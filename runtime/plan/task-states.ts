@@ -29,7 +29,7 @@ export interface TaskStates {
    * Ends propagate through any number of tasks.
    */
   propagate(ended: TaskIndex): void;
-  /** From now on a task whose dependencies are done is cancelled instead of becoming ready. */
+  /** From now on a task whose dependencies are done is cancelled instead of becoming ready, unless it is a `finally` task. */
   stop(): void;
 }
 
@@ -103,7 +103,7 @@ export function createTaskStates(
     const spec = plan.tasks[task];
     if (spec === undefined) return false;
     if (isTriggered(task)) {
-      if (stopped) return end(task, "cancelled", "stopped");
+      if (stopped && spec.finally !== true) return end(task, "cancelled", "stopped");
       if (hooks.keeps?.(task) === true) return end(task, "done", "restored");
       transition(task, "ready");
       hooks.onReady(task);

@@ -77,6 +77,11 @@ export interface TaskSpec {
       };
   /** Of a matrix task: the variable and its value. */
   readonly item?: { readonly name: string; readonly value: Json };
+  /**
+   * The task starts when all tasks that are not `finally` have ended, however they ended; a failure, and a run that starts no further
+   * task, do not keep it from starting. `after` names all these tasks.
+   */
+  readonly finally?: true;
   readonly after: readonly TaskIndex[];
   readonly trigger: Trigger;
   /** Of a `mixed` trigger, by position in `after`. */

@@ -274,6 +274,7 @@ const TASK = record<TaskSpec>({
   name: TEXT,
   call: ANY_CALL,
   item: optional(record<NonNullable<TaskSpec["item"]>>({ name: TEXT, value: any() })),
+  finally: optional(YES),
   after: list(index("task")),
   trigger: oneOf("all", "any", "done", "failed", "mixed"),
   needs: optional(list(oneOf("all", "done", "failed"))),

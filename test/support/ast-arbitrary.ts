@@ -454,6 +454,7 @@ function tasks(): fc.Arbitrary<Ast.TaskDecl[]> {
       maybe("condition", anyExpression),
       maybe("output", output),
       documented,
+      maybe("isFinal", fc.constant(true)),
     );
   return uniqueNames(4).chain((all) => fc.tuple(...all.map(task)));
 }

@@ -143,7 +143,7 @@ function multiply(
       ...task,
       name,
       after: before,
-      ...(own === undefined ? {} : { needs }),
+      ...(own === undefined ? {} : { trigger: "mixed" as const, needs }),
       touches,
       alone,
       ...(pool === undefined ? {} : { pool }),

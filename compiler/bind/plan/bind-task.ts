@@ -98,6 +98,7 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
     declaration: task,
     ...(task.doc === undefined ? {} : { doc: task.doc.text }),
     call,
+    ...(task.isFinal === true ? { isFinal: true } : {}),
     trigger: task.trigger,
     ...(condition === undefined ? {} : { condition }),
     ...(output === undefined ? {} : { output }),

@@ -67,6 +67,7 @@ export interface BoundTask {
   readonly call: BoundTaskCall;
   /** Indexes into `tasks`, ascending. */
   readonly after: readonly number[];
+  readonly isFinal?: true;
   readonly trigger: Trigger;
   /** Of a `mixed` trigger, by position in `after`. */
   readonly needs?: readonly TaskNeed[];

@@ -6,6 +6,7 @@ import {
   selfDependency,
   unknownDependency,
 } from "../../../diagnostics/catalog/plans.ts";
+import { notSupported } from "../../../diagnostics/catalog/names.ts";
 import type { Label } from "../../../diagnostics/diagnostic.ts";
 import { suggest } from "../../../diagnostics/similar.ts";
 import type { Span } from "../../../diagnostics/source.ts";
@@ -18,6 +19,8 @@ export interface Dependencies {
   readonly after: readonly (readonly number[])[];
   /** By declared task: those that come after it. */
   readonly next: readonly (readonly number[])[];
+  /** By declared task. A `finally` task has a `mixed` trigger: it needs that all ordinary tasks have ended. */
+  readonly triggers: readonly Ast.TaskDecl["trigger"][];
   /** By declared task with a `mixed` trigger: what it waits for in each task that it comes after. */
   readonly needs: readonly (ReadonlyMap<number, Ast.TaskNeed> | undefined)[];
   /** By declared task: whether it runs only if another one has failed. */
@@ -55,11 +58,12 @@ export function resolveDependencies(
       } else if (index === undefined) {
         isPartial = true;
         reportUnknown(at, indexes, context);
-      } else found.push({ task: index, at, need: task.needs?.[position] ?? "all" });
+      } else found.push({ task: index, at, need: needAt(task, position) });
       seen.set(name, first ?? span);
     }
     return found;
   });
+  addFinalDependencies(tasks, resolved, context);
   const after = resolved.map((list) => list.map(({ task }) => task).sort((a, b) => a - b));
   const next: number[][] = tasks.map(() => []);
   for (const [index, list] of after.entries()) for (const before of list) next[before]?.push(index);
@@ -74,13 +78,42 @@ export function resolveDependencies(
     } else for (const cycle of cycles) reportCycle(cycle, tasks, context);
     isPartial = true;
   }
-  const needs = tasks.map(({ trigger }, task) =>
+  const triggers = tasks.map(({ trigger, isFinal }, task) =>
+    isFinal === true ? (resolved[task]?.length === 0 ? "all" : "mixed") : trigger,
+  );
+  const needs = triggers.map((trigger, task) =>
     trigger === "mixed" ? new Map(resolved[task]?.map((each) => [each.task, each.need])) : undefined,
   );
   const awaitsFailure = tasks.map(
     ({ trigger, needs: own }) => trigger === "failed" || own?.includes("failed") === true,
   );
-  return { after, next, needs, awaitsFailure, order, isPartial };
+  return { after, next, triggers, needs, awaitsFailure, order, isPartial };
+}
+
+/** A `finally` task comes after all tasks that are none, and starts when they have ended. */
+function addFinalDependencies(
+  tasks: readonly Ast.TaskDecl[],
+  resolved: readonly Dependency[][],
+  context: GraphContext,
+): void {
+  const ordinary = tasks.flatMap((task, index) => (task.isFinal === true ? [] : [index]));
+  for (const [index, list] of resolved.entries()) {
+    const task = tasks[index];
+    if (task?.isFinal !== true) continue;
+    if (task.trigger === "any") {
+      const help = "a `finally` task waits for all other tasks: leave `any` out, or name another `finally` task";
+      context.report(
+        notSupported(placeIn(context, task.name.span), { what: "`after any` of a `finally` task is", help }),
+      );
+    }
+    const named = new Set(list.map(({ task: before }) => before));
+    for (const before of ordinary) if (!named.has(before)) list.push({ task: before, at: task.name, need: "done" });
+  }
+}
+
+function needAt({ trigger, needs }: Ast.TaskDecl, position: number): Ast.TaskNeed {
+  if (trigger === "mixed") return needs?.[position] ?? "all";
+  return trigger === "any" ? "all" : trigger;
 }
 
 function reportUnknown(at: Ast.Identifier, indexes: ReadonlyMap<string, number>, context: GraphContext): void {

@@ -62,7 +62,7 @@ function spread(
   for (const task of dependencies.order) {
     const after = dependencies.after[task] ?? [];
     const left = (before: number): number => (surely[before] ?? 0) | bits(before);
-    switch (tasks[task]?.trigger) {
+    switch (dependencies.triggers[task]) {
       case "any":
         surely[task] = after.length === 0 ? 0 : after.reduce((all, before) => all & left(before), -1);
         break;
@@ -88,7 +88,8 @@ function spread(
 function unwrittenAtEnd({ tasks, writes, dependencies, channels }: TaskDataInput): ReadonlySet<string> {
   const skippable = new Uint8Array(tasks.length);
   for (const task of dependencies.order) {
-    const { trigger, condition } = tasks[task] ?? {};
+    const { condition } = tasks[task] ?? {};
+    const trigger = dependencies.triggers[task];
     const after = dependencies.after[task] ?? [];
     const isSkipped = (before: number): boolean => skippable[before] === 1;
     const follows =
