@@ -149,6 +149,12 @@ describe("the TextMate grammar", () => {
     expect(found ?? "").toBe(scope);
   });
 
+  it("reads the words of tasks as keywords", () => {
+    const task = "plan p {\n  finally task clean = f() after a, done b\n  task t = f() after failed a\n}";
+    expect(scopeOf(task, "finally task")).toBe(scopeOf("plan p {\n  task a = f()\n}", "task"));
+    expect(scopeOf(task, "after failed")).toBe(scopeOf(task, "after"));
+  });
+
   it("closes everything that it opens in a whole file, and marks nothing in it as wrong", () => {
     const tokens = tokenize(`${SHOWCASE}\nsecret LAST`);
     expect(tokens.at(-1)).toEqual(["LAST", "variable.other.constant.ngraph"]);
