@@ -1,11 +1,12 @@
 /** The common part of the plugins for bundlers and of the loader for Node: a graph file as a JavaScript module. */
 import { existsSync, readFileSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { compile } from "../compiler/compile.ts";
 import { emitMappedJavaScript } from "../compiler/emit/emit-typescript.ts";
 import { hasErrors, type Diagnostic } from "../diagnostics/diagnostic.ts";
 import { renderPretty } from "../diagnostics/render/pretty.ts";
 import { createNodeHost } from "./node-host.ts";
+import { generatedEntryPoint } from "./runtime-package.ts";
 
 /** The names of graph files. */
 export const GRAPH_FILE = /\.ngraph(?:\.ya?ml)?$/;
@@ -54,7 +55,11 @@ export function loadGraphModule(path: string): GraphModule {
   const result = compile(readFileSync(path, "utf8"), { path: shown, host: recording });
   const emitted = hasErrors(result.diagnostics)
     ? undefined
-    : emitMappedJavaScript(result, { outPath: `${shown}.js`, extensions: "as-written" });
+    : emitMappedJavaScript(result, {
+        outPath: `${shown}.js`,
+        extensions: "as-written",
+        runtime: generatedEntryPoint(dirname(path)),
+      });
   return {
     code: emitted?.code,
     map: emitted?.map === undefined ? undefined : JSON.stringify(emitted.map),

@@ -21,6 +21,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { bundleLibrary, entryPoints, pruneDeclarations, writeLicences } from "./bundle-library.mjs";
+import { assembleRuntimePackage } from "./runtime-package.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const packageJson = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -33,7 +34,10 @@ try {
   await import("./generate-table-validator.mjs");
   const library = onlyCli ? undefined : await buildLibrary(next);
   const program = await buildCli(join(next, "cli"));
-  if (library !== undefined) writeLicences(next, [...library, ...program]);
+  if (library !== undefined) {
+    writeLicences(next, [...library, ...program]);
+    assembleRuntimePackage(root, next, packageJson);
+  }
   const target = onlyCli ? "dist/cli" : "dist";
   swap(onlyCli ? join(next, "cli") : next, join(root, target));
   console.error(`built ${target} (${version})`);

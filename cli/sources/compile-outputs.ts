@@ -1,4 +1,5 @@
 import { basename, dirname, extname, join } from "node:path";
+import { generatedEntryPoint } from "../../api/runtime-package.ts";
 import type { CompileResult } from "../../compiler/compile.ts";
 import { CommandError } from "../process/command-error.ts";
 import { importExtensions } from "../types/import-extensions.ts";
@@ -33,17 +34,19 @@ export async function compileOutputs(
       plan.table === undefined ? plan : { ...plan, table: withKnownOrder(plan.table, result.path) },
     ),
   };
+  const runtime = generatedEntryPoint(dirname(module));
   switch (target) {
     case "ts": {
       const path = `${module}.ts`;
-      return [{ path, text: emitTypeScript(source, { outPath: path, extensions: importExtensions(dirname(path)) }) }];
+      const extensions = importExtensions(dirname(path));
+      return [{ path, text: emitTypeScript(source, { outPath: path, runtime, extensions }) }];
     }
     case "js": {
       const path = `${module}.js`;
       const types = `${module}.d.ts`;
       return [
-        { path, text: emitJavaScript(source, { outPath: path }) },
-        { path: types, text: emitDeclarations(source, { outPath: types }) },
+        { path, text: emitJavaScript(source, { outPath: path, runtime }) },
+        { path: types, text: emitDeclarations(source, { outPath: types, runtime }) },
       ];
     }
     case "json":
@@ -65,7 +68,7 @@ export async function typeOutputs(result: CompileResult): Promise<CompileOutput[
   const { emitMappedDeclarations } = await import("../../compiler/emit/emit-typescript.ts");
   const extension = extname(result.path);
   const path = `${result.path.slice(0, result.path.length - extension.length)}.d${extension}.ts`;
-  const { code, map } = emitMappedDeclarations(result, { outPath: path });
+  const { code, map } = emitMappedDeclarations(result, { outPath: path, runtime: generatedEntryPoint(dirname(path)) });
   if (map === undefined) return [{ path, text: code }];
   return [
     { path, text: `${code}//# sourceMappingURL=${encodeURIComponent(basename(path))}.map\n` },
