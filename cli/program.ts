@@ -11,6 +11,7 @@ import { graphCommand } from "./commands/graph.ts";
 import { historyCommand } from "./commands/history.ts";
 import { labelCommand } from "./commands/label.ts";
 import { logsCommand } from "./commands/logs.ts";
+import { mcpCommand } from "./commands/mcp.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { newCommand } from "./commands/new.ts";
 import { planCommand } from "./commands/plan.ts";
@@ -53,6 +54,7 @@ const COMMANDS = [
   convertCommand,
   graphCommand,
   planCommand,
+  mcpCommand,
   explainCommand,
   newCommand,
 ];

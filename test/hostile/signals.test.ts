@@ -97,6 +97,7 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   convert: ["pipe"],
   graph: ["pipe"],
   plan: ["pipe"],
+  mcp: ["pipe --store memory"],
 };
 
 /** The arguments with which a command opens a store. */
@@ -114,6 +115,7 @@ const STORED: Readonly<Record<string, string>> = {
   threads: "",
   prune: "t --keep-last 1",
   delete: "t",
+  mcp: "a.ngraph",
   doctor: "",
 };
 
@@ -121,6 +123,7 @@ const STORED: Readonly<Record<string, string>> = {
 const PRINTING: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(STORED).map(([name, args]) => [name, `${args} --store sqlite:none.db`])),
   run: "a.ngraph --store memory",
+  mcp: "a.ngraph --store memory < pipe",
   check: "a.ngraph",
   compile: "a.ngraph",
   types: "a.ngraph",

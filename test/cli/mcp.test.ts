@@ -1,0 +1,90 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { expect, onTestFinished, test } from "vitest";
+import { createProject, FLOW, HELLO, PROGRAM, type Project } from "./project.ts";
+
+const NODES = `export function double(n: number): number {
+  console.log("noise on standard output");
+  if (n < 0) throw new Error("negative");
+  return n * 2;
+}
+`;
+
+async function connect(project: Project, args: readonly string[]): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" });
+  onTestFinished(() => client.close());
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [PROGRAM, "mcp", ...args],
+      cwd: project.directory,
+      stderr: "ignore",
+    }),
+  );
+  return client;
+}
+
+test("serves graphs as tools, and continues and reads their runs", async () => {
+  const project = createProject({ "flow.ngraph": FLOW, "hello.ngraph": HELLO, "nodes.ts": NODES });
+  const client = await connect(project, ["flow.ngraph", "hello.ngraph"]);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name, description }) => [name, description])).toEqual([
+    ["flow", "Doubles a number and asks whether that is right."],
+    ["hello", "Runs the graph hello."],
+    ["resume", expect.any(String)],
+    ["state", expect.any(String)],
+  ]);
+  expect(tools[0]?.inputSchema).toEqual({
+    type: "object",
+    properties: { n: { type: "integer" } },
+    required: ["n"],
+    additionalProperties: false,
+  });
+  expect(tools[1]?.inputSchema.required).toEqual([]);
+
+  const call = async (name: string, args: Record<string, unknown>) => {
+    const result = await client.callTool({ name, arguments: args });
+    return { ...(result.structuredContent as Record<string, unknown>), failed: result.isError === true, raw: result };
+  };
+  expect(await call("hello", { name: "Ada" })).toMatchObject({ status: "completed", output: { text: "hello Ada" } });
+  const paused = await call("flow", { n: 4 });
+  expect(paused).toMatchObject({
+    status: "paused",
+    pauses: [{ node: "sure", kind: "interrupt", payload: { question: "Is 8 right?", choices: ["yes", "no"] } }],
+    failed: false,
+  });
+  const thread = (paused as { thread?: unknown }).thread;
+  expect(await call("state", { thread })).toMatchObject({ status: "paused", values: { twice: 8 } });
+  expect(await call("resume", { thread, answer: "maybe" })).toMatchObject({
+    failed: true,
+    raw: { content: [{ text: expect.stringContaining("maybe") }] },
+  });
+  expect(await call("resume", { thread, answer: "yes" })).toMatchObject({ status: "completed", output: { twice: 8 } });
+  expect(await call("flow", { n: -1 })).toMatchObject({
+    status: "failed",
+    failed: true,
+    error: { code: "NG_NODE_FAILED", message: expect.stringContaining("negative") },
+  });
+  expect(await call("flow", { n: "x" })).toMatchObject({ failed: true });
+  expect(await call("state", { thread: "none" })).toMatchObject({
+    failed: true,
+    raw: { content: [{ text: "there is no thread `none`" }] },
+  });
+  // The runs are stored, so the command line shows them.
+  expect(project.ngc(["threads"]).stdout).toContain(String(thread));
+});
+
+test("ends with 0 when standard input ends, and refuses graphs with one name", () => {
+  const project = createProject({
+    "a.ngraph": HELLO,
+    "b.ngraph": HELLO,
+    "c.ngraph": HELLO.replace("hello {", "state {"),
+  });
+  expect(project.ngc(["mcp", "a.ngraph", "--store", "memory"])).toMatchObject({ status: 0, stdout: "" });
+  const twice = project.ngc(["mcp", "a.ngraph", "b.ngraph"]);
+  expect(twice.status).toBe(64);
+  expect(twice.stderr).toContain("a.ngraph and b.ngraph both have a graph `hello`");
+  const reserved = project.ngc(["mcp", "c.ngraph", "--store", "memory"]);
+  expect(reserved.status).toBe(64);
+  expect(reserved.stderr).toContain("the graph `state` has the name of another tool");
+});
