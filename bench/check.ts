@@ -133,5 +133,44 @@ function bySize(): void {
   console.log(`| compile | ${perNode.map((each) => each.toFixed(0)).join(" | ")} | ${ratio.toFixed(2)} |`);
 }
 
+const STATEMENTS = 100_000;
+
+/** Large graphs of one shape each, with about 100,000 statements. */
+const SHAPES: Readonly<Record<string, () => string>> = {
+  "one chain": () => graphWith(STATEMENTS / 2, (at) => `node n${at}=1\n${at === 0 ? "start" : `n${at - 1}`}->n${at}\n`),
+  diamonds: () =>
+    graphWith(STATEMENTS / 7, (at) => {
+      const nodes = ["a", "b", "c", "d"].map((name) => `node ${name}${at}=1\n`).join("");
+      return `${nodes}${at === 0 ? "start" : `d${at - 1}`}->a${at}\na${at}->b${at},c${at}\nall(b${at},c${at})->d${at}\n`;
+    }),
+  loops: () =>
+    graphWith(STATEMENTS / 4, (at) => {
+      const next = `n${at}->n${at} when x<${at % 100}\nn${at}->n${at + 1} otherwise\n`;
+      return `${at === 0 ? "state x: int=0\nstart->n0\n" : ""}node n${at}=x+1 into x\n${at + 2 > STATEMENTS / 4 ? "" : next}`;
+    }),
+  "one hub": () =>
+    graphWith(STATEMENTS / 2, (at) => (at === 0 ? "node h=1\nstart->h\n" : `node n${at}=1\nh->n${at}\n`)),
+  "one target": () =>
+    graphWith(STATEMENTS / 2, (at) => (at === 0 ? "node z=1\n" : `node n${at}=1\nstart->n${at}\nn${at}->z\n`)),
+};
+
+function graphWith(count: number, part: (at: number) => string): string {
+  return `graph g {\nlimit steps none\n${Array.from({ length: count }, (_, at) => part(at)).join("")}}\n`;
+}
+
+/** The time that one compilation of each shape takes. */
+function byShape(): void {
+  console.log(`\n| compiler, ${STATEMENTS.toLocaleString("en")} statements | s |`);
+  console.log("|---|--:|");
+  for (const [name, make] of Object.entries(SHAPES)) {
+    const text = make();
+    const begin = process.cpuUsage();
+    compile(text, { path: "bench.ngraph", host: memoryHost({}) });
+    const { user, system } = process.cpuUsage(begin);
+    console.log(`| ${name} | ${((user + system) / 1e6).toFixed(1)} |`);
+  }
+}
+
 starts();
 bySize();
+byShape();

@@ -18,7 +18,7 @@ export const DIAGNOSTIC_CODES = {
   NG002: { name: "unterminated", severity: "error", title: "unterminated string, template or comment" },
   NG003: { name: "forbidden-character", severity: "error", title: "forbidden character, such as a control character" },
   NG004: { name: "nesting-too-deep", severity: "error", title: "nesting too deep (limit 64)" },
-  NG005: { name: "file-too-large", severity: "error", title: "file too large (4 MiB)" },
+  NG005: { name: "file-too-large", severity: "error", title: "file too large (4 MiB, or 10,000 declarations)" },
   NG006: { name: "bad-literal", severity: "error", title: "invalid number, duration or escape" },
   NG010: { name: "yaml-syntax", severity: "error", title: "invalid YAML syntax" },
   NG011: { name: "unknown-key", severity: "error", title: "unknown key" },

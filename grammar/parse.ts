@@ -1,11 +1,11 @@
 /** Reads the text spelling: from `.ngraph` text, or a fragment of it inside YAML, to the syntax tree. */
-import { fileTooLarge } from "../diagnostics/catalog/syntax.ts";
+import { fileTooLarge, tooManyDeclarations } from "../diagnostics/catalog/syntax.ts";
 import { sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
 import { SourceFile, type Span } from "../diagnostics/source.ts";
 import type { BrokenExpr, BrokenType, Comment, File, Item } from "./ast.ts";
 import type { Fragments } from "./fragments.ts";
 import { endOf, readTokens, reportSemicolons, type Tokens } from "./lexer/read-tokens.ts";
-import { LARGEST_FILE } from "./limits.ts";
+import { LARGEST_FILE, MOST_DECLARATIONS } from "./limits.ts";
 import { NgraphParser } from "./parser/file-rules.ts";
 import { newReading, report, spanAt, type Reading } from "./reading.ts";
 
@@ -33,6 +33,11 @@ export function parse(
   }
   const tokens = readTokens(reading);
   const { value: items, docs } = run(reading, tokens, (p): Item[] => p.file());
+  const excess = items[MOST_DECLARATIONS];
+  if (excess !== undefined) {
+    report(reading, tooManyDeclarations({ file: source, span: excess.span }, MOST_DECLARATIONS));
+    return { file, diagnostics: sortDiagnostics(reading.diagnostics) };
+  }
   return {
     file: { ...file, items, comments: allComments(reading, tokens, docs) },
     diagnostics: sortDiagnostics(reading.diagnostics),

@@ -132,6 +132,14 @@ export function fileTooLarge(place: Place, bytes: number, limit: number): Diagno
   });
 }
 
+/** NG005: the file has more declarations than the limit. */
+export function tooManyDeclarations(place: Place, limit: number): Diagnostic {
+  return diagnostic("NG005", place, `this file has more than ${limit} declarations`, {
+    label: "the file is not checked",
+    help: "split it into several files and import what they share",
+  });
+}
+
 /** NG006: an invalid number, duration or escape. */
 export function badLiteral(
   place: Place,

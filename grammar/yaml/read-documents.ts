@@ -3,7 +3,7 @@
  * duplicate keys, aliases.
  */
 import { Composer, isAlias, isMap, isPair, isScalar, isSeq, Parser, type CST, type Document } from "yaml";
-import { fileTooLarge, forbiddenCharacter, tooDeep } from "../../diagnostics/catalog/syntax.ts";
+import { fileTooLarge, forbiddenCharacter, tooDeep, tooManyDeclarations } from "../../diagnostics/catalog/syntax.ts";
 import {
   aliasBound,
   duplicateKey,
@@ -14,7 +14,7 @@ import {
 } from "../../diagnostics/catalog/yaml.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import { shorten } from "../lexer/read-tokens.ts";
-import { LARGEST_FILE } from "../limits.ts";
+import { LARGEST_FILE, MOST_DECLARATIONS } from "../limits.ts";
 import { report, type Reading } from "../reading.ts";
 import { nestingOf } from "./nesting.ts";
 import { syntaxHelp } from "./syntax-help.ts";
@@ -67,9 +67,17 @@ export function readDocuments(reading: Reading): YamlDocument[] {
   const budget = { aliased: 0 };
   const documents: YamlDocument[] = [];
   for (const document of composer.compose(tokens, false, text.length)) {
+    if (documents.length >= MOST_DECLARATIONS) {
+      report(reading, tooManyDeclarations(placeOf(reading, startOf(document)), MOST_DECLARATIONS));
+      return [];
+    }
     documents.push(readDocument(reading, document, budget));
   }
   return documents;
+}
+
+function startOf({ range: [start] }: Document.Parsed): Span {
+  return { start, end: start };
 }
 
 function placeOf(reading: Reading, span: Span) {

@@ -355,6 +355,15 @@ describe("NG005: large files", () => {
     expect(file.items).toEqual([]);
   });
 
+  it("does not check a file beyond 10,000 declarations", () => {
+    const types = (count: number): string => Array.from({ length: count }, (_, i) => `type T${i} = int\n`).join("");
+    expect(parse(types(10_000)).diagnostics).toEqual([]);
+    const { file, diagnostics } = parse(types(10_001));
+    const message = "this file has more than 10000 declarations";
+    expect(diagnostics).toMatchObject([{ code: "NG005", message }]);
+    expect(file.items).toEqual([]);
+  });
+
   it("counts bytes, not characters", () => {
     expect(found(`// ${"é".repeat(2 * 1024 * 1024)}`)[0]).toMatch(/^NG005/);
     expect(found(`// ${"e".repeat(2 * 1024 * 1024)}`)).toEqual([]);

@@ -146,6 +146,10 @@ const BODIES: Readonly<Record<string, string>> = {
 const NAMES = 10_000;
 
 const SOURCES: Readonly<Record<string, string>> = {
+  "60,000 graphs": times(60_000, (i) => `graph g${i} {\n  node n = 1\n  start -> n\n}\n`),
+  "many diamonds": `graph g {\n${times(3000, (i) => ` node a${i} = 1\n node b${i} = 1\n node c${i} = 1\n node d${i} = 1\n a${i} -> b${i}, c${i}\n all(b${i}, c${i}) -> d${i}\n${i === 0 ? "" : ` d${i - 1} -> a${i}\n`}`)} start -> a0\n}\n`,
+  "many loops": `graph g {\n state s: int = 0\n${times(5000, (i) => ` node n${i} = s + 1 into s\n n${i} -> n${i} when s < ${i % 100}\n n${i} -> ${i === 4999 ? "end" : `n${i + 1}`} otherwise\n`)} start -> n0\n}\n`,
+  "many sources of one node": `graph g {\n node z = 1\n${times(20_000, (i) => ` node n${i} = 1\n n${i} -> z\n`)} start -> ${times(20_000, (i) => `n${i}`, ", ")}\n}\n`,
   "many conditions on one channel": `graph g {\n  input c: int\n  node h = 1\n${times(NAMES, (i) => `  node n${i} = 1\n`)}  start -> h\n${times(NAMES, (i) => `  h -> n${i} when c == ${i}\n`)}}\n`,
   "many overlapping conditions": `graph g {\n  input c: int\n  node h = 1\n${times(1000, (i) => `  node n${i} = 1\n`)}  start -> h\n${times(1000, (i) => `  h -> n${i} when c >= ${i}\n`)}}\n`,
   "many edges of one node": `graph g {\n  node h = 1\n${times(20_000, (i) => `  node n${i} = 1\n`)}  start -> h\n${times(20_000, (i) => `  h -> n${i}\n`)}}\n`,

@@ -263,6 +263,11 @@ describe("limits of the text", () => {
     expect(diagnostics.map(({ code }) => code)).toEqual(["NG005"]);
     expect(file.items).toEqual([]);
   });
+  test("NG005: 10,000 documents are the most", () => {
+    const { file, diagnostics } = parseYaml("---\ngraph: g\n".repeat(10_001));
+    expect(diagnostics.map(({ code }) => code)).toEqual(["NG005"]);
+    expect(file.items).toEqual([]);
+  });
   test("NG006: whole numbers are exact", () => {
     const { diagnostic, expected } = first("test: t\nfor: g\ngiven: { a: «12345678901234567890» }");
     expect(diagnostic?.code).toBe("NG006");
