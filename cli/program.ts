@@ -21,6 +21,7 @@ import { rollbackCommand } from "./commands/rollback.ts";
 import { runCommand } from "./commands/run.ts";
 import { signalCommand } from "./commands/signal.ts";
 import { showCommand } from "./commands/show.ts";
+import { testCommand } from "./commands/test.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { typesCommand } from "./commands/types.ts";
 import { updateCommand } from "./commands/update.ts";
@@ -50,6 +51,7 @@ const COMMANDS = [
   pruneCommand,
   deleteCommand,
   doctorCommand,
+  testCommand,
   fmtCommand,
   convertCommand,
   graphCommand,
@@ -84,7 +86,7 @@ export function createProgram(finish: (code: ExitCode) => void): Command {
     "after",
     `
 Exit codes:
-  0 done, valid   1 the run failed, a file is stale   2 the graph is invalid   3 the run waits for an answer
+  0 done, valid   1 the run or a test failed, a file is stale   2 the graph is invalid   3 the run waits for an answer
   64 wrong usage, unreadable input   70 a bug in this program   130 interrupted`,
   );
   return program;

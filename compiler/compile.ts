@@ -12,6 +12,7 @@ import type { ValueType } from "../runtime/table/value-type.ts";
 import { buildProjectControl, resolveProject, typeProject, type BoundProject } from "./bind/bind-project.ts";
 import { compareWithBaseline, type Baseline } from "./baseline/compare-with-baseline.ts";
 import type { Feature } from "./bind/features.ts";
+import type { BoundTest } from "./bind/bind-tests.ts";
 import type { BoundGraph } from "./bind/bound-graph.ts";
 import type { BoundPlan } from "./bind/plan/bound-plan.ts";
 import type { Proof, Verdict } from "./checks/check-graph.ts";
@@ -79,6 +80,8 @@ export interface CompileResult {
   readonly graphs: readonly CompiledGraph[];
   /** The plans of the file in source order, those with errors included. */
   readonly plans: readonly CompiledPlan[];
+  /** The tests of the file in source order. */
+  readonly tests: readonly BoundTest[];
   /** The types that the file declares, in source order. */
   readonly types: readonly {
     readonly name: string;
@@ -136,6 +139,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
     suppressed,
     graphs,
     plans,
+    tests: project.tests,
     types: declaredTypes(project),
     namedTypes: project.types,
     importedTypes: project.importedTypes,

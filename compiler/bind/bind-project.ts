@@ -12,6 +12,7 @@ import type { LoadedFile, LoadedProject } from "../load/load-project.ts";
 import type { ImportedType, ReadTypes } from "../modules/read-type.ts";
 import type { TypeTable } from "../types/type-table.ts";
 import { bindGraph } from "./bind-graph.ts";
+import { bindTests, type BoundTest, type FindGraph } from "./bind-tests.ts";
 import type { BoundGraph } from "./bound-graph.ts";
 import { orderCalls } from "./call-order.ts";
 import { declareTypes, nameTypes } from "./declare-types.ts";
@@ -38,6 +39,8 @@ export interface BoundProject {
   readonly plans: readonly BoundPlan[];
   /** All plans that were bound, called ones before their callers. */
   readonly allPlans: readonly BoundPlan[];
+  /** The tests of the entry file, in source order. Tests of graphs with errors are not bound. */
+  readonly tests: readonly BoundTest[];
   /** By graph: the names of its file. */
   readonly scopes: ReadonlyMap<BoundGraph, FileScope>;
   /** Each file after those that it imports; the entry file is the last. */
@@ -119,6 +122,12 @@ export function typeProject(
   const { loaded, features, scope, units, bound, report } = resolved;
   const { graphs, plans } = bound;
   const scopes = new Map<BoundGraph, FileScope>();
+  const resolvedGraphs = new Map<Ast.GraphDecl, ResolvedGraph>();
+  const findGraph: FindGraph = (declaration) => {
+    const bound = graphs.get(declaration);
+    const resolvedGraph = resolvedGraphs.get(declaration);
+    return bound === undefined || resolvedGraph === undefined ? undefined : { resolved: resolvedGraph, bound };
+  };
   for (const unit of units) {
     if (!isGraph(unit)) {
       if (features.has("plan")) plans.set(unit.unit.declaration, bindPlan(unit.unit, unit.options));
@@ -126,10 +135,13 @@ export function typeProject(
     }
     const graph = bindGraph(unit, control.get(unit) ?? buildControl(unit));
     graphs.set(graph.declaration, graph);
+    resolvedGraphs.set(graph.declaration, unit);
     scopes.set(graph, unit.unit.scope);
   }
   reportUnsupported(loaded.entry, features, report);
+  const tests = features.has("test") ? bindTests(testsOf(loaded.entry), scope, findGraph, report) : [];
   return {
+    tests,
     graphs: scope.graphs.flatMap((unit) => graphs.get(unit.declaration) ?? []),
     allGraphs: [...graphs.values()],
     plans: scope.plans.flatMap((unit) => plans.get(unit.declaration) ?? []),
@@ -203,6 +215,10 @@ function hasErrorWithin({ declaration, scope }: CallableUnit): boolean {
     else high = middle;
   }
   return (errors[low] ?? Infinity) <= end;
+}
+
+function testsOf({ syntax }: LoadedFile): readonly Ast.TestDecl[] {
+  return syntax.items.flatMap((item) => (item.kind === "Test" ? [item] : []));
 }
 
 /** NG117 for declarations that `features.ts` does not list. */

@@ -11,4 +11,4 @@ export type Feature =
 export type Features = ReadonlySet<Feature>;
 
 /** The features that this version has. */
-export const FEATURES: Features = new Set<Feature>(["plan"]);
+export const FEATURES: Features = new Set<Feature>(["plan", "test"]);

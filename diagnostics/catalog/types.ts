@@ -106,6 +106,14 @@ export function notConstant(place: Place, channel: string): Diagnostic {
   });
 }
 
+/** NG408: a value of a test has to be computed. */
+export function computedTestValue(place: Place, target: string): Diagnostic {
+  return diagnostic("NG408", place, `${target} is not a constant`, {
+    label: "has to be computed",
+    help: "write a literal, a list or a record of literals",
+  });
+}
+
 /** NG408: a reducer does not fit the type of the channel. */
 export function reducerMismatch(
   place: Place,

@@ -10,6 +10,7 @@ import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { isFull, sample } from "../support/depth.ts";
 
 const GRAPH = "graph g {\n  input x: int = 1\n  output o: int\n  node n = 1 into o\n  start -> n\n}\n";
+const TESTED = `${GRAPH}test "it runs" for g {\n  expect o == 1\n}\n`;
 const SLOW_NODE = 'console.error("READY");\nexport const f = () => new Promise(() => setInterval(() => {}, 1000));\n';
 const USES_F = 'import { f } from "./nodes.ts"\ngraph g {\n  output o: json\n  node n = f() into o\n  start -> n\n}\n';
 const PLAN = `plan p {\n  max parallel 3\n${Array.from({ length: 60 }, (_, i) => `  task t${i} = shell("true")${i < 8 ? "" : ` after t${(i * 5) % 8}`} { estimate ${((i * 7) % 13) + 1}m }\n`).join("")}}\n`;
@@ -127,6 +128,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   check: "a.ngraph",
   compile: "a.ngraph",
   types: "a.ngraph",
+  test: "t.ngraph",
   fmt: "b.ngraph",
   convert: "a.ngraph",
   graph: "a.ngraph",
@@ -138,7 +140,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   doctor: "",
 };
 
-const FILES = { "a.ngraph": GRAPH, "b.ngraph": GRAPH.replaceAll("\n  ", " "), "p.ngraph": PLAN };
+const FILES = { "a.ngraph": GRAPH, "b.ngraph": GRAPH.replaceAll("\n  ", " "), "p.ngraph": PLAN, "t.ngraph": TESTED };
 
 /** Each command while it reads a pipe, waits for a store, and writes to a pipe that is full. */
 function phasesOf(postgres: number): readonly Phase[] {

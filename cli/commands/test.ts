@@ -1,0 +1,61 @@
+import { hasErrors } from "../../diagnostics/diagnostic.ts";
+import { diagnosticsDocument } from "../documents/check-document.ts";
+import { printDiagnostics, uniqueDiagnostics } from "../output/print-diagnostics.ts";
+import { CommandError } from "../process/command-error.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { parseChoice } from "../run/parse-values.ts";
+import { compileSource } from "../sources/compile-source.ts";
+import { findSources } from "../sources/source-files.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { printResults, resultsDocument, TEST_FORMATS, type TestFormat } from "../testing/report-tests.ts";
+
+interface TestOptions {
+  readonly filter?: string;
+  readonly format?: TestFormat;
+}
+
+export const testCommand = defineCommand<TestOptions>({
+  usage: "test <path...>",
+  summary: "run the `test` blocks of graphs, without network and with a simulated clock",
+  configure: (command) => {
+    command
+      .option("--filter <text>", "run only the tests whose title contains this text")
+      .option("--format <format>", `${TEST_FORMATS.join(", ")} (default text)`, (text) =>
+        parseChoice("--format", TEST_FORMATS, text),
+      );
+  },
+  examples: [
+    "ngc test support.ngraph",
+    "ngc test graphs/ --filter refund",
+    "ngc test graphs/ --format junit > results.xml",
+  ],
+  run: async (paths, { filter, format = "text" }, output) => {
+    const compiled = [];
+    for (const path of findSources(paths)) compiled.push(await compileSource(path));
+    const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
+    printDiagnostics(
+      diagnostics.filter(({ severity }) => severity === "error"),
+      {},
+      output,
+    );
+    if (hasErrors(diagnostics)) {
+      if (output.json) output.document(await diagnosticsDocument(compiled));
+      return EXIT.invalid;
+    }
+    const { runTest } = await import("../testing/run-test.ts");
+    const running = compiled.flatMap(({ tests, graphs }) =>
+      tests.flatMap((test) => {
+        if (filter !== undefined && !test.title.includes(filter)) return [];
+        const table = graphs.find(({ bound }) => bound === test.graph)?.table;
+        return table === undefined ? [] : [runTest(test, table)];
+      }),
+    );
+    if (running.length === 0 && filter !== undefined) {
+      throw new CommandError(`no test has a title that contains \`${filter}\``);
+    }
+    const results = await Promise.all(running);
+    output.document(resultsDocument(results));
+    printResults(results, format, output);
+    return results.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
+  },
+});

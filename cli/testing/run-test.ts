@@ -1,0 +1,259 @@
+/** Runs a `test` block on the engine: memory store, simulated clock, mocked nodes. */
+import type { BoundTest, TestExpectation } from "../../compiler/bind/bind-tests.ts";
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
+import type { Bindings, ImportedFunction, RunResult } from "../../runtime/interface/engine-options.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import type { Json, JsonObject } from "../../runtime/value/json.ts";
+import { bindFunctions, unrunnableBindings } from "../sources/bind-functions.ts";
+import { SimulatedClock } from "./simulated-clock.ts";
+
+export interface TestResult {
+  readonly title: string;
+  readonly graph: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly ok: boolean;
+  /** How the run ended; `null` if it could not start. */
+  readonly status: string | null;
+  /** The nodes of each step. */
+  readonly steps: readonly (readonly string[])[];
+  readonly failures: readonly TestFailure[];
+}
+
+export interface TestFailure {
+  readonly message: string;
+  /** Of the statement that is not satisfied. */
+  readonly line: number;
+  readonly column: number;
+  /** The details of a text output, one line each. */
+  readonly details: readonly string[];
+}
+
+/** Pauses of one test. A graph that pauses more often is stopped. */
+const MAX_RESUMES = 1000;
+const MAX_SHOWN = 200;
+
+/** Runs a test. Never throws for a failure of the graph: it is a failure of the test. */
+export async function runTest(test: BoundTest, table: Table): Promise<TestResult> {
+  const { graph, declaration } = test;
+  const at = (offset: number): { line: number; column: number } => graph.file.position(offset);
+  const base = { title: test.title, graph: graph.name, file: graph.file.path, ...at(declaration.span.start) };
+  let ran: { readonly result: RunResult; readonly steps: readonly (readonly string[])[] };
+  try {
+    ran = await runToEnd(test, table);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const failure = { message: `the run did not start: ${message}`, ...at(declaration.title.span.start), details: [] };
+    return { ...base, ok: false, status: null, steps: [], failures: [failure] };
+  }
+  const { result, steps } = ran;
+  const { compileExpression } = await import("../../runtime/expression/compile-expression.ts");
+  const failures: TestFailure[] = [];
+  const fail = (span: { readonly start: number }, message: string, details: readonly string[] = []): void =>
+    void failures.push({ message, ...at(span.start), details });
+  const ended = `the run ${endOf(result)}`;
+  const expectsStatus = test.expectations.some(({ kind }) => kind === "status");
+  if (!expectsStatus && result.status !== "completed") fail(declaration.title.span, ended, waitsOf(result));
+  for (const expectation of test.expectations) {
+    switch (expectation.kind) {
+      case "status":
+        if (result.status !== expectation.status) {
+          fail(expectation.span, `expected status ${expectation.status}, and ${ended}`, waitsOf(result));
+        }
+        break;
+      case "ran": {
+        const details = comparePaths(expectation.steps, steps);
+        if (details !== undefined) fail(expectation.span, "the run took another path", details);
+        break;
+      }
+      case "condition": {
+        const problem = checkCondition(expectation, test, result.state, compileExpression);
+        if (problem !== undefined) fail(expectation.span, problem.message, problem.details);
+        break;
+      }
+    }
+  }
+  return { ...base, ok: failures.length === 0, status: result.status, steps, failures };
+}
+
+async function runToEnd(
+  test: BoundTest,
+  table: Table,
+): Promise<{ readonly result: RunResult; readonly steps: readonly (readonly string[])[] }> {
+  const [{ createEngine }, { MemoryStore }] = await Promise.all([
+    import("../../runtime/index.ts"),
+    import("../../runtime/stores/memory.ts"),
+  ]);
+  let calls = 0;
+  const bindings = await bindingsOf(test, table, (change) => {
+    calls += change;
+  });
+  const clock = new SimulatedClock(() => calls > 0);
+  const engine = createEngine(table, {
+    ...bindings,
+    builtins: await testBuiltins(),
+    store: new MemoryStore(),
+    // Tests read no secrets of the environment.
+    secrets: (name) => `value of ${name} in tests`,
+    clock,
+    random: () => 0.5,
+    wake: false,
+    mocks: mocksOf(test),
+  });
+  const configNames = new Set(table.channels.flatMap(({ name, role }) => (role === "config" ? [name] : [])));
+  const part = (isConfig: boolean): JsonObject =>
+    Object.fromEntries(Object.entries(test.given).filter(([name]) => configNames.has(name) === isConfig));
+  const thread = "test";
+  let result = await engine.run(part(false), { thread, config: part(true) });
+  const steps = [...result.steps];
+  const used = new Map<string, number>();
+  for (let resumes = 0; result.status === "paused" && resumes < MAX_RESUMES; resumes++) {
+    const answers: Record<string, Json> = {};
+    for (const pause of result.pauses) {
+      const values = pause.namespace.length === 0 ? test.answers.get(pause.node) : undefined;
+      const count = used.get(pause.node) ?? 0;
+      const value = values?.[count];
+      if (value === undefined) continue;
+      used.set(pause.node, count + 1);
+      answers[pause.id] = value;
+    }
+    const due = result.pauses.flatMap((pause) => pause.due ?? []);
+    if (Object.keys(answers).length === 0) {
+      if (due.length === 0) break;
+      clock.advanceTo(Math.min(...due));
+    }
+    result = await engine.resume(thread, { answers });
+    steps.push(...result.steps);
+  }
+  return { result, steps };
+}
+
+function mocksOf({ mocks }: BoundTest): Record<string, () => Json> {
+  return Object.fromEntries(
+    [...mocks].map(([node, mock]) => {
+      let call = 0;
+      return [
+        node,
+        () => {
+          if ("fails" in mock) throw Object.assign(new Error(mock.fails), { retryable: false });
+          // The last value is returned again.
+          return mock.results[Math.min(call++, mock.results.length - 1)] ?? null;
+        },
+      ];
+    }),
+  );
+}
+
+/** The built-in nodes without effects on other systems. All others fail, so that a test needs mocks for them. */
+async function testBuiltins(): Promise<Readonly<Record<string, BuiltinNode>>> {
+  const { builtinNodes } = await import("../../stdlib/builtin-nodes.ts");
+  const refuse = (name: string): BuiltinNode => {
+    return () => {
+      const message = `a test does not run \`${name}\`: add \`mock NODE = …\` for the node that calls it`;
+      throw Object.assign(new Error(message), { retryable: false });
+    };
+  };
+  const refused = ["llm", "tool", "http", "shell"].map((name) => [name, refuse(name)] as const);
+  return { ...builtinNodes, ...Object.fromEntries(refused), print: () => null };
+}
+
+/** Bindings that load only the modules of functions that the test calls. */
+async function bindingsOf({ mocks }: BoundTest, table: Table, count: (change: number) => void): Promise<Bindings> {
+  const nodes = table.nodes.filter(({ name }) => !mocks.has(name));
+  const functions = new Set<number>();
+  const graphs = new Set<number>();
+  const collect = (_key: string, value: unknown): unknown => {
+    if (typeof value === "object" && value !== null) {
+      const { function: called, graph } = value as { readonly function?: unknown; readonly graph?: unknown };
+      if (typeof called === "number") functions.add(called);
+      if (typeof graph === "number") graphs.add(graph);
+    }
+    return value;
+  };
+  JSON.stringify([nodes, table.expressions, table.channels], collect);
+  const needed = {
+    ...table,
+    functions: table.functions.filter((_, index) => functions.has(index)),
+    graphs: table.graphs.filter((_, index) => graphs.has(index)),
+  };
+  const none = unrunnableBindings(table);
+  const { bindings } = await bindFunctions(needed, undefined);
+  const counted = (each: Bindings): Bindings => ({
+    functions: Object.fromEntries(
+      Object.entries(each.functions ?? {}).map(([name, body]) => [name, countCalls(body, count)]),
+    ),
+    graphs: Object.fromEntries(Object.entries(each.graphs ?? {}).map(([name, graph]) => [name, counted(graph)])),
+  });
+  const loaded = counted(bindings);
+  return {
+    functions: { ...none.functions, ...loaded.functions },
+    graphs: { ...none.graphs, ...loaded.graphs },
+  };
+}
+
+/** Reports to `count` how many calls of a function are in progress. */
+function countCalls(body: ImportedFunction, count: (change: number) => void): ImportedFunction {
+  return (...args: never[]): unknown => {
+    const result = body(...args);
+    if (!(result instanceof Promise)) return result;
+    count(1);
+    return result.finally(() => count(-1));
+  };
+}
+
+function endOf({ status, error }: RunResult): string {
+  const why = error === null ? "" : `: ${error.message}`;
+  return status === "failed" ? `failed${why}` : `ended with status ${status}${why}`;
+}
+
+/** What a paused run waits for. */
+function waitsOf({ pauses }: RunResult): string[] {
+  return pauses.map(({ node, kind }) =>
+    kind === "interrupt"
+      ? `\`${node}\` waits for an answer: add \`answer ${node} = …\``
+      : `\`${node}\` waits (${kind})`,
+  );
+}
+
+/** The expected path beside the path of the run, and their first difference; `undefined` if they are equal. */
+function comparePaths(
+  expected: readonly (readonly string[])[],
+  actual: readonly (readonly string[])[],
+): string[] | undefined {
+  const text = (step: readonly string[] | undefined): string =>
+    step === undefined ? "nothing" : step.length === 1 ? (step[0] ?? "") : `[${step.join(", ")}]`;
+  const key = (step: readonly string[] | undefined): string => (step === undefined ? "" : step.toSorted().join(" "));
+  const length = Math.max(expected.length, actual.length);
+  for (let step = 0; step < length; step++) {
+    if (key(expected[step]) === key(actual[step])) continue;
+    const path = (steps: readonly (readonly string[])[]): string => steps.map(text).join(" → ") || "nothing";
+    return [
+      `expected  ${path(expected)}`,
+      `ran       ${path(actual)}`,
+      `first difference in step ${step}: expected ${text(expected[step])}, ran ${text(actual[step])}`,
+    ];
+  }
+  return undefined;
+}
+
+function checkCondition(
+  { condition, span, reads }: TestExpectation & { readonly kind: "condition" },
+  { graph }: BoundTest,
+  state: JsonObject,
+  compileExpression: typeof import("../../runtime/expression/compile-expression.ts").compileExpression,
+): { readonly message: string; readonly details: readonly string[] } | undefined {
+  const values = graph.channels.map(({ name }) => state[name] ?? null);
+  const text = graph.file.text.slice(span.start, span.end);
+  const details = reads.map((name) => `${name} is ${shorten(JSON.stringify(state[name] ?? null))}`);
+  try {
+    if (compileExpression(condition)({ state: values }) === true) return undefined;
+    return { message: `not satisfied: ${text}`, details };
+  } catch (error) {
+    return { message: `${text} has no value: ${error instanceof Error ? error.message : String(error)}`, details };
+  }
+}
+
+function shorten(text: string): string {
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+}

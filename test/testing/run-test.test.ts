@@ -1,0 +1,163 @@
+/** `test` blocks: binding, and runs on the engine with mocks, answers and a simulated clock. */
+import { describe, expect, it } from "vitest";
+import { compile } from "../../compiler/compile.ts";
+import { printResults, resultsDocument } from "../../cli/testing/report-tests.ts";
+import { runTest, type TestResult } from "../../cli/testing/run-test.ts";
+import type { Output } from "../../cli/output/output.ts";
+
+const GRAPH = `
+graph support {
+  input  ticket: string
+  input  rounds_max: int = 3
+  output reply: string
+  state  score: float = 0
+  state  notes: string[] = [] reduce append
+  state  verdict: "send" | "again"
+
+  node search = shell("search") into { stdout: found }  { timeout 5s }
+  state found: string
+  node draft  = llm(prompt: ticket) into { reply, score }
+  node note   = [reply ?? ""] into notes
+  node rest   = sleep(2h)
+  node review = ask("Send this?") into verdict
+  node rescue = "sorry" into reply
+
+  start -> search -> draft
+  search -> rescue on error
+  draft -> note
+  note -> draft when score < 0.8 && len(notes) < rounds_max
+  note -> rest otherwise
+  rest -> review
+  review -> match verdict { "send" -> end  "again" -> draft }
+}
+`;
+
+const PASSING = `
+test "a reply is written twice" for support {
+  given  ticket = "the API answers 500"
+  mock   search = { stdout: "docs", stderr: "", code: 0 }
+  mock   draft = { reply: "hm", score: 0.1 } then { reply: "restart it", score: 0.9 }
+  answer review = "send"
+  expect ran search, draft, note, draft, note, rest, review
+  expect reply == "restart it"
+  expect status completed
+}
+`;
+
+async function run(tests: string, graph = GRAPH): Promise<TestResult[]> {
+  const compiled = compile(`${graph}${tests}`, { path: "support.ngraph" });
+  const errors = compiled.diagnostics.filter(({ severity }) => severity === "error");
+  expect(errors.map(({ code, message }) => `${code} ${message}`)).toEqual([]);
+  return Promise.all(
+    compiled.tests.map((test) => {
+      const table = compiled.graphs.find(({ bound }) => bound === test.graph)?.table;
+      if (table === undefined) throw new Error("the graph has no table");
+      return runTest(test, table);
+    }),
+  );
+}
+
+const found = (tests: string): string[] =>
+  compile(`${GRAPH}${tests}`).diagnostics.flatMap(({ severity, code, message }) =>
+    severity === "error" ? [`${code} ${message}`] : [],
+  );
+
+describe("a test", () => {
+  it("passes with mocks, answers and a simulated clock", async () => {
+    expect(await run(PASSING)).toMatchObject([{ ok: true, status: "completed", failures: [] }]);
+  });
+
+  it("shows the expected path beside the path of the run", async () => {
+    const [result] = await run(PASSING.replace("ran search, draft, note, draft", "ran search, draft, note, note"));
+    expect(result?.failures).toEqual([
+      {
+        message: "the run took another path",
+        line: expect.any(Number) as number,
+        column: 3,
+        details: [
+          "expected  search → draft → note → note → note → rest → review",
+          "ran       search → draft → note → draft → note → rest → review",
+          "first difference in step 3: expected note, ran draft",
+        ],
+      },
+    ]);
+  });
+
+  it("shows the values of a condition that does not hold", async () => {
+    const [result] = await run(PASSING.replace('reply == "restart it"', 'reply == "no"'));
+    expect(result?.failures).toMatchObject([
+      { message: 'not satisfied: expect reply == "no"', details: ['reply is "restart it"'] },
+    ]);
+  });
+
+  it("fails if the run does not complete and no status is expected", async () => {
+    const [paused] = await run(PASSING.replace('answer review = "send"', "").replace("expect status completed", ""));
+    expect(paused).toMatchObject({ ok: false, status: "paused" });
+    expect(paused?.failures[0]?.details).toEqual(["`review` waits for an answer: add `answer review = …`"]);
+  });
+
+  it("follows the error route of a mock that fails", async () => {
+    const test = `test "t" for support {
+      given ticket = "x"
+      mock search fails "no network"
+      expect ran search, rescue
+      expect reply == "sorry" && len(notes) == 0
+    }`;
+    expect(await run(test)).toMatchObject([{ ok: true, failures: [] }]);
+  });
+
+  it("runs no commands, requests or models without a mock", async () => {
+    const graph = `graph g { output o: json  node a = http("http://127.0.0.1:9/") { timeout 1s }  start -> a }\n`;
+    const [result] = await run(`test "t" for g { expect status failed }\ntest "u" for g { expect ran a }`, graph);
+    expect(result?.ok).toBe(true);
+    const [, second] = await run(`test "t" for g { expect status failed }\ntest "u" for g { expect ran a }`, graph);
+    expect(second?.failures[0]?.message).toContain("a test does not run `http`");
+  });
+
+  it("fails if the run cannot start", async () => {
+    const [result] = await run(`test "t" for support { expect status completed }`);
+    expect(result).toMatchObject({ ok: false, status: null });
+    expect(result?.failures[0]?.message).toContain("the run did not start");
+  });
+});
+
+describe("the names and values of a test", () => {
+  it.each([
+    [`test "t" for suport { expect status completed }`, "NG105 `suport` is unknown, not a graph"],
+    [`test "t" for support { given nothing = 1 }`, "NG104 unknown channel `nothing`"],
+    [`test "t" for support { given score = 1 }`, "NG104 unknown channel `score`"],
+    [`test "t" for support { given ticket = 1 }`, "NG408 input `ticket` does not accept this value"],
+    [`test "t" for support { given ticket = ticket }`, "NG408 input `ticket` is not a constant"],
+    [`test "t" for support { mock drft = 1 }`, "NG101 unknown node `drft`"],
+    [`test "t" for support { mock note = 1 }`, "NG408 the mock of `note` does not accept this value"],
+    [`test "t" for support { expect ran drft }`, "NG101 unknown node `drft`"],
+    [`test "t" for support { expect status done }`, "NG508 a run has no status `done`"],
+    [`test "t" for support { expect replied == 1 }`, "NG104 unknown channel `replied`"],
+  ])("%s", (test, message) => expect(found(test)).toEqual([message]));
+
+  it("refuses a second mock of a node", () => {
+    expect(found(`test "t" for support { mock rest = null  mock rest = null }`)).toHaveLength(1);
+  });
+});
+
+describe("reports", () => {
+  async function print(format: "text" | "tap" | "junit" | "github"): Promise<string> {
+    const results = await run(`${PASSING}${PASSING.replace('reply == "restart it"', "score < 0.5")}`);
+    const lines: string[] = [];
+    const add = (text: string): void => void lines.push(text);
+    const plain = (text: string): string => text;
+    const output = { result: add, verbatim: add, note: add, stdoutStyles: { error: plain } } as unknown as Output;
+    printResults(results, format, output);
+    return lines.join("\n");
+  }
+  it.each([
+    ["text", /ok {6}a reply.*\nFAILED {2}a reply[^]*score is 0\.9[^]*1 of 2 tests passed/],
+    ["tap", /^TAP version 13\n1\.\.2\nok 1 - a reply[^]*not ok 2 - a reply[^]*# score is 0\.9/],
+    ["junit", /tests="2" failures="1"[^]*not satisfied: expect score &lt; 0\.5[^]*<\/testsuite>$/],
+    ["github", /^::error file=support\.ngraph,line=\d+,col=3,title=a reply is written twice::not satisfied/],
+  ] as const)("%s", async (format, expected) => expect(await print(format)).toMatch(expected));
+
+  it("counts tests in the document of --json", async () => {
+    expect(resultsDocument(await run(PASSING))).toMatchObject({ version: 1, ok: true, passed: 1, failed: 0 });
+  });
+});
