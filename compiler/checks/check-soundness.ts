@@ -286,11 +286,7 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
     );
   };
   for (const found of defects.doubleRuns) report(found, runsTwice, `${context.nodeName(found.node)} again`);
-  for (const found of defects.accidentalJoins) {
-    // Each task that is sent runs, also if several nodes send to one node in a step.
-    if (context.model.nodes[found.node]?.isSent === true) continue;
-    report(found, accidentalJoin, `${context.nodeName(found.node)}, once`);
-  }
+  for (const found of defects.accidentalJoins) report(found, accidentalJoin, `${context.nodeName(found.node)}, once`);
   const downstream = nodesAfter(
     context,
     [...defects.doubleRuns, ...defects.accidentalJoins].map(({ node }) => node),

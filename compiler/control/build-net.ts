@@ -15,7 +15,7 @@ import {
   type RouteGroup,
   type Signal,
 } from "./net.ts";
-import { findMemberReach } from "./member-reach.ts";
+import { createMemberReach } from "./member-reach.ts";
 
 /** The part of a graph that decides its control flow. A `BoundGraph` has this form. */
 export interface NetInput {
@@ -172,11 +172,16 @@ function layOutPlaces(graph: NetInput, sentTo: readonly number[]): Places {
 }
 
 /** The barriers, with the reach of each `settled(…)`. */
-function withReach({ barriers, barrierOfPlace, settled }: Places, nodes: readonly NetNode[]): ControlBarrier[] {
+function withReach(
+  { barriers, barrierOfPlace, settled }: Places,
+  nodes: readonly NetNode[],
+): readonly ControlBarrier[] {
+  if (settled.length === 0) return barriers;
   const found = [...barriers];
+  const reachOf = createMemberReach({ nodes, barriers, barrierOfPlace });
   for (const group of settled) {
     const [first] = group;
-    const reach = findMemberReach({ nodes, barriers, barrierOfPlace }, group);
+    const reach = reachOf(group);
     const own = { first: first!.index, barriers: group.map(({ index }) => index), reach };
     for (const barrier of group) found[barrier.index] = { ...barrier, settled: own };
   }

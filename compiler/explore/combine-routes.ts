@@ -29,6 +29,12 @@ import {
 
 /** Limit of the combinations of one node that are enumerated. */
 const MAX_OUTCOMES = 4096;
+/** Limit of the signals in all combinations of one node. */
+const MAX_SIGNALS = 500_000;
+/** Limit of the signals in the combinations that are kept after a limit was reached. */
+const FEW_SIGNALS = 5000;
+/** Conditions of one group after which the enumeration ends if a limit was reached. */
+const MAX_CONDITIONS = 1000;
 
 /** Outcomes of one routing or node. */
 export interface Combinations {
@@ -124,13 +130,17 @@ export function combineRoutes(routing: Routing, kind: "own" | "error", known: Cu
   let partials: Partial[] = [{ signals: [], branches: [], cubes: everything }];
   let isCut = false;
   const cut = (items: Partial[]): Partial[] => {
-    if (items.length <= MAX_OUTCOMES) return items;
+    let size = 0;
+    for (const { signals } of items) size += 1 + signals.length;
+    // After the first cut, combinations only show defects, so few of them are kept.
+    if (items.length <= (isCut ? FEW_OUTCOMES : MAX_OUTCOMES) && size <= MAX_SIGNALS) return items;
     isCut = true;
-    return items.slice(0, FEW_OUTCOMES);
+    return items.slice(0, Math.max(2, Math.min(FEW_OUTCOMES, Math.floor((items.length * FEW_SIGNALS) / size))));
   };
   const extend: Extend = (from, branches, conditions) => {
     const cubes = conditions.reduce(restrict, from.cubes);
     if (cubes.cubes.length === 0) return undefined;
+    if (branches.length === 0) return { signals: from.signals, branches: from.branches, cubes };
     return {
       signals: [...from.signals, ...branches.flatMap((branch) => branch.signals)],
       branches: [...from.branches, ...branches],
@@ -145,7 +155,9 @@ export function combineRoutes(routing: Routing, kind: "own" | "error", known: Cu
     const next: Partial[] = [];
     for (const partial of partials) {
       const extended =
-        group.kind === "one" ? oneOf(partial, group.branches, extend) : someOf(partial, group, extend, cut);
+        group.kind === "one"
+          ? oneOf(partial, group.branches, extend)
+          : someOf(partial, group, extend, cut, () => isCut);
       for (const each of extended) next.push(each);
       if (next.length > MAX_OUTCOMES) break;
     }
@@ -181,6 +193,7 @@ function someOf(
   group: RouteGroup & { readonly kind: "several" },
   extend: Extend,
   cut: (items: Partial[]) => Partial[],
+  isCut: () => boolean,
 ): Partial[] {
   const defined = group.branches.flatMap((branch) => branch.defined ?? []);
   const base = defined.length === 0 ? partial : extend(partial, [], defined);
@@ -189,7 +202,9 @@ function someOf(
   let partials: Partial[] = disjoint === undefined ? [base] : combineDisjoint(base, group.branches, disjoint, extend);
   if (disjoint !== undefined) partials = cut(mergeEqual(partials, partial));
   let mergeAbove = MERGE_ABOVE;
-  for (const branch of disjoint === undefined ? group.branches : []) {
+  for (const [position, branch] of (disjoint === undefined ? group.branches : []).entries()) {
+    // Only the outcome that signals all places remains (`everySignal`).
+    if (position > MAX_CONDITIONS && isCut()) return [];
     const next: Partial[] = [];
     for (const item of partials) {
       if (isOutside(item.cubes, branch.formula)) {

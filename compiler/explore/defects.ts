@@ -2,7 +2,7 @@
 import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { END_TARGET } from "../control/net.ts";
 import { createRunFinder, isExactEdge, type Run, type RunFinder } from "./runs.ts";
-import { type DoubleRun, findDoubleRuns } from "./runs-twice.ts";
+import { type DoubleRun, findDoubleRuns, MAX_TRACED, tracedPlaces } from "./runs-twice.ts";
 import { successorsOf } from "../control/signals.ts";
 import { endingOf, FLAG_UNDECIDED, type StateGraph } from "./state-graph.ts";
 
@@ -164,16 +164,20 @@ function findLostSignals(graph: StateGraph, finder: RunFinder): Defects["lostSig
     // A trace in which one member signals in two steps is easier to read than one with two signals in the same step.
     byPlace.set(place, (byPlace.get(place) ?? true) && sources[0] !== -1);
   }
+  let traced = 0;
   return [...byPlace]
     .sort(([a], [b]) => a - b)
     .flatMap(([place, sameStep]) => {
+      if (traced > MAX_TRACED) return [];
       const run = finder.toStep((step) =>
         step.collisions.some(
           (collision) =>
             collision.kind === "lost" && collision.place === place && (collision.sources[0] !== -1) === sameStep,
         ),
       );
-      return run === undefined ? [] : [{ place, sameStep, run }];
+      if (run === undefined) return [];
+      traced += tracedPlaces(graph, run);
+      return [{ place, sameStep, run }];
     });
 }
 
@@ -182,14 +186,18 @@ function findAccidentalJoins(graph: StateGraph, finder: RunFinder, known: Readon
   for (const { kind, place, sources } of graph.collisions) {
     if (kind === "collapse" && !known.has(place) && !byNode.has(place)) byNode.set(place, sources);
   }
+  let traced = 0;
   return [...byNode]
     .sort(([a], [b]) => a - b)
     .flatMap(([node]) => {
+      if (traced > MAX_TRACED) return [];
       const run = finder.toStep((step) =>
         step.collisions.some((collision) => collision.kind === "collapse" && collision.place === node),
       );
       const collision = run?.last?.collisions.find(({ kind, place }) => kind === "collapse" && place === node);
-      return run === undefined || collision === undefined ? [] : [{ node, sources: collision.sources, run }];
+      if (run === undefined || collision === undefined) return [];
+      traced += tracedPlaces(graph, run);
+      return [{ node, sources: collision.sources, run }];
     });
 }
 

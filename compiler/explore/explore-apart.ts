@@ -34,7 +34,7 @@ export interface Apart {
 }
 
 /** Limit of the visited places, over all states and searches. */
-const MAX_WORK = 20_000_000;
+const MAX_WORK = 8_000_000;
 
 /** Explores the interleaved runs of a graph. */
 export function exploreApart(model: ControlModel, outcomes: Outcomes, options: ApartOptions): Apart {
@@ -72,7 +72,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
     reach(next, false, -1);
   }
   const budget: Budget = { left: MAX_WORK };
-  const leadsTo = model.placeCount > MAX_LEADS ? undefined : createLeadsTo(model, routed);
+  const isUnreached = model.placeCount > MAX_LEADS ? createSearch(model, routed, budget) : createLookup(model, routed);
   for (let id = 0; id < states.length; id++) {
     const { places, hasRun } = states[id]!;
     budget.left -= places.length;
@@ -85,7 +85,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
       ends.push(id);
       continue;
     }
-    for (const node of chooseNodes(model, allowed, leadsTo, places, ready, budget)) {
+    for (const node of chooseNodes(model, allowed, isUnreached, places, ready, budget)) {
       if (mayStick(node)) return { holds: false, states: states.length };
       if (node === once && hasRun) return { holds: false, states: states.length };
       const rest = places.filter((place) => place !== node);
@@ -142,7 +142,7 @@ function signal(model: ControlModel, places: readonly number[], signals: readonl
 function chooseNodes(
   model: ControlModel,
   allowed: (node: number) => readonly Outcome[],
-  leadsTo: LeadsTo | undefined,
+  isUnreached: IsUnreached,
   places: readonly number[],
   ready: readonly number[],
   budget: Budget,
@@ -150,21 +150,37 @@ function chooseNodes(
   if (ready.length === 1) return ready;
   for (const node of ready) {
     if (budget.left < 0) break;
-    const before = leadsTo?.(node);
-    if (before !== undefined && !places.some((place) => place !== node && before[place] === 1)) return [node];
+    if (isUnreached(node, places)) return [node];
     if (!canBeSignalled(model, allowed, places, node, budget)) return [node];
   }
   return ready;
 }
 
-/** By node: the places from which signals can lead to the node, if barriers fire with one member. */
-type LeadsTo = (node: number) => Uint8Array;
+/** Whether no other place of a marking leads to a signal into the node, if barriers fire with one member. */
+type IsUnreached = (node: number, places: readonly number[]) => boolean;
 
-/** Computes `LeadsTo` by backward reachability when it is needed. */
-function createLeadsTo(model: ControlModel, routed: readonly (readonly Outcome[])[]): LeadsTo {
+/** Searches backwards from the node each time, until it finds a marked place. */
+function createSearch(model: ControlModel, routed: readonly (readonly Outcome[])[], budget: Budget): IsUnreached {
+  let predecessors: number[][] | undefined;
+  return (node, places) => {
+    predecessors ??= predecessorsOf(model, routed);
+    const marked = new Set(places);
+    marked.delete(node);
+    const before = new Set<number>(predecessors[node]);
+    for (const place of before) {
+      budget.left--;
+      if (marked.has(place)) return false;
+      for (const earlier of predecessors[place]!) before.add(earlier);
+    }
+    return true;
+  };
+}
+
+/** Keeps the places that lead to each node (backward reachability), computed when they are needed. */
+function createLookup(model: ControlModel, routed: readonly (readonly Outcome[])[]): IsUnreached {
   let predecessors: number[][] | undefined;
   const known = new Map<number, Uint8Array>();
-  return (node) => {
+  const placesBefore = (node: number): Uint8Array => {
     const found = known.get(node);
     if (found !== undefined) return found;
     predecessors ??= predecessorsOf(model, routed);
@@ -181,9 +197,13 @@ function createLeadsTo(model: ControlModel, routed: readonly (readonly Outcome[]
     known.set(node, before);
     return before;
   };
+  return (node, places) => {
+    const before = placesBefore(node);
+    return !places.some((place) => place !== node && before[place] === 1);
+  };
 }
 
-/** Limit of the places for `createLeadsTo`, whose results are quadratic in them. */
+/** Limit of the places for `createLookup`, whose results are quadratic in them. */
 const MAX_LEADS = 2000;
 
 function predecessorsOf(model: ControlModel, routed: readonly (readonly Outcome[])[]): number[][] {

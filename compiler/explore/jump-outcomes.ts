@@ -16,6 +16,14 @@ export function singleJumps(model: ControlModel, node: ControlNode): readonly Ou
 /** Maximum number of jump targets for which all subsets are enumerated. */
 const MAX_JUMPS = 4;
 
+/** Limit of the outcomes of jumps in one graph. The search does not explore more transitions than this. */
+export const MAX_JUMP_OUTCOMES = 400_000;
+
+/** The remaining outcomes. Nodes after the last one jump to one target only, and count as cut. */
+export interface JumpBudget {
+  left: number;
+}
+
 export interface Jumps {
   /** Combinations are missing. */
   readonly isCut: boolean;
@@ -33,19 +41,23 @@ export function addJumps(
   own: readonly Outcome[],
   found: Outcome[],
   apart: readonly Pair[],
+  budget: JumpBudget,
 ): Jumps {
   const groups = jumpGroups(model, node, apart);
-  const isCut = groups.some(({ targets }) => targets.length > MAX_JUMPS);
+  const most = budget.left > 0 ? MAX_JUMPS : 1;
+  const before = found.length;
+  const isCut = groups.some(({ targets }) => targets.length > most);
   const jumps = new Map<string, Outcome>();
   const add = (outcome: Outcome): void => {
     const key = `${outcome.places.join()}/${outcome.ends}/${outcome.rollsBack}/${outcome.exclusive}`;
     if (outcome.cubes !== undefined) found.push(outcome);
     else if (!jumps.has(key)) jumps.set(key, outcome);
   };
-  for (const group of groups) addGroup(model, node, group, own, add);
+  for (const group of groups) addGroup(model, node, group, most, own, add);
   // Beside `rollback`, other targets and sends have no effect.
   if (node.jumpsBack) found.push(jumpBack(model, node, true));
   for (const outcome of jumps.values()) found.push(outcome);
+  budget.left -= found.length - before;
   found.sort((left, right) => Number(left.exclusive) - Number(right.exclusive));
   if (isCut) {
     const targets = groups.flatMap((group) => group.targets);
@@ -60,12 +72,13 @@ function addGroup(
   model: ControlModel,
   node: ControlNode,
   group: JumpGroup,
+  most: number,
   allOwn: readonly Outcome[],
   add: (outcome: Outcome) => void,
 ): void {
   // Mutation point: stop
   const canStop = node.jumps?.includes(END_TARGET) === true;
-  const targets = group.targets.slice(0, MAX_JUMPS);
+  const targets = group.targets.slice(0, most);
   const sets = subsetsOf(targets);
   // Mutation point: sent-nodes
   const sent = subsetsOf(node.sends.filter((copy) => targets.includes(model.nodes[copy]!.declared)));

@@ -1,7 +1,7 @@
 /**
  * The outcomes of one node's step: every set of signals that its routes and jumps allow, with the conditions of each.
  */
-import { addJumps, type Jumps, singleJumps } from "./jump-outcomes.ts";
+import { addJumps, type JumpBudget, type Jumps, MAX_JUMP_OUTCOMES, singleJumps } from "./jump-outcomes.ts";
 import type { Pair } from "./jump-groups.ts";
 import { type Combinations, combineRoutes } from "./combine-routes.ts";
 import { type Cube, termsOf } from "./formula.ts";
@@ -80,9 +80,10 @@ export function outcomesOf(
   const hasItems = createHasItems(model);
   const tooMany = new Set<number>();
   const split = new Set<number>();
+  const budget: JumpBudget = { left: MAX_JUMP_OUTCOMES };
   const nodes = model.nodes.map((node) => {
     const known = notNull(model, node, written);
-    const found = outcomesOfNode(model, node, known, hasItems(node), unsure.has(node.declared), apart);
+    const found = outcomesOfNode(model, node, known, hasItems(node), unsure.has(node.declared), apart, budget);
     if (found.isCut) tooMany.add(node.index);
     if (found.isSplit) split.add(node.index);
     return node.isSent ? outcomesOfMany(found, () => tooMany.add(node.index)) : found.outcomes;
@@ -125,6 +126,7 @@ function outcomesOfNode(
   hasItems: boolean,
   isUnsure: boolean,
   apart: readonly Pair[],
+  budget: JumpBudget,
 ): Combinations & Pick<Jumps, "isSplit"> {
   const found: Outcome[] = [];
   let isCut = false;
@@ -145,7 +147,7 @@ function outcomesOfNode(
       // Mutation point: goto-one
       for (const each of singleJumps(model, node)) found.push(isSure ? each : { ...each, exact: false });
       if (model.jumps === "any") {
-        const jumps = addJumps(model, node, own.outcomes, found, apart);
+        const jumps = addJumps(model, node, own.outcomes, found, apart, budget);
         isCut ||= jumps.isCut;
         ({ isSplit } = jumps);
       }

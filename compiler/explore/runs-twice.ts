@@ -25,6 +25,8 @@ const MORE_VISITS = 1000;
 const MAX_PARTIAL = 2000;
 /** Limit of the reported nodes. */
 const MAX_FOUND = 50;
+/** Limit of the places in the traces of one kind of finding. It bounds the memory and the output. */
+export const MAX_TRACED = 100_000;
 /** Limit of the places that `findCandidates` visits. */
 const MAX_LOOKS = 5_000_000;
 
@@ -40,30 +42,34 @@ export function findDoubleRuns(graph: StateGraph, finder: RunFinder): DoubleRuns
   const { candidates, isCut } = findCandidates(graph, merges);
   if (candidates.size === 0) return { found: [], complete: !isCut };
   const found = new Map<number, DoubleRun>();
+  let traced = 0;
   let visits = 0;
   let most = graph.complete ? MAX_VISITS : MORE_VISITS;
   let complete = !isCut;
   for (const { node, source, entries } of findFirstSignals(graph, candidates)) {
     if (found.has(node)) continue;
-    if (found.size >= MAX_FOUND) break;
+    if (found.size >= MAX_FOUND || traced > MAX_TRACED) break;
     const result = follow(graph, entries, node, source, () => ++visits <= most);
     if (result === "too many") complete = false;
     else if (result !== undefined) {
       // One such node shows that the graph is not sound, so the search for others has a small budget.
       most = Math.min(most, visits + MORE_VISITS);
       const before = finder.to(result.before);
-      found.set(node, {
-        node,
-        sources: [source, result.source],
-        run: {
-          states: [...before.states, ...result.states],
-          last: result.last,
-          feasible: before.feasible && result.exact,
-        },
-      });
+      const run = {
+        states: [...before.states, ...result.states],
+        last: result.last,
+        feasible: before.feasible && result.exact,
+      };
+      traced += tracedPlaces(graph, run);
+      found.set(node, { node, sources: [source, result.source], run });
     }
   }
   return { found: [...found.values()].sort((x, y) => x.node - y.node), complete };
+}
+
+/** The number of places that the trace of a run shows. */
+export function tracedPlaces({ states }: StateGraph, run: Run): number {
+  return run.states.reduce((sum, id) => sum + states[id]!.places.length, 0);
 }
 
 /** Nodes with more than one source of signals. */
@@ -95,6 +101,7 @@ function findCandidates(
   merges: ReadonlySet<number>,
 ): { readonly candidates: ReadonlyMap<number, readonly number[]>; readonly isCut: boolean } {
   const known = new Map<string, boolean>();
+  const signalled = createSignalled(graph);
   const candidates = new Map<number, number[]>();
   let looks = 0;
   for (const state of graph.states) {
@@ -109,7 +116,7 @@ function findCandidates(
       const key = others.length > 64 ? `${state.id}|${node}` : `${node}|${others.join()}`;
       let reaches = known.get(key);
       if (reaches === undefined) {
-        const answer = canSignal(graph, others, node);
+        const answer = canSignal(graph, signalled, others, node);
         looks += answer.looks + others.length;
         if (looks > MAX_LOOKS) return { candidates, isCut: true };
         reaches = answer.reaches;
@@ -124,16 +131,31 @@ function findCandidates(
   return { candidates, isCut: false };
 }
 
+/** Creates a function that returns every place that some outcome of a node signals. */
+function createSignalled({ outcomes }: StateGraph): (node: number) => readonly number[] {
+  const known = new Map<number, readonly number[]>();
+  return (node) => {
+    let found = known.get(node);
+    if (found === undefined) {
+      const places = new Set<number>();
+      for (const outcome of outcomes.nodes[node]!) for (const place of outcome.places) places.add(place);
+      found = [...places];
+      known.set(node, found);
+    }
+    return found;
+  };
+}
+
 /**
  * Whether these places alone can lead to a signal into a node, if barriers wait for all their members. A `settled(…)`
  * with a signal fires sooner or later.
  */
 function canSignal(
-  graph: StateGraph,
+  { model }: StateGraph,
+  signalled: (node: number) => readonly number[],
   places: readonly number[],
   node: number,
 ): { readonly reaches: boolean; readonly looks: number } {
-  const { model, outcomes } = graph;
   const marked = new Set(places);
   const pending = places.filter((place) => place < model.nodes.length);
   for (const place of places) {
@@ -144,24 +166,25 @@ function canSignal(
     marked.add(target);
     pending.push(target);
   }
+  let looks = marked.size;
   for (const at of pending) {
-    for (const outcome of outcomes.nodes[at]!) {
-      for (const place of outcome.places) {
-        if (place === node) return { reaches: true, looks: marked.size };
-        if (marked.has(place)) continue;
-        marked.add(place);
-        const barrier = model.barriers[model.barrierOfPlace[place]!];
-        if (barrier === undefined) pending.push(place);
-        else if (barrier.settled !== undefined || barrier.members.every((member) => marked.has(member.place))) {
-          if (barrier.target === node) return { reaches: true, looks: marked.size };
-          if (barrier.target === END_TARGET || marked.has(barrier.target)) continue;
-          marked.add(barrier.target);
-          pending.push(barrier.target);
-        }
+    const targets = signalled(at);
+    looks += targets.length;
+    for (const place of targets) {
+      if (place === node) return { reaches: true, looks };
+      if (marked.has(place)) continue;
+      marked.add(place);
+      const barrier = model.barriers[model.barrierOfPlace[place]!];
+      if (barrier === undefined) pending.push(place);
+      else if (barrier.settled !== undefined || barrier.members.every((member) => marked.has(member.place))) {
+        if (barrier.target === node) return { reaches: true, looks };
+        if (barrier.target === END_TARGET || marked.has(barrier.target)) continue;
+        marked.add(barrier.target);
+        pending.push(barrier.target);
       }
     }
   }
-  return { reaches: false, looks: marked.size };
+  return { reaches: false, looks };
 }
 
 /** The steps in which one source starts the first run of a node. */

@@ -360,6 +360,7 @@ function combine(
     (isCertain ? certain : open).push(position);
   });
   let partials: readonly Partial[] = [startWith(context, from, ready, options, certain)];
+  let most = MAX_TRANSITIONS;
   for (const position of open) {
     const found = new Map<string, Partial>();
     for (const partial of partials) {
@@ -387,11 +388,12 @@ function combine(
           if (!found.has(earlierKey)) found.set(earlierKey, earlier);
         }
       }
-      if (found.size > MAX_TRANSITIONS) break;
+      if (found.size > most) break;
     }
     partials = [...found.values()];
-    if (partials.length <= MAX_TRANSITIONS && cut.left >= 0) continue;
+    if (partials.length <= most && cut.left >= 0) continue;
     cut.isCut = true;
+    most = FEW_TRANSITIONS;
     // Continues with a few combinations to the end of the step.
     cut.left = Infinity;
     const largest = partials.reduce((most, { places }) => Math.max(most, places.length), 1);
@@ -427,7 +429,7 @@ function startWith(
     for (const place of outcome.places) {
       const other = sources.get(place);
       if (other === undefined) sources.set(place, node);
-      else if (!areOneNode(context, other, node)) collisions.push(collisionAt(context, place, other, node));
+      else if (collide(context, place, other, node)) collisions.push(collisionAt(context, place, other, node));
     }
     flags |= flagsOf(context, node, outcome);
     chosen = { position, outcome, before: chosen };
@@ -512,7 +514,7 @@ function addSignals(context: StepContext, partial: Partial, position: number, no
       if (index === -1) {
         added.push(place);
         from.push(node);
-      } else if (!areOneNode(context, sources[index]!, node))
+      } else if (collide(context, place, sources[index]!, node))
         met.push(collisionAt(context, place, sources[index]!, node));
     }
     places = added;
@@ -533,11 +535,13 @@ function addSignals(context: StepContext, partial: Partial, position: number, no
 }
 
 /**
- * A node and the tasks sent to it have the same edges. Their signals into one place are intended, and are no collision.
+ * Whether the signals of two nodes into one place are a collision. A node and the tasks sent to it have the same edges,
+ * so their signals are intended. Each task that is sent runs, also if several nodes send to one node in a step.
  */
-function areOneNode({ model }: StepContext, a: number, b: number): boolean {
+function collide({ model }: StepContext, place: number, a: number, b: number): boolean {
+  if (model.nodes[place]?.isSent === true) return false;
   const [first, second] = [model.nodes[a], model.nodes[b]];
-  return first !== undefined && second !== undefined && first.declared === second.declared;
+  return first === undefined || second === undefined || first.declared !== second.declared;
 }
 
 function collisionAt(context: StepContext, place: number, first: number, second: number): Collision {
