@@ -1,0 +1,129 @@
+/** What a run costs in counts, which do not depend on the machine: promises, calls of the store, evaluated conditions. */
+import { createHook } from "node:async_hooks";
+import { describe, expect, test } from "vitest";
+import { createEngine } from "../../api/create-engine.ts";
+import { compile } from "../../compiler/compile.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
+import type { RunOptions } from "../../runtime/interface/engine-options.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import type { Table } from "../../runtime/table/table.ts";
+
+function tableOf(text: string): Table {
+  const nodes = `export const add = (n: number): number => n + 1;
+export const above = (n: number, limit: number): boolean => n > limit;`;
+  const source = `import { add, above } from "./nodes.ts"\n${text}`;
+  const { table, diagnostics } = compile(source, { path: "counts.ngraph", host: memoryHost({ "nodes.ts": nodes }) });
+  if (table === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
+  return table;
+}
+
+const chain = (length: number): Table => {
+  const names = Array.from({ length }, (_, at) => `n${at}`);
+  return tableOf(`graph chain { input n: int  state x: int = 0
+    ${names.map((name) => `node ${name} = add(x) into x`).join("\n")}
+    start -> ${names.join(" -> ")} }`);
+};
+
+const fan = (width: number): Table => {
+  const names = Array.from({ length: width }, (_, at) => `n${at}`);
+  return tableOf(`graph fan { input n: int  state x: int = 0 reduce sum  output y: int = 0
+    ${names.map((name) => `node ${name} = add(n) into x`).join("\n")}
+    node join = add(x) into y
+    start -> ${names.join(", ")}   all(${names.join(", ")}) -> join }`);
+};
+
+const later = async (n: number): Promise<number> => n + 1;
+const atOnce = (n: number): number => n + 1;
+
+/**
+ * The promises that a run creates, those of its bodies included: the fewest of several runs. The first runs compile expressions, and a run
+ * that the machine interrupts for long gives the event loop a turn.
+ */
+async function promisesOf(table: Table, add: (n: number) => unknown, options: RunOptions = {}): Promise<number> {
+  const engine = createEngine(table, { functions: { add, above: (n: number, limit: number) => n > limit } });
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 25; i++) {
+    let count = 0;
+    const hook = createHook({ init: (_id, type) => void (type === "PROMISE" && count++) });
+    hook.enable();
+    await engine.run({ n: 1 }, options);
+    hook.disable();
+    fewest = Math.min(fewest, count);
+  }
+  return fewest;
+}
+
+describe("promises", () => {
+  test("a run creates a few, and a step none if its node returns a value", async () => {
+    const three = await promisesOf(chain(3), atOnce);
+    expect(three).toBeLessThanOrEqual(4);
+    expect(await promisesOf(chain(60), atOnce)).toBe(three);
+  });
+
+  test("a step whose node returns a promise creates one more than the node", async () => {
+    const ten = await promisesOf(chain(10), later);
+    expect((await promisesOf(chain(60), later)) - ten).toBeLessThanOrEqual(50 * 2);
+  });
+
+  test("a node beside others creates as many in a wide step as in a narrow one", async () => {
+    const ten = await promisesOf(fan(10), later);
+    expect((await promisesOf(fan(60), later)) - ten).toBeLessThanOrEqual(50 * 2);
+  });
+
+  test("a listener of events adds a few to a run, and none to a step", async () => {
+    const added = async (table: Table): Promise<number> =>
+      (await promisesOf(table, later, { onEvent: () => undefined })) - (await promisesOf(table, later));
+    const ten = await added(chain(10));
+    expect(ten).toBeLessThanOrEqual(4);
+    expect(await added(chain(60))).toBe(ten);
+  });
+});
+
+describe("calls of the store", () => {
+  test("a durable run claims, loads and saves once for each step", async () => {
+    for (const length of [3, 30]) {
+      const calls: string[] = [];
+      const store = new Proxy(new MemoryStore(), {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name, target);
+          if (typeof value !== "function" || typeof name !== "string") return value;
+          return (...args: unknown[]): unknown => {
+            calls.push(name);
+            return Reflect.apply(value, target, args) as unknown;
+          };
+        },
+      });
+      const engine = createEngine(chain(length), { store, functions: { add: atOnce } });
+      await engine.run({ n: 1 }, { thread: "t" });
+      const saves = calls.filter((name) => name === "save").length;
+      expect(saves, calls.join(" ")).toBeLessThanOrEqual(length + 1);
+      expect(calls.length - saves, calls.join(" ")).toBeLessThanOrEqual(2);
+    }
+  });
+});
+
+describe("conditions", () => {
+  test("a step evaluates each condition at most once, and none after the branch that it takes", async () => {
+    const table = tableOf(`graph ways { input n: int  output at: int = 0
+      node first = add(n) into at
+      node a = add(at) into at
+      node b = add(at) into at
+      node c = add(at) into at
+      start -> first
+      first -> match { above(n, 100) -> a  above(n, 10) -> b  else -> c } }`);
+    for (const [n, evaluated] of [
+      [200, 1],
+      [50, 2],
+      [1, 2],
+    ] as const) {
+      let count = 0;
+      const above = (value: number, limit: number): boolean => {
+        count++;
+        return value > limit;
+      };
+      await createEngine(table, { functions: { add: atOnce, above } }).run({ n });
+      expect(count).toBeLessThanOrEqual(evaluated);
+      expect(count).toBeGreaterThan(0);
+    }
+  });
+});
