@@ -127,7 +127,7 @@ function multiply(
     firsts.push(total);
     total += size;
   }
-  return typed.flatMap(({ result: _result, ...task }, declared) => {
+  return typed.flatMap(({ result: _result, ...task }, declared): readonly BoundTask[] => {
     const { touches = [], alone = false, pool } = policies[declared] ?? NO_POLICIES;
     const { name } = task.declaration.name;
     const own = dependencies.needs[declared];
