@@ -101,6 +101,8 @@ export interface StoredOutcome {
   readonly item?: string;
   /** Former names of the node, if the result is stored after a checkpoint of an earlier version of the graph. */
   readonly was?: readonly string[];
+  /** The result was written by hand: an edit `as` the node. For a `for` node, it is the result of all items. */
+  readonly edited?: true;
   readonly updates: readonly StoredUpdate[];
   readonly goto?: readonly string[];
   readonly exclusive?: true;

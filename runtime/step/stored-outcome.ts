@@ -53,11 +53,15 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
   return { taskId: task.id, node, result: result as unknown as Json };
 }
 
-/** The stored result of a task; `undefined` if it has none, or if the result belongs to another item than the present one. */
+/**
+ * The stored result of a task; `undefined` if it has none, or if the result belongs to another item than the present one. A `for`
+ * node has a result only by hand: one that its node stored before it became a `for` node is not the result of its items.
+ */
 export function storedResultOf(run: Run, task: Task): StoredOutcome | undefined {
   const stored = run.stored?.get(task.id);
+  const isWhole = task.items === undefined || stored?.edited === true;
   // Mutation point: item-result
-  if (stored === undefined || stored.item === itemIdentity(task)) return stored;
+  if (stored === undefined || (isWhole && stored.item === itemIdentity(task))) return stored;
   // It must not be stored again with the results of this step.
   run.writer?.results.delete(task.id);
   return undefined;

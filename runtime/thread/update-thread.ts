@@ -42,7 +42,8 @@ export async function updateThread(
   const found = await loadWrites(store, threadId, latest.id);
   const known = underPresentNames(program, latest, found);
   const answered = withAnswers(known.head, known.writes);
-  const finishesTask = options.as !== undefined && isTaskOfOpenStep(answered, known.writes, options.as);
+  const ownTasks = options.as === undefined ? [] : tasksToFinish(answered, known.writes, options.as);
+  const finishesTask = ownTasks.length > 0;
   // The new route replaces the next nodes, with their tasks, results and pauses: these need not fit the graph.
   const isRouted = options.as !== undefined && !finishesTask;
   const { head, writes } = isRouted
@@ -80,7 +81,7 @@ export async function updateThread(
       options.replace === true
         ? []
         : edits.map(({ name, update, isSet }): StoredUpdate => (isSet ? [name, update, "set"] : [name, update]));
-    const pauses = finishTask(run, head, options.as, updates);
+    const pauses = finishTasks(run, head, ownTasks, updates);
     const status = pauses.length > 0 ? "paused" : "running";
     const unfinished = { next: unfinishedNodes(run), children: run.children };
     await writer.save("updated", { status, step, current: head.currentNodes, pauses, unfinished });
@@ -158,26 +159,46 @@ function follow(run: Run, name: string): void {
   if (run.unrouted.length > 0) throw run.noRoute();
 }
 
-/** Whether the checkpoint is inside a step in which the node has a task beside others. */
-function isTaskOfOpenStep(head: Checkpoint, writes: readonly PendingWrite[], node: string): boolean {
+/**
+ * The tasks that an edit `as` a node finishes: the node's tasks in an open step with other tasks. A node to which items
+ * were sent has a task for each item. The tasks of these items that have a result keep it, as long as one has none.
+ */
+function tasksToFinish(head: Checkpoint, writes: readonly PendingWrite[], node: string): readonly string[] {
   const results = [...(head.finished ?? []), ...writes].filter(isResult);
-  if (!isInStep(head) && results.length === 0) return false;
-  const tasks = new Set([...head.nextNodes, ...head.pendingSends.map(({ taskId }) => taskId)]);
+  if (!isInStep(head) && results.length === 0) return [];
+  const sent = head.pendingSends.map(({ taskId }) => taskId);
+  const done = new Set(results.map(({ taskId }) => taskId));
+  const tasks = new Set([...head.nextNodes, ...sent]);
   for (const { node: name, taskId } of results) tasks.add(taskId.startsWith(`${name}[`) ? name : taskId);
-  return tasks.has(node) && tasks.size > 1;
+  const sentHere = new Set(head.pendingSends.filter((send) => send.node === node).map(({ taskId }) => taskId));
+  const own = [...tasks].filter((task) => task === node || sentHere.has(task));
+  if (tasks.size === 1) return [];
+  const open = own.filter((task) => !done.has(task));
+  return open.length === 0 ? own : open;
 }
 
-/** Stores the result of a node's task, in place of its own results and pauses. Returns the pauses of the other tasks. */
-function finishTask(run: Run, head: Checkpoint, node: string, updates: StoredOutcome["updates"]): readonly PauseItem[] {
-  const isOwn = (task: string | undefined): boolean => task === node || task?.startsWith(`${node}[`) === true;
+/**
+ * Stores the updates as the result of the first task, and results without updates for the others, in place of their own
+ * results and pauses. Returns the pauses of the other tasks of the step.
+ */
+function finishTasks(
+  run: Run,
+  head: Checkpoint,
+  tasks: readonly string[],
+  updates: StoredOutcome["updates"],
+): readonly PauseItem[] {
+  const isOwn = (id: string | undefined): boolean => tasks.some((task) => id === task || id?.startsWith(`${task}[`));
   const { results } = run.writer!;
   // Mutation point: results-beside
   for (const task of [...results.keys()]) if (isOwn(task)) results.delete(task);
-  const result: StoredOutcome = { updates };
-  results.set(node, { taskId: node, node, result: result as unknown as Json });
+  const sent = new Map(head.pendingSends.map(({ taskId, node }) => [taskId, node]));
+  tasks.forEach((taskId, at) => {
+    const result: StoredOutcome = { edited: true, updates: at === 0 ? updates : [] };
+    results.set(taskId, { taskId, node: sent.get(taskId) ?? taskId, result: result as unknown as Json });
+  });
   const children = Object.entries(head.children ?? {}).filter(([namespace]) => !isOwn(namespace.split("/")[0]));
   run.children = Object.fromEntries(children);
-  return head.pauses.filter(({ taskId, namespace, node: name }) => !isOwn(namespace[0] ?? taskId ?? name));
+  return head.pauses.filter(({ taskId, namespace, node }) => !isOwn(namespace[0] ?? taskId ?? node));
 }
 
 export interface Edit {
