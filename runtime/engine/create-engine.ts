@@ -36,6 +36,7 @@ import {
   UPDATE_OPTIONS,
 } from "../run/option-names.ts";
 import { answeredHead } from "../checkpoint/former-names.ts";
+import { checkMemory } from "../thread/check-memory.ts";
 import { forkCheckpoint, programAt } from "../thread/fork-thread.ts";
 import { freezeTable } from "../table/check-table.ts";
 import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
@@ -177,7 +178,8 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
   const limits = limitsOfCall(core, options);
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, options, async (durable, cancellation) => {
-    const { head, isOwn } = await loadClaimedHead(durable, program);
+    const { head: latest, isOwn } = await loadClaimedHead(durable, program);
+    const head = latest === undefined || isOwn ? latest : await checkMemory(core, durable, latest);
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
     const shared = createShared(core, options, { threadId, durable, ttl: head?.ttl });
     const run = new Run(program, shared, { cancellation, limits });

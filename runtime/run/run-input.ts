@@ -4,7 +4,7 @@ import { equal } from "../expression/equal.ts";
 import type { Program } from "../program/program.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/validate.ts";
-import { isMemory } from "../checkpoint/channel-shapes.ts";
+import { channelShapes, isMemory, reducerOf } from "../checkpoint/channel-shapes.ts";
 import { ofChannel, ofValue, otherGraph, partNames } from "../checkpoint/drift.ts";
 import { drift, problemsOf, type DriftProblem } from "../checkpoint/drift-problem.ts";
 import { hiddenChannel } from "../table/hidden-channels.ts";
@@ -121,9 +121,13 @@ export function memoryProblems(program: Program, stored: Checkpoint): readonly D
   return [...problemsOf(problems), ...lostMemory(program, head)];
 }
 
-/** Memory of the last run that a new run cannot keep: the channel is gone, or its type does not take the value. */
+/**
+ * Memory of the last run that a new run cannot keep: the channel is gone, its type does not take the value, or another
+ * reducer would combine the value with the next update.
+ */
 function lostMemory(program: Program, head: Checkpoint): DriftProblem[] {
   const { channels, channelIndex } = program;
+  const now = channelShapes(program);
   const part = partNames(program, head);
   return Object.entries({ ...head.values, ...head.finally?.values }).flatMap(([name, value]) => {
     const index = channelIndex.get(name);
@@ -135,8 +139,14 @@ function lostMemory(program: Program, head: Checkpoint): DriftProblem[] {
     }
     if (value === null || (was !== undefined && !isMemory(was))) return [];
     const admitted = channel.admit(value);
-    if (!(admitted instanceof Mismatch)) return [];
-    const text = `memory channel \`${name}\` has another type: ${admitted.describe()}`;
-    return [{ text, migrate: ofValue(name, part) }];
+    if (admitted instanceof Mismatch) {
+      const text = `memory channel \`${name}\` has another type: ${admitted.describe()}`;
+      return [{ text, migrate: ofValue(name, part) }];
+    }
+    const [before, after] = [was === undefined ? undefined : reducerOf(was), reducerOf(now[name]!)];
+    // Mutation point: memory-reducer
+    if (was === undefined || before === after) return [];
+    const text = `the reducer of memory channel \`${name}\` was ${before ?? "none"} and is ${after ?? "none"}`;
+    return [{ text, migrate: [`--keep ${part(name)}`] }];
   });
 }

@@ -147,7 +147,6 @@ function isOfNextStep(stored: Checkpoint, head: Checkpoint): boolean {
 
 /**
  * Finds the stored runs of called graphs that the head does not record: those that have begun since, and those with memory.
- * Searches only where the options change something.
  *
  * @param prefix the namespace of the caller, under the new names
  * @param former the namespaces under which the caller may be stored
@@ -168,8 +167,8 @@ async function findCalls(
     const { name, was = [] } = spec;
     const renamed = [...nodes].flatMap(([old, present]) => (present === name ? [old] : []));
     const called = call.kind === "graph" ? call.graph : undefined;
-    const isChanged = called !== undefined && changesGraph(changes, called);
-    if (!isMoved && renamed.length === 0 && !isChanged) continue;
+    // A plan has no memory, so an edit of it alone changes no stored run.
+    if (called === undefined && !isMoved && renamed.length === 0) continue;
     const names = [...renamed, ...(nodes.has(name) ? [] : [name]), ...was];
     const sent = prefix === "" ? migrated.pendingSends.filter((send) => send.node === name) : [];
     const suffixes = sent.map(({ taskId }) => taskId.slice(name.length));

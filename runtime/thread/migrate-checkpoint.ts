@@ -61,7 +61,7 @@ export function migrateContent(
   // A new value also accepts the new reducer of its channel.
   for (const name of accepted) if (after !== undefined) setField(after, name, channelShapes(program)[name]!);
   problems.push(...driftProblems(program, checkpoint, [], after));
-  return { checkpoint, problems };
+  return { checkpoint: { ...checkpoint, ...(after && { channels: after }) }, problems };
 }
 
 /** A stored checkpoint with the writes behind it. */

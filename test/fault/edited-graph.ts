@@ -180,12 +180,13 @@ export function driftOf({ version: before, values, nodes, results }: Held, now: 
 /** Why a new run would lose memory of the last one. */
 export function lossOf({ version: before, values }: Held, now: Version): readonly string[] {
   if (before.name !== now.name && !now.was.includes(before.name)) return ["another graph"];
-  return before.channels.flatMap(({ name, role }) => {
+  return before.channels.flatMap(({ name, role, reducer }) => {
     const value = Object.hasOwn(values, name) ? values[name]! : null;
     if (role !== "memory" || value === null || now.drop.includes(name)) return [];
     const channel = continues(name, now.channels);
     if (channel?.role !== "memory") return [`memory ${name} is gone`];
-    return fits(channel.type, value) ? [] : [`type of memory ${name}`];
+    if (!fits(channel.type, value)) return [`type of memory ${name}`];
+    return channel.reducer === reducer ? [] : [`reducer of memory ${name}`];
   });
 }
 

@@ -196,6 +196,56 @@ describe("5.13 memory", () => {
   });
 });
 
+describe("5.13 memory that an edited graph would combine or read in another way", () => {
+  const text = (reducer: string): string => `graph g { memory m: int = 0 reduce ${reducer}  output n: int
+    node a = 2 into m  node b = m into n  start -> a -> b }`;
+
+  test("a changed reducer is refused, and `map` accepts it", async () => {
+    const store = new MemoryStore();
+    for (const n of [2, 4]) {
+      expect((await engineOf(text("sum"), {}, { store }).run({}, { thread: "t" })).output).toEqual({ n });
+    }
+    const now = engineOf(text("max"), {}, { store });
+    await expect(now.run({}, { thread: "t" })).rejects.toMatchObject({
+      code: "NG_DRIFT",
+      details: ["the reducer of memory channel `m` was sum and is max"],
+    });
+    await now.migrate("t", { map: { m: (value) => value } });
+    expect((await now.run({}, { thread: "t" })).output).toEqual({ n: 4 });
+  });
+
+  test.each([
+    ["a node", "", 2],
+    ["items", " for i in [1, 2]", [2, 2]],
+  ])("a called graph: the run is refused before a node runs (%s)", async (_, each, two) => {
+    const store = new MemoryStore();
+    const ran: string[] = [];
+    const first = (): void => void ran.push("first");
+    const graph = (
+      memory: string,
+      one: string,
+    ): string => `graph child { ${memory}  output n: int  node a = ${one} into m
+        node b = len(m) into n  start -> a -> b }
+      graph g { output n: ${each === "" ? "int" : "int[]"}  node first = first()  node call = child()${each} into { n: n }
+        start -> first -> call }`;
+    const before = engineOf(graph("memory m: int[] = [] reduce append", "1"), { first }, { store });
+    const now = engineOf(graph("memory m: string[] = [] reduce append", '"x"'), { first }, { store });
+    await before.run({}, { thread: "t" });
+    for (const change of [() => now.run({}, { thread: "t" }), () => now.migrate("t")]) {
+      await expect(change()).rejects.toMatchObject({
+        code: "NG_DRIFT",
+        message: expect.stringMatching(
+          /call.*memory channel `m` has another type: .*--map child\.m=EXPRESSION/s,
+        ) as string,
+      });
+    }
+    expect(ran).toEqual(["first"]);
+    expect((await before.state("t"))!.status).toBe("completed");
+    await now.migrate("t", { map: { "child.m": (list) => (list as number[]).map(String) } });
+    expect((await now.run({}, { thread: "t" })).output).toEqual({ n: two });
+  });
+});
+
 describe("a thread belongs to one graph", () => {
   const graph = (name: string): string => `graph ${name} { memory turns: int reduce sum  output n: int
     node add = 1 into turns  node sure = ask("sure?")  node show = turns into n  start -> add -> sure -> show }`;
@@ -300,6 +350,48 @@ describe("5.5, 5.9 an edit `as` a node of an unfinished step keeps the results o
     await engine.update("t", { out: [7, 8] }, { as: "every" });
     expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { out: [7, 8, 9] } });
     expect(ran).toEqual([1, 2]);
+  });
+});
+
+describe("2.9, 5.9 an edit `as` a node to which items were sent", () => {
+  const text = `graph g { output out: string[] = [] reduce append  node plan = plan() { goes w }  node w = work() into out
+    node q = q() into out  start -> plan -> q }`;
+  const build = () => {
+    const ran: unknown[] = [];
+    const broken = new Set<unknown>(["2", "q"]);
+    const run = (name: unknown): string => {
+      ran.push(name);
+      if (broken.has(name)) throw new Error("down");
+      return `did ${String(name)}`;
+    };
+    const functions = {
+      plan: (context: NodeContext) => ["1", "2", "3"].forEach((item) => context.send("w", item)),
+      work: (context: NodeContext) => run(context.item),
+      q: () => run("q"),
+    };
+    return { ran, broken, engine: engineOf(text, functions, { store: new MemoryStore() }) };
+  };
+
+  test("is the result of the tasks that have none: other items and nodes keep theirs", async () => {
+    const { ran, broken, engine } = build();
+    expect((await engine.run({}, { thread: "t" })).status).toBe("failed");
+    await engine.update("t", { out: ["2 by hand"] }, { as: "w" });
+    broken.clear();
+    expect(await engine.resume("t")).toMatchObject({
+      status: "completed",
+      output: { out: ["did q", "did 1", "2 by hand", "did 3"] },
+    });
+    expect(ran).toEqual(["q", "1", "2", "3", "q"]);
+  });
+
+  test("replaces the results of all tasks if each has one", async () => {
+    const { ran, broken, engine } = build();
+    broken.delete("2");
+    await engine.run({}, { thread: "t" });
+    await engine.update("t", { out: ["by hand"] }, { as: "w" });
+    broken.clear();
+    expect((await engine.resume("t")).output).toEqual({ out: ["did q", "by hand"] });
+    expect(ran).toEqual(["q", "1", "2", "3", "q"]);
   });
 });
 
@@ -458,6 +550,21 @@ describe("edits of a graph in the middle of a step", () => {
     broken = false;
     const after = engineOf(text("y: ys, x: xs"), { pair }, { store });
     expect(await after.resume("t")).toMatchObject({ status: "completed", output: { xs: [1, 2], ys: [10, 20] } });
+  });
+
+  test("the stored result of a node is not the result of the items that it has now", async () => {
+    const store = new MemoryStore();
+    let broken = true;
+    const double = (n: number): number => {
+      if (broken && n === 2) throw new Error("down");
+      return 2 * n;
+    };
+    const text = (call: string): string => `graph g { output out: int[] = [] reduce append
+      node p = ${call} into out  node q = double(2) into out  start -> p, q }`;
+    expect((await engineOf(text("double(1)"), { double }, { store }).run({}, { thread: "t" })).status).toBe("failed");
+    broken = false;
+    const now = engineOf(text("double(n) for n in [5, 6]"), { double }, { store });
+    expect((await now.resume("t")).output).toEqual({ out: [10, 12, 4] });
   });
 
   test("5.7 a barrier that has lost the member it waited for is drift, and `at` runs its target", async () => {
