@@ -9,6 +9,8 @@ import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { loadGraph } from "../sources/load-graph.ts";
 import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
+import { collect, CONFIG_FLAG, CONFIG_HELP } from "../run/execution-options.ts";
+import { parseConfig } from "../run/parse-config.ts";
 import { parseRecord } from "../run/parse-values.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { threadEngine } from "../threads/thread-engine.ts";
@@ -19,6 +21,7 @@ interface UpdateOptions {
   readonly in?: string;
   readonly replace?: boolean;
   readonly set?: readonly string[];
+  readonly config?: readonly string[];
   readonly file?: string;
   readonly graph?: string;
   readonly store?: string;
@@ -36,6 +39,7 @@ export const updateCommand = defineCommand<UpdateOptions>({
       .option("--in <namespace>", "edit the state of an unfinished called graph, such as `review` or `each[3]`")
       .option("--replace", "replace the old values instead of calling the reducers")
       .option("--set <channels...>", "replace the old values of these channels instead of calling their reducers")
+      .option(CONFIG_FLAG, CONFIG_HELP, collect)
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
       .option("--graph <name>", "the graph's name (default: the name that the run recorded)")
       .option(STORE_FLAG, STORE_HELP);
@@ -47,13 +51,15 @@ export const updateCommand = defineCommand<UpdateOptions>({
       { mustExist: options.as === undefined || options.file === undefined },
       async ({ store, flag }) => {
         const values = await parseRecord(given, "the values", "the graph's channels by name");
-        if (Object.keys(values).length === 0 && options.as === undefined) {
+        const isEmpty = Object.keys(values).length === 0 && options.config === undefined;
+        if (isEmpty && options.as === undefined) {
           throw new CommandError("no values are given, so there is nothing to change");
         }
         const isNew = options.as !== undefined && (await store.loadLatest(thread)) === undefined;
         const { file, graph } = isNew ? newSource(thread, options) : await storedSource(store, thread, options);
         const table = await loadGraph(file, graph, output);
         if (table === undefined) return EXIT.invalid;
+        const config = parseConfig(options.config, table);
         // Reducers may be the user's own. No node runs.
         const effects = table.effects.filter((effect) => effect === "code");
         refuseEffects({ name: table.name, effects }, allowedEffects(undefined, file), "graph");
@@ -64,6 +70,7 @@ export const updateCommand = defineCommand<UpdateOptions>({
           ...(options.in === undefined ? {} : { in: options.in }),
           ...(options.replace === true ? { replace: true } : {}),
           ...(options.set === undefined ? {} : { set: options.set }),
+          ...config,
           ...(isNew ? { metadata: { file: resolve(file), graph: table.name } } : {}),
         });
         output.document({ version: 1, thread, checkpoint: checkpointId });

@@ -147,3 +147,27 @@ test("migrate refuses usage that means nothing", () => {
     expect(project.ngc(["migrate", ...args]).status).toBe(64);
   }
 });
+
+test("5.7, 7.2: migrate renames a node that calls a graph, and drops a channel: the called run continues", () => {
+  const text = (call: string, notes: string, write: string): string => `
+    graph inner { state log: string[] = [] reduce append  output k: "a" | "b"
+      node first = shell("echo once >> first.txt")  node sure = ask("sure?") into k  start -> first -> sure }
+    graph g { ${notes}  output verdict: "a" | "b"  node note = "n" into ${write}
+      node ${call} = inner() into { k: verdict }  start -> note -> ${call} }`;
+  const project = createProject({
+    "g.ngraph": text("review", 'state old: string = ""  state new: string = ""', "old"),
+  });
+  expect(project.ngc(["run", "g.ngraph", "--thread", "t"]).status).toBe(3);
+  project.write("g.ngraph", text("check", 'state new: string = ""', "new"));
+  const refused = project.ngc(["resume", "t", "--answer", "a"]);
+  expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining("--rename review=NEW") as string });
+  expect(refused.stderr).toContain("--drop old");
+  expect(project.ngc(["migrate", "t", "--rename", "review=check", "--drop", "old"]).status).toBe(0);
+  expect(project.json(["threads"]).document.threads).toMatchObject([{ thread: "t", status: "paused" }]);
+  expect(project.json(["resume", "t", "--answer", "a"]).document).toMatchObject({
+    status: "completed",
+    output: { verdict: "a" },
+    state: { new: "" },
+  });
+  expect(project.read("first.txt")).toBe("once\n");
+});

@@ -174,3 +174,52 @@ test("show prints the values of all channels; unwritten channels have their init
   project.write("l.ngraph", project.read("l.ngraph").replace("int = 0", "int = 9"));
   expect(project.json(["show", head.id]).document.values).toEqual({ log: ["one"] });
 });
+
+describe("flags of runs and edits", () => {
+  const CALLING = `graph review { state note: string = "none"  output verdict: "a" | "b" = "a"
+    node sure = ask(note) into verdict  start -> sure }
+  graph job { config model: string = "small"  output log: string[] = [] reduce append  output verdict: "a" | "b" = "a"
+    node draft = \`draft by \${model}\` into log  node check = review() into { verdict: verdict }
+    node done = \`done \${verdict} by \${model}\` into log  start -> draft -> check -> done }
+  `;
+
+  test("--pause-before and --pause-after are breakpoints of one call, in called graphs too", () => {
+    const project = createProject({ "job.ngraph": CALLING });
+    const run = ["run", "job.ngraph", "--thread", "t"];
+    const kinds = ({ document }: { document: Document }): unknown =>
+      document.pauses.map(({ kind, node, namespace }: Document) => [kind, ...namespace, node].join(" "));
+    const flags = ["--pause-after", "draft", "--pause-before", "check/sure"];
+    expect(kinds(project.json([...run, ...flags]))).toEqual(["after draft"]);
+    // A breakpoint belongs to the call that names it.
+    expect(kinds(project.json(["resume", "t", "--pause-before", "check/sure"]))).toEqual(["before check sure"]);
+    expect(kinds(project.json(["resume", "t"]))).toEqual(["interrupt check sure"]);
+    expect(project.json(["resume", "t", "--answer", "b"]).document).toMatchObject({
+      status: "completed",
+      output: { log: ["draft by small", "done b by small"] },
+    });
+    const wrong = project.ngc(["run", "job.ngraph", "--pause-before", "chekc"]);
+    expect(wrong).toMatchObject({ status: 64, stderr: expect.stringContaining("chekc") as string });
+  });
+
+  test("update --in edits a called graph, update --config the configuration, and resume --at chooses the node", () => {
+    const project = createProject({ "job.ngraph": CALLING });
+    expect(project.ngc(["run", "job.ngraph", "--thread", "t"]).status).toBe(3);
+    expect(project.ngc(["update", "t", '{"note": "why?"}', "--in", "check"]).status).toBe(0);
+    expect(project.ngc(["update", "t", '{"note": "why?"}', "--in", "chekc"])).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining("the unfinished ones are `check`") as string,
+    });
+    expect(project.ngc(["update", "t", "{}"]).status).toBe(64);
+    expect(project.ngc(["update", "t", "{}", "--config", "model=big"]).status).toBe(0);
+    expect(project.ngc(["update", "t", "{}", "--config", "modle=big"])).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining("did you mean `model`") as string,
+    });
+    const head = project.json(["history", "t", "--limit", "1"]).document.checkpoints[0].id as string;
+    expect(project.json(["resume", "t", "--from", head, "--at", "done"]).document).toMatchObject({
+      status: "completed",
+      output: { log: ["draft by small", "done a by big"] },
+    });
+    expect(project.ngc(["resume", "t", "--from", head, "--at", "nowhere"]).status).not.toBe(0);
+  });
+});
