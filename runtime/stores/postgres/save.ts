@@ -47,6 +47,7 @@ export async function save(
   const label = header.label === null ? null : encodeKey(header.label);
 
   if (await saveKnown(connection, saves, claim, request, { changes, header: text, id })) return;
+  let released: ThreadRow | undefined;
   const known = await connection.write(async (transaction): Promise<KnownThread | undefined> => {
     const thread = await claimedThread(transaction, claim);
     const { head, ord } = await headAndNumber(transaction, thread, namespace);
@@ -84,11 +85,14 @@ export async function save(
     };
     if (request.releaseClaim === true) Object.assign(content, UNCLAIMED);
     const checkpoint = addChecksum(CHECKPOINTS, { ...at, state, label, header: text });
-    await writeStep(transaction, claim, checkpoint, cells, addChecksum(THREADS, content));
+    const row = addChecksum(THREADS, content);
+    await writeStep(transaction, claim, checkpoint, cells, row);
+    if (namespace === "" && request.releaseClaim === true) released = row;
     if (namespace !== "" || header.due !== undefined || request.releaseClaim === true) return undefined;
     const written = withCells(new Map(), [...last.values(), ...cells]);
-    return { thread: addChecksum(THREADS, content), head: checkpoint, cells: written, isComplete: !continues };
+    return { thread: row, head: checkpoint, cells: written, isComplete: !continues };
   });
+  if (released !== undefined) connection.known.release(released, header.id);
   if (known === undefined) connection.known.forget(encodeKey(claim.threadId));
   else connection.known.set(encodeKey(claim.threadId), known);
 }
