@@ -6,7 +6,7 @@ import type { Checkpoint, CheckpointHeader, CheckpointId, PauseItem } from "../.
 import { resumesAt } from "./faulty-store.ts";
 import { CHANNELS, type Model, type Written } from "./model.ts";
 import type { Outcome, Position, Step } from "./position.ts";
-import { allows, begin, edit, leads, ending, moveTo, routeAs, step, writeByHand } from "./reference.ts";
+import { allows, begin, edit, ending, isItemOf, leads, moveTo, routeAs, step, writeByHand } from "./reference.ts";
 import { withDigests, withoutDigests } from "./task-names.ts";
 import { gateKey, type FailureSeen } from "./watched-body.ts";
 import type { Before, Life, World } from "./world.ts";
@@ -161,18 +161,15 @@ export class Ledger {
       // A called graph starts again if the edit has changed its arguments, and the thread may continue elsewhere.
       this.#openPauses.delete(header.runId);
       const values = act.values as Partial<Record<Written, unknown>>;
-      if (act.as !== undefined && this.#isInOpenStep(header.parentId!, before, act.as, had)) {
-        const { name } = this.model.nodes[act.as]!;
-        this.#keepsResults(header, header.parentId!, header.threadId, had, name);
+      const tasks = act.as === undefined ? [] : this.#tasksByHand(header.parentId!, before, act.as, had);
+      if (tasks.length > 0) {
+        this.#keepsResults(header, header.parentId!, header.threadId, had, tasks);
         // The results of its items are replaced: after a fault of the step they run again.
         for (const id of Object.keys(this.step(before).leaves))
-          if (id.startsWith(`${name}[`)) world.durable.delete(`${header.runId}:${id}@${before.step}`);
+          if (isItemOf(id, tasks)) world.durable.delete(`${header.runId}:${id}@${before.step}`);
         world.cover("an edit as a task of an unfinished step");
-        return this.#withoutOldCalls(
-          header,
-          before,
-          writeByHand(before, name, values, act.replace, this.#stays(header, before)),
-        );
+        const written = writeByHand(before, tasks, values, act.replace, this.#stays(header, before));
+        return this.#withoutOldCalls(header, before, written);
       }
       if (act.as === undefined) this.#keepsResults(header, header.parentId!, header.threadId, had);
       const kept = act.as === undefined ? this.#stays(header, before) : { kept: {}, given: {} };
@@ -223,7 +220,7 @@ export class Ledger {
     source: CheckpointId,
     thread: string,
     had: Before | undefined,
-    replaced?: string,
+    replaced: readonly string[] = [],
   ): void {
     if (this.#world.misled) return;
     const { store } = this.#world;
@@ -236,7 +233,7 @@ export class Ledger {
       const isKnown = taskId.startsWith("answer:")
         ? header.answers.some(({ id }) => task(id) === task(taskId.slice(7)))
         : has.has(taskId);
-      if (!isKnown && !(replaced !== undefined && taskId.startsWith(`${replaced}[`)))
+      if (!isKnown && !isItemOf(taskId, replaced))
         this.#report(`5.9: ${taskId} was stored, and is forgotten (${header.phase} of step ${header.step})`);
     }
     const next = from === undefined ? 0 : resumesAt(from);
@@ -255,14 +252,21 @@ export class Ledger {
     return { ...at, kept: Object.fromEntries(kept) };
   }
 
-  /** Whether a node has a task beside others in a step that has begun. */
-  #isInOpenStep(source: CheckpointId, at: Position, node: number, had: Before | undefined): boolean {
+  /**
+   * The tasks of a node beside others in a step that has begun, which an edit as this node finishes: those without a result,
+   * or all.
+   */
+  #tasksByHand(source: CheckpointId, at: Position, node: number, had: Before | undefined): readonly string[] {
     const from = this.#headers.get(source);
-    if (from === undefined || ending(at) !== undefined) return false;
+    if (from === undefined || ending(at) !== undefined) return [];
     const writes = had?.head === source ? had.writes : this.#world.store.getWrites(from.threadId, source);
     const results = [...(from.finished ?? []), ...writes].filter(({ taskId }) => !taskId.startsWith("answer:"));
-    if (from.phase !== "interrupted" && results.length === 0) return false;
-    return at.ready.includes(node) && at.ready.length + at.sends.length > 1;
+    if (from.phase !== "interrupted" && results.length === 0) return [];
+    if (at.ready.length + at.sends.length === 1) return [];
+    const plain = at.ready.includes(node) ? [this.model.nodes[node]!.name] : [];
+    const tasks = [...plain, ...at.sends.filter((leaf) => leaf.node === node).map(({ id }) => id)];
+    const open = tasks.filter((id) => !results.some(({ taskId }) => taskId === id));
+    return open.length === 0 ? tasks : open;
   }
 
   /** Pause ids of a fork: those of its source with the id of the new run. */

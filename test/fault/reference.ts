@@ -237,19 +237,31 @@ export function edit(
   return { ...at, ...stays, values: replace ? { ...at.values, ...update } : reduce(at.values, update) };
 }
 
-/** 5.9: in an unfinished step with other tasks, the values are the result of the node. */
+/** 5.9: in an unfinished step with other tasks, the values are the result of the first task; the others have an empty one. */
 export function writeByHand(
   at: Position,
-  node: string,
+  tasks: readonly string[],
   update: Partial<Record<Written, unknown>>,
   replace: boolean,
   stays: Pick<Position, "kept" | "given">,
 ): Position {
   const others = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
-    Object.fromEntries(Object.entries(record).filter(([id]) => id !== node && !id.startsWith(`${node}[`)));
-  const result: Outcome = { updates: replace ? [] : [update], sends: [], questions: [] };
+    Object.fromEntries(Object.entries(record).filter(([id]) => !tasks.includes(id) && !isItemOf(id, tasks)));
+  const results = tasks.map((id, index): readonly [string, Outcome] => [
+    id,
+    { updates: replace || index > 0 ? [] : [update], sends: [], questions: [] },
+  ]);
   const values = replace ? { ...at.values, ...update } : at.values;
-  return { ...at, values, kept: { ...others(stays.kept), [node]: result }, given: others(stays.given) };
+  return {
+    ...at,
+    values,
+    kept: { ...others(stays.kept), ...Object.fromEntries(results) },
+    given: others(stays.given),
+  };
+}
+
+export function isItemOf(id: string, tasks: readonly string[]): boolean {
+  return tasks.some((task) => id.startsWith(`${task}[`));
 }
 
 /** 5.9: the targets of a node's edges replace the next nodes. */
