@@ -1,5 +1,6 @@
 import type { ListEdit } from "../interface/checkpoint.ts";
-import type { Json, JsonObject } from "../value/json.ts";
+import type { Json } from "../value/json.ts";
+import { isSameJson } from "../value/same-json.ts";
 
 /** The content of a change that turns one list into another. */
 export type ListChange =
@@ -65,18 +66,3 @@ function nextEdit(
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
-
-/** Equality of JSON values including the order of fields, which a store keeps. */
-function isSameJson(a: Json, b: Json): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item, index) => isSameJson(item as Json, b[index] as Json));
-  }
-  const [left, right] = [a as JsonObject, b as JsonObject];
-  const names = Object.keys(left);
-  const others = Object.keys(right);
-  if (names.length !== others.length) return false;
-  return names.every((name, index) => others[index] === name && isSameJson(left[name]!, right[name]!));
-}

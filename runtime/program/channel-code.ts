@@ -1,8 +1,10 @@
+import { guardReads } from "../value/admit.ts";
 import { dropPromise } from "../value/promise.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import type { ImportedFunction } from "../interface/engine-options.ts";
 import type { Json } from "../value/json.ts";
 import type { ChannelSpec, Table } from "../table/table.ts";
+import { isSameJson } from "../value/same-json.ts";
 import { admitUnknown, compileAdmit, type Validator } from "../value/validate.ts";
 import type { ValueType } from "../table/value-type.ts";
 import { mergeAllItems, mergeItems } from "./merge-items.ts";
@@ -136,12 +138,29 @@ export class ChannelCode {
       case "function":
         return (current, update) => {
           const result = (imported as (current: Json, update: Json) => unknown)(current, update);
-          const value = this.admit(result);
+          const value = this.#admitReduced(result, current);
           if (!(value instanceof Mismatch)) return value;
           dropPromise(result);
           throw new TypeError(`it returned what does not fit: ${value.describe()}`);
         };
     }
+  }
+
+  /**
+   * The result of an imported reducer. The items that a list shares with the current value, as most lists that grow do, are
+   * admitted already: the current ones are used, and a long list costs what is new in it.
+   */
+  #admitReduced(result: unknown, current: Json): Json | Mismatch {
+    if (!Array.isArray(result) || !Array.isArray(current) || this.spec.type.kind !== "list") return this.admit(result);
+    const known = current as readonly Json[];
+    const whole = guardReads(() => {
+      let shared = 0;
+      while (shared < known.length && shared < result.length && isSameJson(result[shared], known[shared]!)) shared++;
+      const rest = this.admit(result.slice(shared));
+      return rest instanceof Mismatch ? rest : Object.freeze(known.slice(0, shared).concat(rest as readonly Json[]));
+    });
+    // The mismatch names the place in the whole list.
+    return whole instanceof Mismatch ? this.admit(result) : whole;
   }
 
   #makeAdmitUpdate(): Validator {

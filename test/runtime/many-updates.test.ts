@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ChannelChange } from "../../runtime/interface/checkpoint.ts";
 import type { Claim, SaveRequest } from "../../runtime/interface/store.ts";
-import type { Json } from "../../runtime/value/json.ts";
+import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import {
   appendAll,
   mergeAll,
@@ -114,5 +114,69 @@ describe("5.12: a checkpoint stores the items that a reducer has appended", () =
       ...(n === 2 ? [{ id: "m7" }] : []),
     ];
     expect((await kinds("byId", { byId, work })).slice(1)).toEqual(["splice 4-1+1 20-0+1", "splice 7-1+0 21-0+1"]);
+  });
+});
+
+describe("5.12 a list that an imported reducer returns", () => {
+  const text = `type Message = { id: string, text: string }
+    graph g { input more: json  memory list: Message[] = [] reduce add  node a = give(more) into list  start -> a }`;
+  const give = (more: Json): Json => more;
+  const build = (add: (now: readonly Json[], more: Json) => unknown) =>
+    engineOf(text, { add, give }, { store: new MemoryStore() });
+  const message = (n: number): Json => ({ id: `${n}`, text: `text ${n}` });
+
+  test("keeps the items that it had, even if the reducer returns copies of them", async () => {
+    const seen: (readonly Json[])[] = [];
+    const engine = build((now, more) => {
+      seen.push(now);
+      return [...now, ...(more as Json[])].map((item) => ({ ...(item as JsonObject) }));
+    });
+    for (let n = 0; n < 3; n++) await engine.run({ more: [message(n)] }, { thread: "t" });
+    expect((await engine.state("t"))!.state).toMatchObject({ list: [0, 1, 2].map(message) });
+    expect(seen[2]).toHaveLength(2);
+    expect(seen[2]![0]).toBe(seen[1]![0]);
+  });
+
+  test("has new items in any place, with the fields in the order of the reducer", async () => {
+    const results = [
+      [message(1), message(2), message(3)],
+      [message(1), { id: "2", text: "edited" }, message(3)],
+      [{ text: "text 1", id: "1" }, message(3)],
+      [message(0), { text: "text 1", id: "1" }],
+      [],
+    ];
+    let turn = 0;
+    const engine = build(() => results[turn]);
+    for (; turn < results.length; turn++) {
+      await engine.run({ more: [] }, { thread: "t" });
+      const { list } = (await engine.state("t"))!.state;
+      expect(JSON.stringify(list)).toBe(JSON.stringify(results[turn]));
+    }
+  });
+
+  test.each([
+    [
+      "a wrong type behind equal items",
+      [message(1), { id: "2", text: 3 }],
+      /expected string at `\[1\]\.text`, found 3/,
+    ],
+    ["an instance with equal fields", [Object.assign(new (class Message {})(), message(1))], /an instance of Message/],
+    [
+      "a getter that throws",
+      [
+        {
+          ...(message(1) as JsonObject),
+          get text(): string {
+            throw new Error("no");
+          },
+        },
+      ],
+      /cannot be read: no/,
+    ],
+  ])("is refused with %s", async (_, result, problem) => {
+    let turn = 0;
+    const engine = build(() => (turn++ === 0 ? [message(1)] : result));
+    await engine.run({ more: [] }, { thread: "t" });
+    expect((await engine.run({ more: [] }, { thread: "t" })).error?.message).toMatch(problem);
   });
 });
