@@ -1,6 +1,6 @@
 /**
- * The run that the kill sweep kills: fourteen steps with parallel branches, a question, items, sent tasks, a called graph,
- * a gate, a migration at the gate, a timer and a signal, and `finally` parts of both graphs. Every body writes to a separate
+ * The run that the kill sweep kills: sixteen steps with parallel branches, a question, items, sent tasks, a called graph,
+ * a gate, a migration at the gate, a timer and a signal, a called graph that rolls back, and `finally` parts of two graphs. Every body writes to a separate
  * ledger when it starts and when it ends.
  */
 import {
@@ -30,6 +30,12 @@ graph child {
   all(c2, c3) -> c4
   finally -> c5
 }
+graph trip {
+  output trail: string[] reduce append
+  node book = work("book") into trail { undo undo("cancel") }
+  node pay = work("pay") into trail { undo undo("refund") }
+  start -> book -> pay -> rollback
+}
 graph flow {
   input n: int
   output log: string[] reduce append
@@ -54,17 +60,20 @@ graph flow {
   node last = work("last") into log
   node nap = sleep(90s)
   node parcel = receive("parcel") into log
+  node trip = trip() into { trail }
+  node home = work("home") into log
   start -> first -> a, b, c
   all(a, b, c) -> join -> approve -> every -> call -> spread
   all(call, spread) -> side
   all(sent, side) -> late
   node sweep = tidy("sweep") into log
   node lock = tidy("lock") into log
-  late -> held -> near -> last -> nap -> parcel
+  late -> held -> near -> last -> nap -> parcel -> trip
+  trip -> home on error
   finally -> sweep -> lock
 }`;
 
-export const KILL_FUNCTIONS = ["work", "one", "item", "approve", "spread", "sent", "tidy"] as const;
+export const KILL_FUNCTIONS = ["work", "one", "item", "approve", "spread", "sent", "tidy", "undo"] as const;
 
 /** The engines of the graph before and after the edit that the thread is migrated to. */
 export interface KillEngines {
@@ -73,7 +82,10 @@ export interface KillEngines {
 }
 
 export function killEngines(table: Table, store: Store, ledger: string): KillEngines {
-  const graphs = { child: { functions: functionsOf("call", ledger) } };
+  const graphs = {
+    child: { functions: functionsOf("call", ledger) },
+    trip: { functions: functionsOf("trip", ledger) },
+  };
   const options = { functions: functionsOf("", ledger), builtins: { receive, sleep }, store, graphs, wake: false };
   return { engine: createEngine(table, options), edited: createEngine(editedTable(table), options) };
 }
@@ -120,6 +132,7 @@ function functionsOf(namespace: string, ledger: string): FunctionRegistry {
       await body("spread", context);
       for (const item of ["x", "y"]) context.send("sent", item);
     },
+    undo: (task: string, context: NodeContext) => body(task, context),
     tidy: (task: string, context: NodeContext) =>
       body(task, context, `${namespace === "" ? "" : `${namespace}/`}finally`),
     sent: (context: NodeContext) => body(`sent ${String(context.item)}`, context),

@@ -13,11 +13,12 @@ import { type BodyEntry, readLedger } from "./kill-ledger.ts";
 import type { KillPlace } from "./kill-place.ts";
 import type { KillPoint } from "./kill-points.ts";
 
-/** The graph, the graph that it calls in step 5, and their `finally` parts, with the ids of their runs. */
+/** The graph, the graphs that it calls in steps 5 and 14, and `finally` parts, with the ids of their runs. */
 const RUNS: ReadonlyMap<string, string> = new Map([
   ["", ""],
   ["call", "/call@5"],
   ["call/finally", "/call@5/finally@1"],
+  ["trip", "/trip@14"],
   ["finally", "/finally@1"],
 ]);
 
@@ -123,12 +124,15 @@ export async function lookAt(trial: Trial, seen: Seen): Promise<string> {
       const finished = new Set(
         history.flatMap(({ phase, step }) => (phase === "input" || phase === "interrupted" ? [] : [step])),
       );
-      for (const { key, step, namespace: of } of bodies(trial))
-        if (of === namespace && finished.has(step)) seen.stored.add(key);
+      for (const { key, step, namespace: of } of bodies(trial)) {
+        const isDone = isUndo(key) ? newest.status === "rolled_back" : finished.has(step);
+        if (of === namespace && isDone) seen.stored.add(key);
+      }
       const writes = await store.getWrites!(THREAD, newest.id);
       found.push(history, writes);
       kept.set(newest.id, new Set(writes.map(({ taskId }) => taskId)));
       for (const { taskId } of [...writes, ...(newest.finished ?? [])]) {
+        if (taskId.startsWith("undone:")) seen.stored.add(taskId.slice("undone:".length));
         const step = newest.phase === "interrupted" ? newest.step : newest.step + 1;
         seen.stored.add(keyOf(`${head.runId}${RUNS.get(namespace)!}:${taskId}@${step}`));
       }
@@ -193,15 +197,15 @@ async function readResult(trial: Trial, store: Store, seen: Seen): Promise<strin
   return `${withoutNames(all, all)}\n${JSON.stringify(tasksByKey(bodies(trial)))}`;
 }
 
-/** As text, without the parts that differ between runs: run ids, checkpoint ids, times. */
+/** As text, without the parts that differ between runs: run ids, checkpoint ids, keys of undos, times. */
 function withoutNames(value: unknown, checkpoints: readonly Checkpoint[]): string {
   let text = JSON.stringify(value).replaceAll(/"(timestamp|due|nap@[^"]*)":\d+/g, '"$1":0');
   const run = checkpoints[0]!.runId.split("/")[0]!;
   // Ids of pauses end with the last digits of the run id.
   text = text.replaceAll(run, "run").replaceAll(run.slice(-12), "run");
   const names = new Map<string, string>();
-  return text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => {
-    if (!names.has(id)) names.set(id, `checkpoint ${names.size}`);
+  return text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|undo:sha256:[0-9a-f]{64}/g, (id) => {
+    if (!names.has(id)) names.set(id, `${isUndo(id) ? "undo" : "checkpoint"} ${names.size}`);
     return names.get(id)!;
   });
 }
@@ -210,12 +214,16 @@ function withoutNames(value: unknown, checkpoints: readonly Checkpoint[]): strin
 function tasksByKey(entries: readonly BodyEntry[]): readonly string[] {
   const keys = new Map<string, string>();
   for (const { task, key } of entries) {
-    expect(key).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(key).toMatch(/^(undo:)?sha256:[0-9a-f]{64}$/);
     expect(keys.get(task) ?? key, `key of task "${task}"`).toBe(key);
     keys.set(task, key);
   }
   expect(new Set(keys.values()).size, "keys of different tasks").toBe(keys.size);
   return [...keys.keys()].sort();
+}
+
+function isUndo(key: string): boolean {
+  return key.startsWith("undo:");
 }
 
 /** The key that the engine computes from the run, the task with its item, and its step. The items of `each` are 1, 2 and 3. */
