@@ -6,6 +6,7 @@ import { asStoreError } from "../checkpoint/journal.ts";
 import { readSignals } from "../checkpoint/inbox.ts";
 import { someContinue } from "../checkpoint/waits.ts";
 import { isGate, takeAnswers } from "./answers.ts";
+import { refuseCalledDrift } from "./called-drift.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
@@ -169,6 +170,10 @@ async function resumeHead(
     stored.pauses.find(({ id }) => presentPauseId(core.program, id) === pause.id) ?? pause;
   const named = hasAnswers(options);
   refuseOver(head, options);
+  if (fresh.length > 0) {
+    const answered = fresh.map(({ pause }) => pause);
+    await refuseCalledDrift(core.program, durable, head, answered);
+  }
   if (fresh.length > 0 && store.putWrites !== undefined) {
     const records = fresh.map(({ pause, value }) => answerWrite(asStored(pause), value));
     const written = durable.journal.write(() => store.putWrites!(claim, head.id, records), true);

@@ -282,6 +282,31 @@ describe("migrate", () => {
     expect((await now.resume("t", 0)).output).toEqual({ out: 2 });
   });
 
+  test.each(["finally", "call"])(
+    "an unfinished %s part: a refused answer changes nothing, and reaches the renamed node",
+    async (part) => {
+      const store = new MemoryStore();
+      const text = (node: string, channel: string): string => {
+        const asks = `node ${node} = ask(\`clean \${${channel}}?\`) into log`;
+        const state = `state ${channel}: string = "x"  output log: string[] = [] reduce append`;
+        return part === "call"
+          ? `graph inner { ${state}  node set = "a" into ${channel}  ${asks}  start -> set -> ${node} }
+          graph g { output log: string[] = [] reduce append  node call = inner() into { log }  start -> call }`
+          : `graph g { ${state}  node set = "a" into ${channel}  ${asks}  start -> set  finally -> ${node} }`;
+      };
+      const first = await engineOf(text("tidy", "who"), {}, { store }).run({}, { thread: "t" });
+      expect(first.pauses).toMatchObject([{ node: "tidy", payload: { question: "clean a?" } }]);
+      const now = engineOf(text("sweep", "person"), {}, { store });
+      const before = (await store.loadLatest("t"))!.id;
+      await expect(now.resume("t", "yes")).rejects.toMatchObject({ code: "NG_DRIFT" });
+      expect([(await store.loadLatest("t"))!.id, store.getWrites("t", before)]).toEqual([before, []]);
+      const prefix = part === "call" ? "inner." : "";
+      await now.migrate("t", { rename: { [`${prefix}tidy`]: "sweep", [`${prefix}who`]: "person" } });
+      expect((await now.state("t"))!.pauses).toMatchObject([{ node: "sweep", payload: { question: "clean a?" } }]);
+      expect(await now.resume("t", "yes")).toMatchObject({ status: "completed", output: { log: ["yes"] } });
+    },
+  );
+
   test("a migration that died is repeated: a called graph is converted once", async () => {
     const ask = (context: NodeContext): number => context.interrupt("?");
     const text = (type: string, zero: string): string => `
