@@ -2,7 +2,7 @@
  * 5.13: a run reuses the memory of the last run of this process only if the store confirms that the last run is the
  * newest.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Engine } from "../../runtime/index.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { engineOf } from "../support/graph.ts";
@@ -53,6 +53,22 @@ describe.each<[string, () => OpenStore]>([
     const history = await engine.history("chat");
     for (const [index, { parentId }] of history.entries()) expect(parentId).toBe(history[index + 1]?.id ?? null);
     await opened.dispose();
+  });
+
+  it("5.12 a further turn does not read the memory, which grows with every turn", async () => {
+    const opened = open();
+    const engine = chatOn(opened.store);
+    for (const q of ["a", "b"]) await say(engine, q);
+    const load = vi.spyOn(Object.getPrototypeOf(opened.store) as Store, "loadLatest");
+    try {
+      for (const q of ["c", "d"]) await say(engine, q);
+      expect(load).not.toHaveBeenCalled();
+      await engine.state("chat");
+      expect(load).toHaveBeenCalled();
+    } finally {
+      load.mockRestore();
+      await opened.dispose();
+    }
   });
 
   it("an edit, a pruned thread, and a new thread of the same name are seen", async () => {
