@@ -6,14 +6,13 @@ import { asStoreError } from "../checkpoint/journal.ts";
 import { readSignals } from "../checkpoint/inbox.ts";
 import { someContinue } from "../checkpoint/waits.ts";
 import { isGate, takeAnswers } from "./answers.ts";
-import { refuseCalledDrift } from "./called-drift.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import { answeredHead, presentPauseId, underPresentNames } from "../checkpoint/former-names.ts";
 import type { Program } from "../program/program.ts";
-import { forkCheckpoint } from "./fork-thread.ts";
-import { renewPauseId } from "../checkpoint/move-called.ts";
+import { forkCheckpoint, programAt } from "./fork-thread.ts";
+import { moveCalled, moveCalledWrites, renewPauseId } from "../checkpoint/move-called.ts";
 import { snapshotOptions } from "../run/copy-arguments.ts";
 import { checkOptions, RESUME_OPTIONS } from "../run/option-names.ts";
 import {
@@ -32,7 +31,7 @@ import { Run, type RunEnd } from "../run/run.ts";
 import type { Durable } from "../run/shared.ts";
 import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.ts";
 import { updateThread } from "./update-thread.ts";
-import { findCheckpoint, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { findCheckpoint, loadHead, loadRecorded, loadWrites } from "../checkpoint/load-checkpoint.ts";
 
 /** Resumes a thread from its head, or from another checkpoint or node, which forks inside the thread (5.9). */
 export async function resumeThread(
@@ -254,4 +253,33 @@ function renewAnswers(options: ResumeOptions, source: Checkpoint, fork: Checkpoi
     ([id, value]) => [renewPauseId(id, source.runId, fork.runId), value] as const,
   );
   return { ...options, answers: Object.fromEntries(answers) };
+}
+
+/**
+ * Refuses answers to pauses of called graphs that an edit has changed too much to resume. The check comes before an answer is
+ * stored: a refused resume leaves the thread unchanged.
+ *
+ * @throws ThreadError NG_DRIFT
+ */
+async function refuseCalledDrift(
+  program: Program,
+  durable: Pick<Durable, "store" | "threadId">,
+  head: Checkpoint,
+  answered: readonly PauseItem[],
+): Promise<void> {
+  if (head.digest === program.table.digest) return;
+  const callers = new Set(
+    answered.flatMap(({ namespace }) => namespace.map((_, depth) => namespace.slice(0, depth + 1).join("/"))),
+  );
+  for (const namespace of callers) {
+    const id = head.children?.[namespace];
+    const called = programAt(program, namespace.split("/"));
+    if (id === undefined || called === undefined) continue;
+    const stored = await loadRecorded(durable, id, head.runId);
+    if (stored === undefined || stored.digest === called.table.digest) continue;
+    const place = { namespace, runId: head.runId };
+    const writes = moveCalledWrites(await loadWrites(durable.store, durable.threadId, stored.id), stored, place);
+    // Mutation point: called-drift
+    await refuseDrift(called, durable.store, moveCalled(stored, place), writes, { stored });
+  }
 }
