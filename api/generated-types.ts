@@ -93,7 +93,7 @@ type EventOf<Event, T extends GraphTypes> = Event extends { readonly type: "writ
       readonly [Channel in keyof T["writes"] & string]: Omit<Event, "node" | "channel" | "value"> & {
         readonly node: T["task"];
         readonly channel: Channel;
-        readonly value: T["writes"][Channel];
+        readonly value: Plain<T["writes"][Channel]>;
       };
     }[keyof T["writes"] & string]
   : Event extends { readonly type: "pause" }
@@ -101,6 +101,9 @@ type EventOf<Event, T extends GraphTypes> = Event extends { readonly type: "writ
     : Event extends { readonly node: string }
       ? Omit<Event, "node"> & { readonly node: T["task"] }
       : Event;
+
+/** A type as JSON: interfaces become types that are assignable to `Json`, so that a listener for all graphs fits. */
+type Plain<T> = unknown extends T ? Json : T extends object ? { readonly [Key in keyof T]: Plain<T[Key]> } : T;
 
 /** The views of a stream. */
 export interface GraphViews<T extends GraphTypes> extends Omit<StreamViews<T["state"]>, "events"> {

@@ -54,7 +54,7 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
   compiler: [/^@babel\/parser$/],
   runtime: [],
   stdlib: [],
-  adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/],
+  adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/, /^@opentelemetry\/api$/],
   api: [/^node:/, /^esbuild$/, /^prettier$/],
   // `ngraph/`: in the texts of the project that `ngc new` writes.
   cli: [/^node:/, /^ngraph\//, /^esbuild$/, /^commander$/, /^prettier$/, /^@hpcc-js\/wasm-graphviz$/],

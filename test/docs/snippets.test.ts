@@ -1,4 +1,4 @@
-/** The programs of README.md and docs/guide.md type-check under strict options as they are printed, and beside their graphs. */
+/** The programs of README.md, docs/guide.md and docs/deployment.md type-check under strict options as they are printed, and beside their graphs. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { compile, emitDeclarations, memoryHost } from "../../compiler/index.ts";
@@ -25,9 +25,9 @@ export const searchTickets = async (ticket: string): Promise<string[]> => [ticke
 export const draftReply = async (ticket: string, notes: string[]) => ({ reply: ticket, score: notes.length });
 `;
 
-test("README.md and docs/guide.md", async () => {
+test("README.md, docs/guide.md and docs/deployment.md", async () => {
   const readme = programs("README.md", "readme");
-  const guide = programs("docs/guide.md", "guide");
+  const guide = { ...programs("docs/guide.md", "guide"), ...programs("docs/deployment.md", "guide") };
   expect(Object.keys(readme).length).toBeGreaterThan(1);
   expect(Object.keys(guide).length).toBeGreaterThan(3);
   const support = fencedBlocks(read("README.md")).find(({ language }) => language === "ngraph");

@@ -36,6 +36,7 @@ import { ngraph } from "ngraph/esbuild";
 import { ngraph as vitePlugin } from "ngraph/vite";
 import graphLoader from "ngraph/webpack";
 import { load } from "ngraph/register";
+import { traceRuns } from "ngraph/opentelemetry";
 
 export async function main(): Promise<void> {
   const { table, diagnostics } = await compileFile("support.ngraph");
@@ -58,7 +59,7 @@ export async function main(): Promise<void> {
     describe: ({ text }) => text,
   };
   void [addChecksum(rows, { text: "" }).sum, frozenJson([1], "a list"), keptCheckpoints];
-  void [builtinNodes, createLlm, nodeSignatures, prettierPlugin.parsers, ngraph(), vitePlugin(), graphLoader, load];
+  void [builtinNodes, createLlm, nodeSignatures, prettierPlugin.parsers, ngraph(), vitePlugin(), graphLoader, load, traceRuns()];
 }
 `;
 
@@ -67,7 +68,7 @@ function consumerProject(): string {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   mkdirSync(join(directory, "node_modules"));
   symlinkSync(ROOT, join(directory, "node_modules/ngraph"));
-  for (const name of ["@types", "esbuild", "prettier"]) {
+  for (const name of ["@types", "@opentelemetry", "esbuild", "prettier"]) {
     symlinkSync(join(ROOT, "node_modules", name), join(directory, "node_modules", name));
   }
   writeFileSync(join(directory, "package.json"), '{ "type": "module" }');
