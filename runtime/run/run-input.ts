@@ -144,7 +144,6 @@ function lostMemory(program: Program, head: Checkpoint): DriftProblem[] {
       return [{ text, migrate: ofValue(name, part) }];
     }
     const [before, after] = [was === undefined ? undefined : reducerOf(was), reducerOf(now[name]!)];
-    // Mutation point: memory-reducer
     if (was === undefined || before === after) return [];
     const text = `the reducer of memory channel \`${name}\` was ${before ?? "none"} and is ${after ?? "none"}`;
     return [{ text, migrate: [`--keep ${part(name)}`] }];

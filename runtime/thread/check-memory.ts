@@ -41,7 +41,6 @@ async function checkCall(durable: Durable, program: Program, places: readonly st
     // A node that calls another graph than before calls it without memory.
     const isChanged = stored.digest !== program.table.digest && isOfGraph(program, stored);
     const problems = isChanged ? memoryProblems(program, await withChannels(durable, stored)) : [];
-    // Mutation point: called-memory
     if (problems.length > 0) {
       const what = `a new run on thread \`${stored.threadId}\` would lose memory of \`${namespace}\` under this version of graph \`${program.table.name}\``;
       throw drift(stored, what, problems, "start another thread");

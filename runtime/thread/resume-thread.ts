@@ -279,7 +279,6 @@ async function refuseCalledDrift(
     if (stored === undefined || stored.digest === called.table.digest) continue;
     const place = { namespace, runId: head.runId };
     const writes = moveCalledWrites(await loadWrites(durable.store, durable.threadId, stored.id), stored, place);
-    // Mutation point: called-drift
     await refuseDrift(called, durable.store, moveCalled(stored, place), writes, { stored });
   }
 }
