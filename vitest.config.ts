@@ -51,6 +51,7 @@ const FULL_ONLY = [
   "test/package/bundlers.test.ts",
   "test/package/entry-points.test.ts",
   "test/package/new-project.test.ts",
+  "test/package/optional-packages.test.ts",
   "test/package/typescript-projects.test.ts",
   "test/package/users-project.test.ts",
   "test/peers/langgraph-graph.test.ts",

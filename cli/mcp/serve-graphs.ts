@@ -7,6 +7,7 @@ import type { Table } from "../../runtime/table/table.ts";
 import { loadPackage } from "../../stdlib/llm/sdk.ts";
 import { schemaOf } from "../../stdlib/type-schema.ts";
 import type { Output } from "../output/output.ts";
+import { reasonOf } from "../sources/source-files.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { withInterruption } from "../process/interruption.ts";
@@ -68,8 +69,14 @@ export async function serveGraphs(graphs: readonly ServedGraph[], context: Conte
   const protocol = takeStdout();
   const output: Output = { ...context.output, json: true, result: () => undefined, document: () => undefined };
   const load = importOptional(graphs[0]?.file ?? "");
-  const get = async (path: string): Promise<Readonly<Record<string, unknown>>> =>
-    (await loadPackage(load, `@modelcontextprotocol/sdk/${path}.js`, "`ngc mcp`")) as Readonly<Record<string, unknown>>;
+  const get = async (path: string): Promise<Readonly<Record<string, unknown>>> => {
+    try {
+      const found = await loadPackage(load, `@modelcontextprotocol/sdk/${path}.js`, "`ngc mcp`");
+      return found as Readonly<Record<string, unknown>>;
+    } catch (cause) {
+      throw new CommandError(reasonOf(cause), { exitCode: EXIT.failed, cause });
+    }
+  };
   const [{ Server }, { StdioServerTransport }, types] = await Promise.all([
     get("server/index"),
     get("server/stdio"),
