@@ -14,10 +14,16 @@ import {
   diamonds,
   driftingBranches,
   enumChoice,
+  independentConditions,
   jumpingNodes,
   loops,
+  manyBounds,
+  manyJumps,
+  manySettled,
   mixture,
+  parallelLanes,
   processModel,
+  randomForks,
   soundWithBarriers,
   supervisor,
 } from "./support/proof-graphs.ts";
@@ -85,6 +91,17 @@ for (const workers of [3, 6, 10]) {
   row(`a router with ${workers} targets`, measure(supervisor(workers, false), 3), 100);
   row(`a supervisor with ${workers} workers`, measure(supervisor(workers, true), 3), 100);
 }
+
+/** Large graphs whose searches end at their limits. */
+for (const [name, build] of [
+  ["300 independent conditions, 10,000 nodes", () => independentConditions(300, 10_000)],
+  ["100 parallel lanes, 10,000 nodes", () => parallelLanes(100, 10_000)],
+  ["10,000 nodes that jump to 4 others", () => manyJumps(10_000)],
+  ["10,000 nodes that fork at random", () => randomForks(10_000)],
+  ["3,000 conditions on one number", () => manyBounds(3000)],
+  ["2,000 settled statements, 8,000 nodes", () => manySettled(2000)],
+] as const)
+  row(name, measure(build(), 1), 5000);
 
 /** Business processes. Each model is checked once, without warm-up rounds, as users check a file. */
 for (const size of [50, 100, 150]) {

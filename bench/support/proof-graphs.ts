@@ -266,3 +266,97 @@ export function processModel(seed: number, size: number): string {
   lines.push(`start -> ${first}`);
   return graph(lines);
 }
+
+// Graphs of up to 10,000 nodes that reach the limits of the search -------------------------------------
+
+/** A node with independent conditions, and a chain behind each. */
+export function independentConditions(count: number, size: number): string {
+  const length = Math.floor(size / count);
+  return graph([
+    ...range(count).map((i) => `input wants${i}: bool = false`),
+    node("decide"),
+    "start -> decide",
+    ...range(count).flatMap((i) => {
+      const names = range(length).map((at) => `n${i}_${at}`);
+      return [...names.map(node), `decide -> ${names[0]!} when wants${i}`, `${names.join(" -> ")} -> end`];
+    }),
+    "decide -> end otherwise",
+  ]);
+}
+
+/** Parallel lanes with choices, and a barrier that waits for all lanes. */
+export function parallelLanes(lanes: number, size: number): string {
+  const length = Math.floor(size / lanes / 2);
+  return graph([
+    ...range(lanes).flatMap((lane) => [
+      `state ok${lane}: bool = false`,
+      ...range(length).flatMap((at) => [
+        `node check${lane}_${at} = check() into ok${lane}`,
+        node(`fix${lane}_${at}`),
+        `check${lane}_${at} -> ${at + 1 < length ? `check${lane}_${at + 1}` : `last${lane}`} when ok${lane}`,
+        `check${lane}_${at} -> fix${lane}_${at} otherwise`,
+        `fix${lane}_${at} -> ${at + 1 < length ? `check${lane}_${at + 1}` : `last${lane}`}`,
+      ]),
+      node(`last${lane}`),
+    ]),
+    node("done"),
+    `start -> ${range(lanes)
+      .map((lane) => `check${lane}_0`)
+      .join(", ")}`,
+    `all(${range(lanes)
+      .map((lane) => `last${lane}`)
+      .join(", ")}) -> done`,
+  ]);
+}
+
+/** Nodes that each jump to some of four nodes. */
+export function manyJumps(size: number): string {
+  const random = randomOf(1);
+  return graph([
+    ...range(size).map((i) => {
+      const targets = new Set(range(4).map(() => `n${Math.floor(random() * size)}`));
+      targets.delete(`n${i}`);
+      return `node n${i} = act() { goes ${[...targets, "end"].join(", ")} }`;
+    }),
+    "start -> n0",
+    ...range(size).map((i) => `n${i} -> ${i + 1 < size ? `n${i + 1}` : "end"}`),
+  ]);
+}
+
+/** Nodes that each start one or two random later nodes. */
+export function randomForks(size: number): string {
+  const random = randomOf(2);
+  return graph([
+    ...range(size).map((i) => node(`n${i}`)),
+    "start -> n0",
+    ...range(size - 1).map((i) => {
+      const later = new Set([i + 1, i + 1 + Math.floor(random() * (size - 1 - i))]);
+      return `n${i} -> ${[...later].map((at) => `n${at}`).join(", ")}`;
+    }),
+  ]);
+}
+
+/** A node with conditions that compare one number with many bounds. */
+export function manyBounds(count: number): string {
+  return graph([
+    "state x: int = 0",
+    "node decide = check() into x",
+    ...range(count).map((i) => node(`n${i}`)),
+    "start -> decide",
+    ...range(count).map((i) => `decide -> n${i} when x > ${i}`),
+    "decide -> end otherwise",
+  ]);
+}
+
+/** Blocks of four nodes in sequence, each with a `settled` statement. */
+export function manySettled(count: number): string {
+  return graph([
+    ...range(count).flatMap((i) => [
+      ...["fork", "a", "b", "join"].map((part) => node(part + i)),
+      `fork${i} -> a${i}, b${i}`,
+      `settled(a${i}, b${i}) -> join${i}`,
+      `join${i} -> ${i + 1 < count ? `fork${i + 1}` : "end"}`,
+    ]),
+    "start -> fork0",
+  ]);
+}
