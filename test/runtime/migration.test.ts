@@ -400,3 +400,34 @@ describe("5.9 a chosen node needs the state only", () => {
     await expect(other.resume("t", { at: "c" })).rejects.toThrow(/belongs to graph `g`/);
   });
 });
+
+test.each(["was", "migrate"])(
+  "5.7: an answer in `finally` that was stored before a crash survives a rename (%s)",
+  async (way) => {
+    const textOf = (node: string, was = ""): string => `graph g { input job: string  output report: string | null
+    node work = note(job)  node ${node} = ask("sign off?") into report${was}  node done = note(report)
+    start -> work -> end  finally -> ${node} -> done -> end }`;
+    const functions = { note: () => null };
+    for (let left = 0; left <= 6; left++) {
+      let now = 0;
+      const store = new MemoryStore({ now: () => now });
+      const before = (of: MemoryStore | CrashingStore) =>
+        engineOf(textOf("approve"), functions, { store: of, leaseMs: 1000 });
+      const { pauses } = await before(store).run({ job: "j" }, { thread: "t" });
+      const dying = new CrashingStore(store, left);
+      const resumed = before(dying).resume("t", { answers: { [pauses[0]!.id]: "yes" } });
+      await resumed.catch(() => undefined);
+      now += 5000;
+      const after = engineOf(textOf("sign", way === "was" ? " { was approve }" : ""), functions, { store });
+      if (way === "migrate") await after.migrate("t", { rename: { approve: "sign" } });
+      const isAnswered = dying.log.some((write) => write.startsWith("put answer:"));
+      const isOver = (await after.state("t"))?.status === "completed";
+      const end = isOver ? await after.state("t") : await after.resume("t");
+      expect([left, end?.status, end?.state]).toEqual([
+        left,
+        isAnswered ? "completed" : "paused",
+        { job: "j", report: isAnswered ? "yes" : null },
+      ]);
+    }
+  },
+);
