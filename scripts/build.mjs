@@ -67,7 +67,8 @@ function buildTypes(output) {
     throw Object.assign(new Error("tsc failed", { cause }), { isReported: true });
   }
   // Declarations of modules that are JavaScript already (generated validators) keep their place.
-  for (const file of listFiles(root, ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "adapters", "api"])) {
+  const sources = ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "adapters", "testing", "api"];
+  for (const file of listFiles(root, sources)) {
     if (file.endsWith(".d.ts")) {
       mkdirSync(dirname(join(output, file)), { recursive: true });
       copyFileSync(join(root, file), join(output, file));

@@ -9,7 +9,17 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const SOURCES = ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "adapters", "api", "cli"] as const;
+const SOURCES = [
+  "diagnostics",
+  "grammar",
+  "compiler",
+  "runtime",
+  "stdlib",
+  "adapters",
+  "testing",
+  "api",
+  "cli",
+] as const;
 
 interface SourceImport {
   readonly from: string;
@@ -43,8 +53,10 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   runtime: [],
   stdlib: [/^runtime\//],
   adapters: [/^runtime\//],
-  api: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^adapters\//],
-  cli: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^api\//],
+  // The compiler reads the `test` blocks.
+  testing: [/^compiler\/bind\/bind-tests\.ts$/, /^runtime\//, /^stdlib\//],
+  api: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^adapters\//, /^testing\//],
+  cli: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^testing\//, /^api\//],
 };
 
 /** Packages and Node built-ins that each part may name. */
@@ -54,6 +66,7 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
   compiler: [/^@babel\/parser$/],
   runtime: [],
   stdlib: [],
+  testing: [],
   adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/, /^@opentelemetry\/api$/],
   api: [/^node:/, /^esbuild$/, /^prettier$/],
   // `ngraph/`: in the texts of the project that `ngc new` writes.

@@ -1,4 +1,6 @@
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
+import type { Bindings } from "../../runtime/interface/engine-options.ts";
+import type { Table } from "../../runtime/table/table.ts";
 import { diagnosticsDocument } from "../documents/check-document.ts";
 import { printDiagnostics, uniqueDiagnostics } from "../output/print-diagnostics.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -42,12 +44,14 @@ export const testCommand = defineCommand<TestOptions>({
       if (output.json) output.document(await diagnosticsDocument(compiled));
       return EXIT.invalid;
     }
-    const { runTest } = await import("../testing/run-test.ts");
+    const { runTest } = await import("../../testing/run-test.ts");
+    const { bindFunctions } = await import("../sources/bind-functions.ts");
+    const load = async (table: Table): Promise<Bindings> => (await bindFunctions(table, undefined)).bindings;
     const running = compiled.flatMap(({ tests, graphs }) =>
       tests.flatMap((test) => {
         if (filter !== undefined && !test.title.includes(filter)) return [];
         const table = graphs.find(({ bound }) => bound === test.graph)?.table;
-        return table === undefined ? [] : [runTest(test, table)];
+        return table === undefined ? [] : [runTest(test, table, load)];
       }),
     );
     if (running.length === 0 && filter !== undefined) {

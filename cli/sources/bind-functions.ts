@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { findSimilar, listNames } from "../../diagnostics/similar.ts";
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { Bindings, ImportedFunction } from "../../runtime/interface/engine-options.ts";
+import { stubBindings } from "../../runtime/program/stub-bindings.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { allTables, calledTables } from "./called-tables.ts";
@@ -46,20 +47,8 @@ export async function bindFunctions(table: Linkable, builtinsFile: string | unde
 }
 
 /** Bindings whose functions throw: enough to inspect and fork threads. */
-export function unrunnableBindings(table: Table, known = new Map<Table, Bindings>()): Bindings {
-  const before = known.get(table);
-  if (before !== undefined) return before;
-  const functions: Record<string, ImportedFunction> = emptyRecord();
-  for (const { name } of table.functions) {
-    functions[name] = () => {
-      throw new Error(`${name} is not loaded: this command runs no user code`);
-    };
-  }
-  const graphs: Record<string, Bindings> = emptyRecord();
-  for (const called of table.graphs) graphs[called.name] = unrunnableBindings(called, known);
-  const bindings = { functions, graphs };
-  known.set(table, bindings);
-  return bindings;
+export function unrunnableBindings(table: Table): Bindings {
+  return stubBindings(table, "this command runs no user code");
 }
 
 /** Each table is bound once, in `known`: the same graph may be called on many paths. */

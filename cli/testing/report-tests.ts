@@ -1,5 +1,5 @@
+import type { TestResult } from "../../testing/run-test.ts";
 import type { Output } from "../output/output.ts";
-import type { TestResult } from "./run-test.ts";
 
 export const TEST_FORMATS = ["text", "tap", "junit", "github"] as const;
 export type TestFormat = (typeof TEST_FORMATS)[number];

@@ -37,6 +37,7 @@ import { ngraph as vitePlugin } from "ngraph/vite";
 import graphLoader from "ngraph/webpack";
 import { load } from "ngraph/register";
 import { traceRuns } from "ngraph/opentelemetry";
+import { assertPassed, runTests, type TestResult } from "ngraph/testing";
 
 export async function main(): Promise<void> {
   const { table, diagnostics } = await compileFile("support.ngraph");
@@ -44,6 +45,8 @@ export async function main(): Promise<void> {
   const store: Store = new SqliteStore("runs.db");
   const engine = createEngine(table, { functions: { double: (n: number) => n * 2 }, store });
   const result: RunResult = await engine.run({ n: 1 }, { thread: "42" });
+  const tested: TestResult[] = await runTests("support.ngraph", { filter: "refund", load: (url) => import(url) });
+  for (const each of tested) assertPassed(each);
   const status: "completed" | "incomplete" | "paused" | "failed" | "limit" | "cancelled" | "rolled_back" = result.status;
   const [pause] = result.pauses;
   if (pause !== undefined) await engine.resume("42", { answers: { [pause.id]: "yes" } });

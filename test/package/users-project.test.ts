@@ -2,7 +2,7 @@
  * A project that has the package installed: the plugin of Prettier by its name, and the schema for YAML at the path in
  * the modeline.
  */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -55,6 +55,29 @@ describe("Prettier", () => {
     expect(() => project.prettier("--plugin", "ngraph/prettier", "--write", "a.ngraph")).toThrow(/a\.ngraph/);
     expect(project.read("a.ngraph")).toBe("graph {{{");
   });
+});
+
+test("ngraph/testing runs the tests of a graph in node:test, with functions in TypeScript", () => {
+  const { directory } = userProject({
+    "g.ngraph": `import { double } from "./nodes.js"
+graph g { input a: int  output b: int  node d = double(a) into b  start -> d }
+test "right" for g { given a = 2  expect b == 4 }
+test "wrong" for g { given a = 3  expect b == 7 }`,
+    "nodes.ts": "export function double(a: number): number { return 2 * a; }",
+    "g.test.mjs": `import { test } from "node:test";
+import { assertPassed, runTests } from "ngraph/testing";
+for (const result of await runTests("g.ngraph")) test(result.title, () => assertPassed(result));`,
+  });
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { stdout } = spawnSync(process.execPath, ["--test", "--test-reporter=tap", "g.test.mjs"], {
+    cwd: directory,
+    env,
+    encoding: "utf8",
+    timeout: 60_000,
+  });
+  expect(stdout).toMatch(
+    /^ *ok 1 - right$[^]*^ *not ok 2 - wrong$[^]*g\.ngraph\(4,35\): not satisfied: expect b == 7/m,
+  );
 });
 
 describe("the schema that ngc convert names", () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { compile } from "../../compiler/compile.ts";
 import { printResults, resultsDocument } from "../../cli/testing/report-tests.ts";
-import { runTest, type TestResult } from "../../cli/testing/run-test.ts";
+import { runTest, type TestResult } from "../../testing/run-test.ts";
 import type { Output } from "../../cli/output/output.ts";
 
 const GRAPH = `
@@ -52,7 +52,7 @@ async function run(tests: string, graph = GRAPH): Promise<TestResult[]> {
     compiled.tests.map((test) => {
       const table = compiled.graphs.find(({ bound }) => bound === test.graph)?.table;
       if (table === undefined) throw new Error("the graph has no table");
-      return runTest(test, table);
+      return runTest(test, table, () => Promise.resolve({ functions: {} }));
     }),
   );
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../../runtime/interface/clock.ts";
+import type { Clock } from "../runtime/interface/clock.ts";
 
 interface Timer {
   readonly at: number;

@@ -1,12 +1,17 @@
 /** Runs a `test` block on the engine: memory store, simulated clock, mocked nodes. */
-import type { BoundTest, TestExpectation } from "../../compiler/bind/bind-tests.ts";
-import type { BuiltinNode } from "../../runtime/interface/context.ts";
-import type { Bindings, ImportedFunction, RunResult } from "../../runtime/interface/engine-options.ts";
-import type { Table } from "../../runtime/table/table.ts";
-import type { Json, JsonObject } from "../../runtime/value/json.ts";
-import { bindFunctions, unrunnableBindings } from "../sources/bind-functions.ts";
+import type { BoundTest, TestExpectation } from "../compiler/bind/bind-tests.ts";
+import { createEngine } from "../runtime/engine/create-engine.ts";
+import { compileExpression } from "../runtime/expression/compile-expression.ts";
+import type { BuiltinNode } from "../runtime/interface/context.ts";
+import type { Bindings, ImportedFunction, RunResult } from "../runtime/interface/engine-options.ts";
+import { MemoryStore } from "../runtime/stores/memory.ts";
+import type { Table } from "../runtime/table/table.ts";
+import type { Json, JsonObject } from "../runtime/value/json.ts";
+import { stubBindings } from "../runtime/program/stub-bindings.ts";
+import { builtinNodes } from "../stdlib/builtin-nodes.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
 
+/** The result of one `test` block. */
 export interface TestResult {
   readonly title: string;
   readonly graph: string;
@@ -21,6 +26,7 @@ export interface TestResult {
   readonly failures: readonly TestFailure[];
 }
 
+/** A statement of a `test` block that is not satisfied. */
 export interface TestFailure {
   readonly message: string;
   /** Of the statement that is not satisfied. */
@@ -30,25 +36,27 @@ export interface TestFailure {
   readonly details: readonly string[];
 }
 
+/** Loads the imported functions that a table and its called graphs list. */
+export type LoadFunctions = (table: Table) => Promise<Bindings>;
+
 /** Pauses of one test. A graph that pauses more often is stopped. */
 const MAX_RESUMES = 1000;
 const MAX_SHOWN = 200;
 
-/** Runs a test. Never throws for a failure of the graph: it is a failure of the test. */
-export async function runTest(test: BoundTest, table: Table): Promise<TestResult> {
+/** Runs a test. Never throws for a failure of the graph or of `load`: it is a failure of the test. */
+export async function runTest(test: BoundTest, table: Table, load: LoadFunctions): Promise<TestResult> {
   const { graph, declaration } = test;
   const at = (offset: number): { line: number; column: number } => graph.file.position(offset);
   const base = { title: test.title, graph: graph.name, file: graph.file.path, ...at(declaration.span.start) };
   let ran: { readonly result: RunResult; readonly steps: readonly (readonly string[])[] };
   try {
-    ran = await runToEnd(test, table);
+    ran = await runToEnd(test, table, load);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const failure = { message: `the run did not start: ${message}`, ...at(declaration.title.span.start), details: [] };
     return { ...base, ok: false, status: null, steps: [], failures: [failure] };
   }
   const { result, steps } = ran;
-  const { compileExpression } = await import("../../runtime/expression/compile-expression.ts");
   const failures: TestFailure[] = [];
   const fail = (span: { readonly start: number }, message: string, details: readonly string[] = []): void =>
     void failures.push({ message, ...at(span.start), details });
@@ -68,7 +76,7 @@ export async function runTest(test: BoundTest, table: Table): Promise<TestResult
         break;
       }
       case "condition": {
-        const problem = checkCondition(expectation, test, result.state, compileExpression);
+        const problem = checkCondition(expectation, test, result.state);
         if (problem !== undefined) fail(expectation.span, problem.message, problem.details);
         break;
       }
@@ -80,19 +88,16 @@ export async function runTest(test: BoundTest, table: Table): Promise<TestResult
 async function runToEnd(
   test: BoundTest,
   table: Table,
+  load: LoadFunctions,
 ): Promise<{ readonly result: RunResult; readonly steps: readonly (readonly string[])[] }> {
-  const [{ createEngine }, { MemoryStore }] = await Promise.all([
-    import("../../runtime/index.ts"),
-    import("../../runtime/stores/memory.ts"),
-  ]);
   let calls = 0;
-  const bindings = await bindingsOf(test, table, (change) => {
+  const bindings = await bindingsOf(test, table, load, (change) => {
     calls += change;
   });
   const clock = new SimulatedClock(() => calls > 0);
   const engine = createEngine(table, {
     ...bindings,
-    builtins: await testBuiltins(),
+    builtins: testBuiltins(),
     store: new MemoryStore(),
     // Tests read no secrets of the environment.
     secrets: (name) => `value of ${name} in tests`,
@@ -146,8 +151,7 @@ function mocksOf({ mocks }: BoundTest): Record<string, () => Json> {
 }
 
 /** The built-in nodes without effects on other systems. All others fail, so that a test needs mocks for them. */
-async function testBuiltins(): Promise<Readonly<Record<string, BuiltinNode>>> {
-  const { builtinNodes } = await import("../../stdlib/builtin-nodes.ts");
+function testBuiltins(): Readonly<Record<string, BuiltinNode>> {
   const refuse = (name: string): BuiltinNode => {
     return () => {
       const message = `a test does not run \`${name}\`: add \`mock NODE = …\` for the node that calls it`;
@@ -159,7 +163,12 @@ async function testBuiltins(): Promise<Readonly<Record<string, BuiltinNode>>> {
 }
 
 /** Bindings that load only the modules of functions that the test calls. */
-async function bindingsOf({ mocks }: BoundTest, table: Table, count: (change: number) => void): Promise<Bindings> {
+async function bindingsOf(
+  { mocks }: BoundTest,
+  table: Table,
+  load: LoadFunctions,
+  count: (change: number) => void,
+): Promise<Bindings> {
   const nodes = table.nodes.filter(({ name }) => !mocks.has(name));
   const functions = new Set<number>();
   const graphs = new Set<number>();
@@ -177,15 +186,14 @@ async function bindingsOf({ mocks }: BoundTest, table: Table, count: (change: nu
     functions: table.functions.filter((_, index) => functions.has(index)),
     graphs: table.graphs.filter((_, index) => graphs.has(index)),
   };
-  const none = unrunnableBindings(table);
-  const { bindings } = await bindFunctions(needed, undefined);
+  const none = stubBindings(table, "the test mocks each node that calls it");
   const counted = (each: Bindings): Bindings => ({
     functions: Object.fromEntries(
       Object.entries(each.functions ?? {}).map(([name, body]) => [name, countCalls(body, count)]),
     ),
     graphs: Object.fromEntries(Object.entries(each.graphs ?? {}).map(([name, graph]) => [name, counted(graph)])),
   });
-  const loaded = counted(bindings);
+  const loaded = counted(await load(needed));
   return {
     functions: { ...none.functions, ...loaded.functions },
     graphs: { ...none.graphs, ...loaded.graphs },
@@ -241,7 +249,6 @@ function checkCondition(
   { condition, span, reads }: TestExpectation & { readonly kind: "condition" },
   { graph }: BoundTest,
   state: JsonObject,
-  compileExpression: typeof import("../../runtime/expression/compile-expression.ts").compileExpression,
 ): { readonly message: string; readonly details: readonly string[] } | undefined {
   const values = graph.channels.map(({ name }) => state[name] ?? null);
   const text = graph.file.text.slice(span.start, span.end);
