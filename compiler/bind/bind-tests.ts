@@ -72,6 +72,15 @@ export function bindTests(
       report(notSupported(place, { what: "a test of a plan is", help: "test the graphs that its tasks call" }));
       return [];
     }
+    if (declared?.kind === "graph" && !scope.graphs.includes(declared.unit)) {
+      report(
+        notSupported(place, {
+          what: "a test of an imported graph is",
+          help: "write the test in the file of the graph",
+        }),
+      );
+      return [];
+    }
     if (declared?.kind === "graph") {
       const graph = find(declared.unit.declaration);
       return graph === undefined ? [] : [bindTest(test, graph.resolved, graph.bound, report)];
@@ -84,7 +93,7 @@ export function bindTests(
         ? `a graph with a similar name exists: \`${similar}\``
         : known.length > 0
           ? `the graphs are ${known.map((each) => `\`${each}\``).join(", ")}`
-          : "declare the graph in this file, or import it";
+          : "declare the graph in this file";
     report(wrongSortOfName(place, { name, is, expected: "a graph", help }));
     return [];
   });

@@ -1,5 +1,6 @@
 /** `test` blocks: binding, and runs on the engine with mocks, answers and a simulated clock. */
 import { describe, expect, it } from "vitest";
+import { memoryHost } from "../../compiler/load/host.ts";
 import { compile } from "../../compiler/compile.ts";
 import { printResults, resultsDocument } from "../../cli/testing/report-tests.ts";
 import { runTest, type TestResult } from "../../testing/run-test.ts";
@@ -134,6 +135,16 @@ describe("the names and values of a test", () => {
     [`test "t" for support { expect status done }`, "NG508 a run has no status `done`"],
     [`test "t" for support { expect replied == 1 }`, "NG104 unknown channel `replied`"],
   ])("%s", (test, message) => expect(found(test)).toEqual([message]));
+
+  it("refuses a test of an imported graph", () => {
+    const text = `import { support } from "./support.ngraph"\n${PASSING}`;
+    const { diagnostics, tests } = compile(text, { path: "t.ngraph", host: memoryHost({ "support.ngraph": GRAPH }) });
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    expect(errors.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      "NG117 a test of an imported graph is not supported yet",
+    ]);
+    expect(tests).toEqual([]);
+  });
 
   it("refuses a second mock of a node", () => {
     expect(found(`test "t" for support { mock rest = null  mock rest = null }`)).toHaveLength(1);
