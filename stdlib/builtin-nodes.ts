@@ -1,7 +1,9 @@
 import type { BuiltinNode } from "../runtime/interface/context.ts";
 import { ask } from "./nodes/ask.ts";
+import { csv } from "./nodes/csv.ts";
 import { fail } from "./nodes/fail.ts";
 import { http } from "./nodes/http.ts";
+import { json } from "./nodes/json.ts";
 import { print } from "./nodes/print.ts";
 import { receive } from "./nodes/receive.ts";
 import { shell } from "./nodes/shell.ts";
@@ -13,6 +15,6 @@ import { sleep } from "./nodes/sleep.ts";
  */
 export const builtinNodes: Readonly<Record<string, BuiltinNode>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, BuiltinNode>, {
-    ...{ ask, fail, http, print, receive, shell, sleep },
+    ...{ ask, csv, fail, http, json, print, receive, shell, sleep },
   }),
 );

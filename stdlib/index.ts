@@ -2,8 +2,10 @@
 export { builtinNodes } from "./builtin-nodes.ts";
 export { NodeFailure } from "./node-failure.ts";
 export { ask } from "./nodes/ask.ts";
+export { csv } from "./nodes/csv.ts";
 export { fail } from "./nodes/fail.ts";
 export { http } from "./nodes/http.ts";
+export { json } from "./nodes/json.ts";
 export { createLlm, type LlmOptions } from "./nodes/llm.ts";
 export { McpServers, type McpOptions } from "./mcp/servers.ts";
 export type { ServerSettings } from "./mcp/server-settings.ts";

@@ -118,6 +118,20 @@ const signatures: readonly NodeSignature[] = [
     effects: [],
   },
   {
+    name: "json",
+    summary: "reads a JSON text; the value has the type of the channel it is stored into",
+    parameters: [required("text", STRING)],
+    result: "infer",
+    effects: [],
+  },
+  {
+    name: "csv",
+    summary: "reads comma-separated values; the rows have the type of the channel they are stored into",
+    parameters: [required("text", STRING), optional("separator", STRING), optional("header", BOOL)],
+    result: "infer",
+    effects: [],
+  },
+  {
     name: "print",
     summary: "writes a line of text; values other than strings are written as JSON",
     parameters: [required("text", JSON_VALUE)],

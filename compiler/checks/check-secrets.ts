@@ -22,6 +22,9 @@ export function sinkOf(
   switch (call.signature.name) {
     case "llm":
       return { what: "a prompt", help: "leave it out: a model needs no secrets, and may repeat them" };
+    case "csv":
+    case "json":
+      return { what: "a text that the graph stores", help: elsewhere };
     case "print":
       return { what: "a log", help: "leave it out" };
     case "ask":

@@ -126,6 +126,10 @@ function sourceOf(node: BoundNode, channel: string, known: Taint): Source | unde
   switch (call.kind) {
     case "builtin": {
       const { name, effects, pauses } = call.signature;
+      if (PARSERS.has(name)) {
+        const text = call.args.find((argument) => argument.name === "text")?.value.expression;
+        return text === undefined ? undefined : taintOf(text, known, node);
+      }
       if (effects.length === 0 && pauses !== true) return undefined;
       return { what: RESULTS.get(name) ?? `the result of \`${name}\``, isModel: effects.includes("model") };
     }
@@ -143,6 +147,9 @@ function sourceOf(node: BoundNode, channel: string, known: Taint): Source | unde
       return undefined;
   }
 }
+
+/** The built-in nodes whose result is parts of their `text`. */
+const PARSERS: ReadonlySet<string> = new Set(["csv", "json"]);
 
 const RESULTS: ReadonlyMap<string, string> = new Map([
   ["llm", "the answer of a model"],

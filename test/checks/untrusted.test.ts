@@ -43,6 +43,12 @@ const SOURCES: readonly (readonly [name: string, source: string, edges: string, 
   ],
   ["a signal", 'state x: string  node get = receive("a") into x', "start -> get -> run", "a signal"],
   [
+    "a value in a text",
+    "input t: string  state x: string  node get = json(t) into x",
+    "start -> get -> run",
+    "an input",
+  ],
+  [
     "the result of a tool",
     'state x: string  node get = tool("a", "b") into x',
     "start -> get -> run",
