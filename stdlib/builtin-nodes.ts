@@ -2,6 +2,7 @@ import type { BuiltinNode } from "../runtime/interface/context.ts";
 import { ask } from "./nodes/ask.ts";
 import { csv } from "./nodes/csv.ts";
 import { fail } from "./nodes/fail.ts";
+import { file } from "./nodes/file.ts";
 import { http } from "./nodes/http.ts";
 import { json } from "./nodes/json.ts";
 import { print } from "./nodes/print.ts";
@@ -15,6 +16,6 @@ import { sleep } from "./nodes/sleep.ts";
  */
 export const builtinNodes: Readonly<Record<string, BuiltinNode>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, BuiltinNode>, {
-    ...{ ask, csv, fail, http, json, print, receive, shell, sleep },
+    ...{ ask, csv, fail, file, http, json, print, receive, shell, sleep },
   }),
 );

@@ -4,6 +4,7 @@ export { NodeFailure } from "./node-failure.ts";
 export { ask } from "./nodes/ask.ts";
 export { csv } from "./nodes/csv.ts";
 export { fail } from "./nodes/fail.ts";
+export { createFile, file, type FileOptions } from "./nodes/file.ts";
 export { http } from "./nodes/http.ts";
 export { json } from "./nodes/json.ts";
 export { createLlm, type LlmOptions } from "./nodes/llm.ts";

@@ -12,6 +12,15 @@ export interface Parameter {
   readonly isTools?: true;
 }
 
+/** One form of a call, such as `file(write: path, text: text)`. */
+export interface CallForm {
+  /** Further parameters that the form needs. */
+  readonly needs?: readonly string[];
+  /** Further parameters that the form accepts. Those of other forms are errors. */
+  readonly takes?: readonly string[];
+  readonly result: ValueType | "infer";
+}
+
 /** The signature of a built-in node, with which the compiler checks calls. It contains no code. */
 export interface NodeSignature {
   readonly name: string;
@@ -21,6 +30,8 @@ export interface NodeSignature {
   readonly parameters: readonly Parameter[];
   /** A call has at least one of these optional parameters. */
   readonly needs?: readonly string[];
+  /** The forms of a call, by the parameter that selects a form. A call has exactly one of these parameters. */
+  readonly forms?: Readonly<Record<string, CallForm>>;
   /** `infer`: the result has the type of the channel or record that stores it (`ask`, `llm`). */
   readonly result: ValueType | "infer";
   readonly effects: readonly Effect[];

@@ -132,6 +132,24 @@ const signatures: readonly NodeSignature[] = [
     effects: [],
   },
   {
+    name: "file",
+    summary: "reads, writes or lists text files below the root directory",
+    parameters: [
+      optional("read", STRING),
+      optional("write", STRING),
+      optional("glob", STRING),
+      optional("text", JSON_VALUE),
+      optional("maxBytes", INT),
+    ],
+    forms: {
+      read: { takes: ["maxBytes"], result: STRING },
+      write: { needs: ["text"], takes: ["maxBytes"], result: STRING },
+      glob: { result: { kind: "list", item: STRING } },
+    },
+    result: "infer",
+    effects: ["files"],
+  },
+  {
     name: "print",
     summary: "writes a line of text; values other than strings are written as JSON",
     parameters: [required("text", JSON_VALUE)],

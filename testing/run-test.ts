@@ -158,7 +158,7 @@ function testBuiltins(): Readonly<Record<string, BuiltinNode>> {
       throw Object.assign(new Error(message), { retryable: false });
     };
   };
-  const refused = ["llm", "tool", "http", "shell"].map((name) => [name, refuse(name)] as const);
+  const refused = ["llm", "tool", "http", "shell", "file"].map((name) => [name, refuse(name)] as const);
   return { ...builtinNodes, ...Object.fromEntries(refused), print: () => null };
 }
 

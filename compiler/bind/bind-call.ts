@@ -1,5 +1,6 @@
 /** The call of a node: an imported function, a built-in node, a graph, or a pure expression. */
 import {
+  argumentOfOtherForm,
   missingArguments,
   positionalGraphArgument,
   repeatedArgument,
@@ -137,7 +138,7 @@ function bindBuiltin(
 ): CallResult {
   const callee = { name: signature.name, parameters: signature.parameters, isGraph: false };
   const args = withQuoting(bindArguments(syntax, callee, scope, context));
-  const { needs = [] } = signature;
+  const { needs = Object.keys(signature.forms ?? {}) } = signature;
   // Arguments with errors are not bound, and have been reported.
   const toolArgument = (name: string): Ast.Expr | undefined =>
     syntax.args.find((argument, index) => (argument.name?.name ?? signature.parameters[index]?.name) === name)?.value;
@@ -158,7 +159,38 @@ function bindBuiltin(
     tools === undefined
       ? own
       : [...own, "code", ...(tools.some(({ approval }) => approval) ? (["person"] as const) : [])];
-  return { call, result: signature.result, effects, callee: signature.name };
+  return { call, result: resultOfForm(syntax, signature, context), effects, callee: signature.name };
+}
+
+/** The result of a call. Reports arguments that the form of the call lacks, and those of other forms. */
+function resultOfForm(
+  syntax: Ast.CallExpr,
+  signature: NodeSignature,
+  context: GraphContext,
+): NodeSignature["result"] | undefined {
+  const { forms, name: callee, parameters } = signature;
+  if (forms === undefined) return signature.result;
+  const names = syntax.args.map(({ name }, index) => name?.name ?? parameters[index]?.name);
+  const position = names.findIndex((name) => name !== undefined && Object.hasOwn(forms, name));
+  const selected = names[position];
+  const form = selected === undefined ? undefined : forms[selected];
+  // `needs` is reported by the caller.
+  if (selected === undefined || form === undefined) return undefined;
+  const { needs = [], takes = [] } = form;
+  const missing = needs.filter((name) => !names.includes(name));
+  if (missing.length > 0) {
+    context.report(missingArguments(placeIn(context, syntax.callee.span), { callee, missing }));
+  }
+  const known = new Set(parameters.map(({ name }) => name));
+  names.forEach((name, index) => {
+    const isOwn = name === selected || name === undefined || needs.includes(name) || takes.includes(name);
+    // `bindArguments` reports unknown names.
+    if (isOwn || !known.has(name)) return;
+    const first = placeIn(context, syntax.args[position]!.span);
+    const facts = { callee, name, selected, first, isForm: Object.hasOwn(forms, name) };
+    context.report(argumentOfOtherForm(placeIn(context, syntax.args[index]!.span), facts));
+  });
+  return form.result;
 }
 
 /** Adds `quoted: true` to a command with quoted values. `cmd.exe` reads other quotes, so `shell` refuses it on Windows. */

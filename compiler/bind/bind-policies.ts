@@ -289,6 +289,7 @@ function whyNotCached(call: Ast.Expr, context: GraphContext): string | undefined
 }
 
 const WHY_NOT_CACHED: ReadonlyMap<string, string> = new Map([
+  ["file", "files change without the graph, and a stored result would write no file"],
   ["ask", "each run needs a new answer"],
   ["receive", "each run needs a new signal"],
   ["sleep", "each run waits again"],

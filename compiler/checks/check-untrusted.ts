@@ -46,8 +46,11 @@ interface Sink extends Part {
 
 function sinksOf(call: BoundNode["call"] | undefined): readonly Sink[] {
   if (call?.kind !== "builtin") return [];
-  const whole = (effect: (argument: BoundArgument) => string): readonly Sink[] =>
-    call.args.map((argument) => ({
+  const whole = (
+    effect: (argument: BoundArgument) => string,
+    isSink: (argument: BoundArgument) => boolean = () => true,
+  ): readonly Sink[] =>
+    call.args.filter(isSink).map((argument) => ({
       expression: argument.value.expression,
       value: argument.value,
       effect: effect(argument),
@@ -67,12 +70,20 @@ function sinksOf(call: BoundNode["call"] | undefined): readonly Sink[] {
       );
     case "tool":
       return whole(() => "a tool call");
+    case "file":
+      return whole(
+        () => "the path of a file",
+        ({ name }) => PATHS.has(name),
+      );
     case "http":
       return whole(({ name }) => (name === "url" ? "the address of a request" : "a request"));
     default:
       return [];
   }
 }
+
+/** The parameters of `file` that are paths. */
+const PATHS: ReadonlySet<string> = new Set(["read", "write", "glob"]);
 
 interface Part {
   readonly expression: Expression;

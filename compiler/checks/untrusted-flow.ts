@@ -155,6 +155,7 @@ const RESULTS: ReadonlyMap<string, string> = new Map([
   ["llm", "the answer of a model"],
   ["http", "the response of a server"],
   ["shell", "the output of a command"],
+  ["file", "the content of a file"],
   ["tool", "the result of a tool"],
   ["ask", "the answer of a person"],
   ["receive", "a signal"],

@@ -9,7 +9,7 @@ import type { ListFacts } from "./list-facts.ts";
 import type { ControlNode, DataModel } from "./model.ts";
 import { channelsOf, type TermTable } from "./terms.ts";
 
-const FOREIGN_BUILTINS = new Set(["llm", "http", "shell", "tool", "ask", "receive"]);
+const FOREIGN_BUILTINS = new Set(["llm", "http", "shell", "tool", "file", "ask", "receive"]);
 
 /** Whether the outside world decides the result: any value of its type is possible, and so is a failure. */
 export function isForeignCall({ call }: BoundNode): boolean {

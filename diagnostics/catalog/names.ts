@@ -475,6 +475,19 @@ export function repeatedArgument(place: Place, facts: { callee: string; name: st
   });
 }
 
+/** NG114: an argument does not belong to the form of the call that another argument selects. */
+export function argumentOfOtherForm(
+  place: Place,
+  facts: { callee: string; name: string; selected: string; first: Place; isForm: boolean },
+): Diagnostic {
+  const { callee, name, selected, first, isForm } = facts;
+  return diagnostic("NG114", place, `\`${callee}\` with \`${selected}\` does not take \`${name}\``, {
+    label: "does not belong to this call",
+    labels: [{ ...first, message: `\`${selected}\` is given here` }],
+    help: isForm ? `use a node of its own for \`${name}\`` : `remove \`${name}\``,
+  });
+}
+
 /** NG114: more positional arguments than there are parameters. */
 export function tooManyArguments(
   place: Place,

@@ -113,6 +113,9 @@ describe("a test", () => {
     expect(result?.ok).toBe(true);
     const [, second] = await run(`test "t" for g { expect status failed }\ntest "u" for g { expect ran a }`, graph);
     expect(second?.failures[0]?.message).toContain("a test does not run `http`");
+    const files = `graph g { output o: string  node a = file(read: "package.json")  start -> a }\n`;
+    const [third] = await run(`test "t" for g { expect status completed }`, files);
+    expect(third?.failures[0]?.message).toContain("a test does not run `file`");
   });
 
   it("fails if the run cannot start", async () => {
