@@ -5,6 +5,7 @@ import { fail } from "./nodes/fail.ts";
 import { file } from "./nodes/file.ts";
 import { http } from "./nodes/http.ts";
 import { json } from "./nodes/json.ts";
+import { memory } from "./nodes/memory.ts";
 import { print } from "./nodes/print.ts";
 import { receive } from "./nodes/receive.ts";
 import { shell } from "./nodes/shell.ts";
@@ -16,6 +17,6 @@ import { sleep } from "./nodes/sleep.ts";
  */
 export const builtinNodes: Readonly<Record<string, BuiltinNode>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, BuiltinNode>, {
-    ...{ ask, csv, fail, file, http, json, print, receive, shell, sleep },
+    ...{ ask, csv, fail, file, http, json, memory, print, receive, shell, sleep },
   }),
 );

@@ -10,6 +10,7 @@ export { json } from "./nodes/json.ts";
 export { createLlm, type LlmOptions } from "./nodes/llm.ts";
 export { McpServers, type McpOptions } from "./mcp/servers.ts";
 export type { ServerSettings } from "./mcp/server-settings.ts";
+export { memory } from "./nodes/memory.ts";
 export { createPrint, print } from "./nodes/print.ts";
 export { createShell, shell, type RunningCommand, type ShellOptions } from "./nodes/shell.ts";
 export { sleep } from "./nodes/sleep.ts";

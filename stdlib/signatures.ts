@@ -16,6 +16,9 @@ const COMMAND: ValueType = {
   members: [STRING, { kind: "list", item: { kind: "union", members: [STRING, INT, FLOAT, BOOL] } }],
 };
 
+/** A namespace of the long-term memory. */
+const NAMESPACE: ValueType = { kind: "union", members: [STRING, { kind: "list", item: STRING }] };
+
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
 const signatures: readonly NodeSignature[] = [
@@ -148,6 +151,32 @@ const signatures: readonly NodeSignature[] = [
     },
     result: "infer",
     effects: ["files"],
+  },
+  {
+    name: "memory",
+    summary: "stores, reads, lists and searches items of the long-term memory, which outlive threads",
+    parameters: [
+      optional("put", STRING),
+      optional("get", STRING),
+      optional("search", STRING),
+      optional("list", NAMESPACE),
+      optional("delete", STRING),
+      optional("namespace", NAMESPACE),
+      optional("value", JSON_VALUE),
+      optional("ttl", { kind: "union", members: [INT, NULL] }),
+      optional("filter", { kind: "map", value: JSON_VALUE }),
+      optional("limit", INT),
+      optional("minScore", FLOAT),
+    ],
+    forms: {
+      put: { needs: ["namespace", "value"], takes: ["ttl"], result: NULL },
+      get: { needs: ["namespace"], result: "infer" },
+      search: { needs: ["namespace"], takes: ["filter", "limit", "minScore"], result: "infer" },
+      list: { takes: ["filter", "limit"], result: "infer" },
+      delete: { needs: ["namespace"], result: BOOL },
+    },
+    result: "infer",
+    effects: [],
   },
   {
     name: "print",

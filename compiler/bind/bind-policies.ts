@@ -290,6 +290,7 @@ function whyNotCached(call: Ast.Expr, context: GraphContext): string | undefined
 
 const WHY_NOT_CACHED: ReadonlyMap<string, string> = new Map([
   ["file", "files change without the graph, and a stored result would write no file"],
+  ["memory", "the memory changes without the graph, and a stored result would store nothing"],
   ["ask", "each run needs a new answer"],
   ["receive", "each run needs a new signal"],
   ["sleep", "each run waits again"],

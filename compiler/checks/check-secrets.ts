@@ -24,6 +24,8 @@ export function sinkOf(
       return { what: "a prompt", help: "leave it out: a model needs no secrets, and may repeat them" };
     case "file":
       return { what: argument === "text" ? "a file" : "the name of a file", help: elsewhere };
+    case "memory":
+      return { what: "the long-term memory", help: elsewhere };
     case "csv":
     case "json":
       return { what: "a text that the graph stores", help: elsewhere };

@@ -130,7 +130,7 @@ function sourceOf(node: BoundNode, channel: string, known: Taint): Source | unde
         const text = call.args.find((argument) => argument.name === "text")?.value.expression;
         return text === undefined ? undefined : taintOf(text, known, node);
       }
-      if (effects.length === 0 && pauses !== true) return undefined;
+      if (effects.length === 0 && pauses !== true && name !== "memory") return undefined;
       return { what: RESULTS.get(name) ?? `the result of \`${name}\``, isModel: effects.includes("model") };
     }
     case "expression":
@@ -156,6 +156,7 @@ const RESULTS: ReadonlyMap<string, string> = new Map([
   ["http", "the response of a server"],
   ["shell", "the output of a command"],
   ["file", "the content of a file"],
+  ["memory", "an item of the long-term memory"],
   ["tool", "the result of a tool"],
   ["ask", "the answer of a person"],
   ["receive", "a signal"],
