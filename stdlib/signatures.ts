@@ -53,6 +53,7 @@ const signatures: readonly NodeSignature[] = [
       optional("redirects", INT),
       optional("hosts", { kind: "list", item: STRING }),
       optional("private", BOOL),
+      optional("maxBytes", INT),
     ],
     result: {
       kind: "record",

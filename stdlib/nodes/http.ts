@@ -4,7 +4,7 @@ import { fetchPublic } from "../http/fetch-public.ts";
 import { readHosts } from "../http/hosts.ts";
 import { NodeFailure } from "../node-failure.ts";
 
-/** Maximum size of a response. A larger one fails the node, because results are stored in checkpoints. */
+/** Maximum size of a response without the option `maxBytes`. A larger one fails the node, because results are stored in checkpoints. */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 /** Statuses for which another attempt can succeed. */
@@ -17,7 +17,7 @@ export const MAX_REDIRECTS = 5;
  * `http("https://example.com/items", method: "POST", body: { name })`: one request. The result is `{ status, headers,
  * body, json }`: header names in lower case, the body as text, and its value where the response says that it is JSON
  * (`null` otherwise). A body that is not a string is sent as JSON. A status outside 200-299 fails the node unless
- * `check: false`. Time is limited by the node's `timeout`.
+ * `check: false`. A response of more than `maxBytes` fails the node. Time is limited by the node's `timeout`.
  *
  * At most `redirects` redirects are followed; with 0, the redirect is the response. A redirect to another origin gets none
  * of the `headers`, and a body only if `hosts` names its host. `hosts` lists the only hosts that are requested,
@@ -25,7 +25,17 @@ export const MAX_REDIRECTS = 5;
  * requests in the same way.
  */
 export const http: BuiltinNode = async (
-  { url, method = "GET", headers = {}, body = null, check = true, redirects = MAX_REDIRECTS, hosts = null, ...options },
+  {
+    url,
+    method = "GET",
+    headers = {},
+    body = null,
+    check = true,
+    redirects = MAX_REDIRECTS,
+    hosts = null,
+    maxBytes = MAX_BODY_BYTES,
+    ...options
+  },
   context,
 ) => {
   const target = parseUrl(String(url), "`http` needs an absolute http(s) URL, not", context.redact);
@@ -35,6 +45,10 @@ export const http: BuiltinNode = async (
     throw new NodeFailure(`${what}: a ${verb} request has no body; use another method or leave \`body\` out`, {
       retryable: false,
     });
+  }
+  const limit = Number(maxBytes);
+  if (!Number.isSafeInteger(limit) || limit < 0) {
+    throw new NodeFailure(`${what}: \`maxBytes\` is a number of bytes from 0, not ${limit}`, { retryable: false });
   }
 
   const { signal } = context;
@@ -48,7 +62,7 @@ export const http: BuiltinNode = async (
       allowsPrivate: options["private"] !== false,
       redact: context.redact,
     });
-    text = await readBounded(response, what);
+    text = await readBounded(response, what, limit);
   } catch (error) {
     if (signal.aborted || error instanceof NodeFailure) throw error;
     throw new NodeFailure(
@@ -214,8 +228,8 @@ function requestBody(given: Json, body: Json): { headers: Headers; body?: string
   return { headers, body: JSON.stringify(body) };
 }
 
-/** Reads the text of a response. Fails if the response is larger than `MAX_BODY_BYTES`. */
-export async function readBounded(response: Response, what: string): Promise<string> {
+/** Reads the text of a response. Fails if the response is larger than `limit` bytes. */
+async function readBounded(response: Response, what: string, limit: number): Promise<string> {
   if (response.body === null) return "";
   const decoder = new TextDecoder();
   const reader = response.body.getReader();
@@ -225,11 +239,10 @@ export async function readBounded(response: Response, what: string): Promise<str
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     bytes += value.byteLength;
-    if (bytes > MAX_BODY_BYTES) {
+    if (bytes > limit) {
       await reader.cancel();
-      throw new NodeFailure(`${what}: the response is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`, {
-        retryable: false,
-      });
+      const size = limit === MAX_BODY_BYTES ? `${limit / 1024 / 1024} MiB` : `${limit} bytes`;
+      throw new NodeFailure(`${what}: the response is larger than ${size}`, { retryable: false });
     }
     text += decoder.decode(value, { stream: true });
   }

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from "node:fs";
 import { tmpdir } from "node:os";
+import { gzipSync } from "node:zlib";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MAX_BODY_BYTES } from "../../stdlib/nodes/http.ts";
@@ -282,6 +283,19 @@ describe("http", () => {
       message: expect.stringContaining("larger than 10 MiB"),
       retryable: false,
     });
+  });
+
+  test("`maxBytes` limits the response after decompression, and may be larger than the default", async () => {
+    answer = (_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("a".repeat(5000)));
+    expect(await run("http", { url: base, maxBytes: 5000 })).toMatchObject({ body: "a".repeat(5000) });
+    await expect(run("http", { url: base, maxBytes: 4999 })).rejects.toMatchObject({
+      message: expect.stringContaining("the response is larger than 4999 bytes"),
+      retryable: false,
+    });
+    await expect(run("http", { url: base, maxBytes: -1 })).rejects.toThrow("`maxBytes` is a number of bytes from 0");
+    answer = (_, response) => response.end(Buffer.alloc(MAX_BODY_BYTES + 1, 0x61));
+    const { body } = (await run("http", { url: base, maxBytes: MAX_BODY_BYTES + 1 })) as { body: string };
+    expect(body).toHaveLength(MAX_BODY_BYTES + 1);
   });
 
   test("is cancelled with the run", async () => {
