@@ -7,7 +7,7 @@ export { fail } from "./nodes/fail.ts";
 export { createFile, file, type FileOptions } from "./nodes/file.ts";
 export { http } from "./nodes/http.ts";
 export { json } from "./nodes/json.ts";
-export { createLlm, type LlmOptions } from "./nodes/llm.ts";
+export { createLlm, problemOfModel, type LlmOptions } from "./nodes/llm.ts";
 export { McpServers, type McpOptions } from "./mcp/servers.ts";
 export type { ServerSettings } from "./mcp/server-settings.ts";
 export { memory } from "./nodes/memory.ts";

@@ -1,11 +1,14 @@
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { Effect } from "../../runtime/table/effects.ts";
+import type { LlmOptions } from "../../stdlib/nodes/llm.ts";
 import { importOptional } from "./import-optional.ts";
 import { namedSettings } from "./project-settings.ts";
 
 /** Nodes that a run supplies, and what it closes when it ends. */
 export interface ModelNodes {
   readonly nodes: Readonly<Record<string, BuiltinNode>>;
+  /** Why a call of `llm` with a model (or without one) cannot succeed; `undefined` if it can. */
+  problemOfModel(model: string | undefined): string | undefined;
   /** Ends the MCP servers that the nodes have started. */
   close(): Promise<void>;
 }
@@ -30,8 +33,11 @@ export async function modelNodes(
   const { models, servers: settings } = namedSettings(file);
   const hasServers = Object.keys(settings).length > 0;
   const hasModels = apiKey !== undefined || baseUrl !== undefined || Object.keys(models).length > 0;
-  if (!hasServers && !hasModels) return { nodes: {}, close: () => Promise.resolve() };
-  const [{ createLlm }, { createTool }, { McpServers }] = await Promise.all([
+  if (!hasServers && !hasModels) {
+    // The engine refuses a graph whose nodes are absent.
+    return { nodes: {}, problemOfModel: () => undefined, close: () => Promise.resolve() };
+  }
+  const [{ createLlm, problemOfModel }, { createTool }, { McpServers }] = await Promise.all([
     import("../../stdlib/nodes/llm.ts"),
     import("../../stdlib/nodes/tool.ts"),
     import("../../stdlib/mcp/servers.ts"),
@@ -40,7 +46,7 @@ export async function modelNodes(
   const secrets = (name: string): string | undefined => environment[name];
   const allowsCommands = allow === undefined || allow.includes("shell");
   const servers = new McpServers({ servers: settings, load, secrets, allowsCommands });
-  const llm = createLlm({
+  const options: LlmOptions = {
     models,
     load,
     secrets,
@@ -48,9 +54,10 @@ export async function modelNodes(
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(model === undefined ? {} : { model }),
-  });
+  };
   return {
-    nodes: { ...(hasModels ? { llm } : {}), ...(hasServers ? { tool: createTool(servers) } : {}) },
+    nodes: { ...(hasModels ? { llm: createLlm(options) } : {}), ...(hasServers ? { tool: createTool(servers) } : {}) },
+    problemOfModel: (name) => (hasModels ? problemOfModel(name, options) : undefined),
     close: () => servers.close(),
   };
 }

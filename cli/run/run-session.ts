@@ -22,6 +22,7 @@ import type { OpenStore } from "../threads/open-store.ts";
 import { allowedEffects } from "./allowed-effects.ts";
 import type { ExecutionOptions } from "./execution-options.ts";
 import { modelNodes } from "./model-nodes.ts";
+import { refuseMissingModels } from "./refuse-missing-models.ts";
 import { givenLimits, type LimitFlags } from "./parse-values.ts";
 import type { RunPlace } from "./report-result.ts";
 
@@ -86,6 +87,7 @@ export async function openRunSession(
     bindFunctions(table, options.builtins),
     modelNodes(process.env, file, allow),
   ]);
+  if (code.builtins?.["llm"] === undefined) refuseMissingModels(table, models);
   const print = createPrint((line) => {
     const text = printableText(line);
     display.above(() => (output.json ? output.problem(text) : output.result(text)));

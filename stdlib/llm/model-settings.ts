@@ -45,6 +45,14 @@ export function secretOf({ provider, secret }: ModelSettings): string | undefine
   return secret ?? KNOWN[provider].secret;
 }
 
+/** Why a model without an API key cannot be called; `undefined` if it needs none. */
+export function missingKey(settings: ModelSettings): string | undefined {
+  const secret = secretOf(settings);
+  if (secret === undefined) return undefined;
+  const { provider, model } = settings;
+  return `the model \`${model}\` of ${provider} needs an API key: set the environment variable ${secret}`;
+}
+
 /**
  * Creates the model that settings describe.
  *
@@ -53,13 +61,8 @@ export function secretOf({ provider, secret }: ModelSettings): string | undefine
  */
 export async function createModel(settings: ModelSettings, apiKey: string | undefined, load: Load): Promise<SdkModel> {
   const { provider, model, baseUrl } = settings;
-  const secret = secretOf(settings);
-  if (apiKey === undefined && secret !== undefined) {
-    throw new ModelError(
-      "MissingModelKey",
-      `the model \`${model}\` of ${provider} needs an API key: set the environment variable ${secret}`,
-    );
-  }
+  const missing = apiKey === undefined ? missingKey(settings) : undefined;
+  if (missing !== undefined) throw new ModelError("MissingModelKey", missing);
   const { name, factory } = KNOWN[provider];
   const exports = (await loadPackage(load, name, `a model of the provider \`${provider}\``)) as Readonly<
     Record<string, (options: object) => (model: string) => SdkModel>
