@@ -21,7 +21,7 @@ export function refuseMissingModels(table: Table | PlanTable, models: Pick<Model
       const problem = models.problemOfModel(typeof value === "string" ? value : undefined);
       if (problem === undefined) continue;
       throw new CommandError(`the node \`${name}\` of \`${each.name}\` cannot call its model: ${problem}`, {
-        help: "nothing has run; set the key or add the model to `models` in ngraph.json, then repeat the command",
+        help: "no node has run: set the key or add the model to `models` in ngraph.json, then repeat the command",
       });
     }
   }
