@@ -1,18 +1,22 @@
 import type { BuiltinNode, ExpectedType } from "../../runtime/interface/context.ts";
-import type { Json } from "../../runtime/value/json.ts";
+import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
+import { schemaOf } from "../type-schema.ts";
 
 /**
  * `ask("Send this?", choices: ["send", "again"])`: pauses the run until an answer arrives. The payload of the pause is
- * `{ question, choices?, details? }`. Without `choices`, the choices come from the type of the channel that stores the
- * answer. A resume is refused if the answer is not a choice or does not have the type.
+ * `{ question, choices?, schema?, details? }`. Without `choices`, the choices come from the type of the channel that stores the
+ * answer. If that type is a record, or a list or map of values, `schema` is its JSON Schema, from which a program can build a form. A
+ * resume is refused if the answer is not a choice or does not have the type.
  */
 export const ask: BuiltinNode = ({ question = null, choices, details }, context) => {
   const given = textList(choices);
   const offered = given ?? choicesOf(context.expects);
+  const form = given === undefined && context.expects !== undefined ? formOf(context.expects) : undefined;
   const payload = {
     question,
     ...(offered === undefined ? {} : { choices: offered }),
+    ...(form === undefined ? {} : { schema: form }),
     ...(details === undefined ? {} : { details }),
   };
   return context.interrupt<Json>(payload, { expects: given === undefined ? context.expects : oneOf(given) });
@@ -21,6 +25,17 @@ export const ask: BuiltinNode = ({ question = null, choices, details }, context)
 function textList(value: Json | undefined): readonly string[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   return value.filter((item): item is string => typeof item === "string");
+}
+
+/** The JSON Schema of an answer with parts; `undefined` for a single value. */
+function formOf(expected: ExpectedType): JsonObject | undefined {
+  const hasParts = (type: ValueType, seen: readonly string[]): boolean => {
+    if (type.kind === "union") return type.members.some((member) => hasParts(member, seen));
+    if (type.kind !== "ref") return type.kind === "record" || type.kind === "list" || type.kind === "map";
+    const named = expected.types.find((candidate) => candidate.name === type.name);
+    return named !== undefined && !seen.includes(type.name) && hasParts(named.type, [...seen, type.name]);
+  };
+  return hasParts(expected.type, []) ? (schemaOf(expected) as JsonObject) : undefined;
 }
 
 /** The values of a type that consists of string literals; `undefined` for other types. */

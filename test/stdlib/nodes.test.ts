@@ -84,6 +84,41 @@ describe("ask", () => {
     } as const;
     expect(await pause(loop)).toMatchObject({ payload: { question: "ok?" } });
   });
+
+  test("an answer with parts has the JSON Schema of its type, for a form", async () => {
+    const payload = async (expects: ExpectedType, more: Record<string, Json> = {}): Promise<Json> => {
+      const thrown: unknown = await run("ask", { question: "ok?", ...more }, fakeContext({ expects })).catch(
+        (error: unknown) => error,
+      );
+      expect(thrown).toBeInstanceOf(Paused);
+      return (thrown as Paused).payload;
+    };
+    const review: ValueType = {
+      kind: "record",
+      fields: [
+        { name: "verdict", type: literals },
+        { name: "score", type: { kind: "int" }, optional: true },
+      ],
+    };
+    const schema = {
+      type: "object",
+      properties: { verdict: { type: "string", enum: ["send", "again"] }, score: { type: "integer" } },
+      required: ["verdict"],
+      additionalProperties: false,
+    };
+    expect(await payload({ type: review, types: [] })).toEqual({ question: "ok?", schema });
+    const named: ExpectedType = { type: { kind: "ref", name: "R" }, types: [{ name: "R", type: review }] };
+    expect(await payload(named)).toEqual({
+      question: "ok?",
+      schema: { $ref: "#/$defs/R", $defs: { R: schema } },
+    });
+    expect(await payload({ type: { kind: "list", item: { kind: "string" } }, types: [] })).toMatchObject({
+      schema: { type: "array", items: { type: "string" } },
+    });
+    expect(await payload({ type: { kind: "string" }, types: [] })).toEqual({ question: "ok?" });
+    expect(await payload({ type: { kind: "json" }, types: [] })).toEqual({ question: "ok?" });
+    expect(await payload({ type: review, types: [] }, { choices: ["send"] })).not.toHaveProperty("schema");
+  });
 });
 
 describe("sleep", () => {
