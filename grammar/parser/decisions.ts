@@ -72,9 +72,10 @@ const NAMES = [
   "finalTask",
   "after",
   "trigger",
-  "triggerWord",
-  "nextTrigger",
-  "nextTriggerWord",
+  "need",
+  "needWord",
+  "nextNeed",
+  "nextNeedWord",
   "taskCondition",
   // Edges
   "chainLink",

@@ -307,36 +307,57 @@ export abstract class DeclarationRules extends PolicyRules {
   /** `after a, b`, `after any a, b`, `after a, done b, failed c`: a word applies to all names behind it, up to the next word. */
   private readonly dependencies = (): Pick<TaskDecl, "after" | "trigger" | "needs"> => {
     this.takeWord("after");
-    const read = (): TaskNeed | "any" | undefined =>
-      this.maybe(
-        D.trigger,
-        () => this.takeOneOf(D.triggerWord, TRIGGER_WORDS, "`any`, `done` or `failed`"),
-        this.isTrigger,
-      );
-    let need: TaskNeed | "any" = read() ?? "all";
+    const lists = [this.anyDependency, this.dependencyList];
+    if (this.RECORDING_PHASE) return this.choose(D.trigger, lists);
+    return this.isWord("any") && this.isTrigger() ? this.anyDependency() : this.dependencyList();
+  };
+
+  /** `any a, b` */
+  private readonly anyDependency = (): Pick<TaskDecl, "after" | "trigger"> => {
+    this.takeWord("any");
+    const after = [this.taskName()];
+    this.furtherDependencies(4, () => {
+      if (TRIGGER_WORDS.some((word) => this.isWord(word)) && this.isTrigger()) this.failMixedAny();
+      after.push(this.taskName());
+    });
+    return { after, trigger: "any" };
+  };
+
+  /** `a, done b, failed c` */
+  private readonly dependencyList = (): Pick<TaskDecl, "after" | "trigger" | "needs"> => {
+    let need: TaskNeed =
+      this.maybe(D.need, () => this.takeOneOf(D.needWord, NEED_WORDS, NEEDS), this.isTrigger) ?? "all";
     if (!this.RECORDING_PHASE && !this.at(t.Identifier)) this.failAfter();
-    const after = [this.name("the name of a task")];
-    const needs: (TaskNeed | "any")[] = [need];
-    const next = (): void => {
-      this.take(t.Comma);
-      const word = this.maybe(
-        D.nextTrigger,
-        () => this.takeOneOf(D.nextTriggerWord, TRIGGER_WORDS, "`done` or `failed`"),
-        this.isTrigger,
-      );
-      if (word !== undefined && (word === "any" || need === "any")) {
-        this.failExpected("the name of a task", {
-          help: "`any` cannot be mixed with other words: add a task in between that comes after `any` of them",
-        });
-      }
-      need = word ?? need;
-      after.push(this.name("the name of a task"));
+    const after = [this.taskName()];
+    const needs = [need];
+    this.furtherDependencies(5, () => {
+      if (this.isWord("any") && this.isTrigger()) this.failMixedAny();
+      need = this.maybe(D.nextNeed, () => this.takeOneOf(D.nextNeedWord, NEED_WORDS, NEEDS), this.isTrigger) ?? need;
+      after.push(this.taskName());
       needs.push(need);
-    };
-    if (this.RECORDING_PHASE) this.many(FIRST_LOOP + 4, next);
-    else while (this.at(t.Comma) && !this.isStrayComma()) next();
+    });
     return triggerOf(after, needs);
   };
+
+  /** `{ "," read }` up to a comma that ends an item of the list around the task. */
+  private furtherDependencies(loop: number, read: () => void): void {
+    const next = (): void => {
+      this.take(t.Comma);
+      read();
+    };
+    if (this.RECORDING_PHASE) this.many(FIRST_LOOP + loop, next);
+    else while (this.at(t.Comma) && !this.isStrayComma()) next();
+  }
+
+  private taskName(): Identifier {
+    return this.name("the name of a task");
+  }
+
+  private failMixedAny(): never {
+    this.failExpected("the name of a task", {
+      help: "`any` cannot be mixed with other words: add a task in between that comes after `any` of them",
+    });
+  }
 
   private failAfter(): never {
     this.failExpected("the name of a task", { help: "tasks are listed without colon and brackets: `after a, b`" });
@@ -350,15 +371,16 @@ export abstract class DeclarationRules extends PolicyRules {
   };
 }
 
-const TRIGGER_WORDS = ["any", "done", "failed"] as const;
+const NEED_WORDS = ["done", "failed"] as const;
+const TRIGGER_WORDS = ["any", ...NEED_WORDS] as const;
+const NEEDS = "`done` or `failed`";
 
 const NO_DEPENDENCIES: Pick<TaskDecl, "after" | "trigger"> = { after: [], trigger: "all" };
 
 function triggerOf(
   after: readonly Identifier[],
-  needs: readonly (TaskNeed | "any")[],
+  needs: readonly TaskNeed[],
 ): Pick<TaskDecl, "after" | "trigger" | "needs"> {
   const [first = "all"] = needs;
-  if (first === "any" || needs.every((need) => need === first)) return { after, trigger: first };
-  return { after, trigger: "mixed", needs: needs as readonly TaskNeed[] };
+  return needs.every((need) => need === first) ? { after, trigger: first } : { after, trigger: "mixed", needs };
 }
