@@ -19,67 +19,20 @@ import {
 import { AIMessage } from "@langchain/core/messages";
 import { InMemoryCache } from "@langchain/langgraph-checkpoint";
 import { toolsCondition } from "@langchain/langgraph/prebuilt";
-
-interface Values {
-  readonly log: string[];
-  readonly value?: unknown;
-}
-interface Config {
-  readonly signal: AbortSignal;
-}
-type Body = (state: Values, config: Config) => unknown;
-interface Interrupted {
-  readonly __interrupt__: readonly { readonly id: string }[];
-}
-interface Snapshot {
-  readonly values: Values;
-  readonly next: readonly string[];
-  readonly metadata: { readonly step: number };
-}
-interface App {
-  invoke(input: object | null, config?: object): Promise<Values>;
-  stream(input: object | null, config?: object): Promise<AsyncIterable<Readonly<Record<string, unknown>>>>;
-  getState(config: object): Promise<Snapshot>;
-  getStateHistory(config: object): AsyncIterable<Snapshot>;
-  updateState(config: object, values: object, asNode?: string): Promise<object>;
-}
-/** The builder of LangGraph without its types for names of nodes: several programs use unknown names. */
-interface Builder {
-  addNode(name: string, body: unknown, options?: object): Builder;
-  addEdge(from: string | readonly string[], to: string): Builder;
-  addConditionalEdges(from: string, path: () => unknown, targets?: readonly string[] | object): Builder;
-  compile(options?: object): App;
-}
-
-const State = Annotation.Root({
-  log: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
-  value: Annotation<unknown>,
-});
-const thread = { configurable: { thread_id: "t" } };
-const newGraph = (): Builder => new StateGraph(State) as unknown as Builder;
-const logs =
-  (name: string): Body =>
-  () => ({ log: [name] });
-const ignore = (): void => {};
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-/** Builds a graph whose nodes write their names, except for those that `bodies` declares. */
-function build(
-  edges: readonly (readonly [string | readonly string[], string])[],
-  bodies: Record<string, unknown> = {},
-) {
-  const names = new Set([...edges.flat(2), ...Object.keys(bodies)]);
-  const graph = newGraph();
-  for (const name of names) if (name !== START && name !== END) graph.addNode(name, bodies[name] ?? logs(name));
-  for (const [from, to] of edges) graph.addEdge(from, to);
-  return graph;
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
+import {
+  type Values,
+  type Body,
+  type Interrupted,
+  type Builder,
+  State,
+  thread,
+  newGraph,
+  logs,
+  ignore,
+  pause,
+  build,
+  all,
+} from "./langgraph-builder.ts";
 
 /** Claims by the first case of their row, each with its program. */
 const CLAIMS: Readonly<Record<string, readonly [cell: string, program: () => Promise<void>]>> = {
