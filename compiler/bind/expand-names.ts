@@ -148,7 +148,7 @@ function replaceNames(expression: Ast.Expr, variables: readonly string[], replac
 }
 
 /** The expression with its direct parts replaced. `variables`: those of `for` around a part. */
-function mapParts(
+export function mapParts(
   expression: Ast.Expr,
   variables: readonly string[],
   map: (part: Ast.Expr, variables: readonly string[]) => Ast.Expr,

@@ -62,7 +62,9 @@ export function createNames(place: Place, context: GraphContext): Names {
         ? `\`${name}\` is a channel: read it without parentheses`
         : name === RAW
           ? "`raw(text)` marks a command: it is written as the command of `shell`, or directly inside of `${…}` in it"
-          : undefined;
+          : name === "status" && context.noun === "task"
+            ? "`status(task)` is written in the `when` of a task: let a task of its own handle each status"
+            : undefined;
       markMeantAsUsed(similar, context.scope);
       context.report(unknownExpressionFunction(placeIn(context, span), { name, similar, known, help }));
     },

@@ -74,9 +74,11 @@ function lowerTask(task: BoundTask, context: CallContext): TaskSpec {
     trigger: task.trigger,
     ...(task.needs === undefined ? {} : { needs: task.needs }),
     ...(condition === undefined ? {} : { condition: context.pool.expression(condition) }),
+    ...(task.statuses === undefined ? {} : { statuses: task.statuses }),
     ...(output === undefined ? {} : { output: lowerOutput(output, context) }),
     touches: task.touches.map(({ path, mode }): TouchSpec => ({ path, mode })).sort(byPath),
     ...(task.alone ? { alone: true } : {}),
+    ...(task.allowFailure === true ? { allowFailure: true } : {}),
     ...(task.pool === undefined ? {} : { pool: task.pool }),
     checks: task.checks.map((check) => lowerCall(check, name, context)),
     // A task with checks is repeated until they pass; another task only where `tries` says so.

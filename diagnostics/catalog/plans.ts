@@ -44,6 +44,11 @@ export function unknownDependency(
   });
 }
 
+/** NG703: `status` of something that is not a task, or of a task that may still run. */
+export function statusOfTask(place: Place, facts: { message: string; label: string; help: string }): Diagnostic {
+  return diagnostic("NG703", place, facts.message, { label: facts.label, help: facts.help });
+}
+
 /** NG704: a task depends on itself. */
 export function selfDependency(place: Place, facts: { task: string }): Diagnostic {
   return diagnostic("NG704", place, `\`${facts.task}\` comes after itself: ${facts.task} → ${facts.task}`, {

@@ -17,7 +17,7 @@ import { ledgerOf } from "./run-ledger.ts";
 import { certainRecords } from "./task-record.ts";
 import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
-import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
+import { endsRunBadly, exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
 
 /**
  * Runs a plan as a task of another plan, or as a node: with its own slots, values and paths, under the caller's
@@ -72,7 +72,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
     attempt.children = { ...end.children, [run.namespace]: run.writer.headId };
   }
   if (status === "paused") throw new PauseSignal(end.pauses);
-  const failed = end.tasks.filter((one) => one.status === "failed").map(({ id }) => id);
+  const failed = end.tasks.filter(endsRunBadly).map(({ id }) => id);
   const why = end.error?.message ?? (failed.length === 0 ? totals.outcome : `${failed.join(", ")} failed`);
   const reason = `plan \`${program.plan.name}\`: ${why}`;
   throw new ChildStopped(new NodeError("NG_NODE_FAILED", failed[0] ?? task.node.spec.name, reason), reason);

@@ -6,7 +6,8 @@ import type { PlanEventBody } from "./plan-events.ts";
 import type { PlanExecuteOptions, PlanTaskResult } from "./plan-options.ts";
 import type { PlanProgram, TaskCode } from "./plan-program.ts";
 import { createPlanScheduler, type PlanScheduler, type TaskEnd } from "./plan-scheduler.ts";
-import type { TaskIndex, TaskSpec } from "../table/plan-table.ts";
+import type { Json } from "../value/json.ts";
+import type { TaskIndex, TaskSpec, TaskStatusName } from "../table/plan-table.ts";
 import { createPlanValues, type PlanValues } from "./plan-values.ts";
 import { claimOf, type RunLedger } from "./run-ledger.ts";
 import { digestOfCall, recordWrite, unseen, type TaskRecord } from "./task-record.ts";
@@ -58,6 +59,9 @@ export interface DriveEnd {
    */
   readonly error: RunError | undefined;
 }
+
+/** The status of a matrix is the first of these that one of its tasks has. */
+const STATUSES: readonly TaskStatusName[] = ["failed", "blocked", "cancelled", "done", "skipped"];
 
 /**
  * Runs a plan until it ends or waits for answers. Rejects with an error that ends the whole run: the store failed, or
@@ -309,7 +313,7 @@ class Drive {
         return this.#scheduler.settle(index, { status: "done" });
       }
       case "failed":
-        this.#firstFailure ??= end.error;
+        if (task.spec.allowFailure !== true) this.#firstFailure ??= end.error;
         return this.#failTask(task, end.reason, end.message);
       case "waiting":
         this.#pauses.set(index, end.pauses);
@@ -324,6 +328,7 @@ class Drive {
     this.#errors.set(task.index, run.shared.redact(message));
     const end: TaskEnd = { status: "failed", reason: run.shared.redact(reason) };
     this.#scheduler.settle(task.index, end);
+    if (task.spec.allowFailure === true) return;
     const { onFailure } = program.plan;
     if (onFailure === "continue" || this.#whyCancelled !== "interrupted" || task.spec.finally === true) return;
     this.#whyCancelled = `stopped_by_failure:${task.spec.name}`;
@@ -338,8 +343,9 @@ class Drive {
   #skips(task: TaskCode): string | undefined {
     if (task.condition === undefined) return undefined;
     const { run } = this.#request;
-    const { item } = task.spec;
-    const locals = item === undefined ? undefined : new Map([[item.name, item.value]]);
+    const { item, statuses = [] } = task.spec;
+    const locals = new Map<string, Json>(item === undefined ? [] : [[item.name, item.value]]);
+    for (const { name, tasks } of statuses) locals.set(name, this.#statusOf(tasks));
     try {
       this.#values.show(task);
       const holds = task.condition({ state: run.state, secrets: run.scope.secrets, error: null, locals });
@@ -356,6 +362,18 @@ class Drive {
       });
       return undefined;
     }
+  }
+
+  /**
+   * How tasks that have ended did so: all tasks of a matrix together. A task that is not selected counts as done, as for the tasks
+   * that depend on it.
+   */
+  #statusOf(tasks: readonly TaskIndex[]): TaskStatusName {
+    const scheduler = this.#scheduler;
+    const found = new Set(
+      tasks.map((task) => (scheduler.reason(task) === "left_out" ? "done" : scheduler.status(task))),
+    );
+    return STATUSES.find((status) => found.has(status)) ?? "done";
   }
 
   #showAll(): RunError | undefined {
@@ -383,9 +401,11 @@ class Drive {
     let retries = 0;
     let flaky = 0;
     const stuck: string[] = [];
-    const tasks = program.plan.tasks.map(({ name }, task): PlanTaskResult => {
+    const tasks = program.plan.tasks.map((spec, task): PlanTaskResult => {
+      const { name } = spec;
       const status = scheduler.status(task);
       const own = this.#attempts[task] ?? 0;
+      const isAllowed = status === "failed" && spec.allowFailure === true;
       const isRestored = this.#kept.has(task);
       if (!isRestored) attempts += own;
       if (status === "done" && own > 1 && !isRestored) {
@@ -396,6 +416,7 @@ class Drive {
       return {
         id: name,
         status,
+        ...(isAllowed ? { allowed: true } : {}),
         attempts: own,
         reason: scheduler.reason(task),
         duration: this.#durations[task] ?? null,

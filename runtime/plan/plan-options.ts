@@ -89,6 +89,8 @@ export type PlanRunStatus = "completed" | "paused" | "cancelled" | "failed";
 export interface PlanTaskResult {
   readonly id: string;
   readonly status: TaskStatus;
+  /** The task has failed, and its policy `allow failure` allows it. */
+  readonly allowed?: true;
   /** How often its body started, in this run or in the run that it was restored from. */
   readonly attempts: number;
   readonly reason: string | null;

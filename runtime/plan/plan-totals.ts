@@ -15,7 +15,7 @@ export function totalsOf(plan: PlanTable, end: DriveEnd, milliseconds: number): 
   const work = end.tasks.filter(({ status }, task) => status === "done" && plan.tasks[task]?.finally !== true).length;
   const unfinished = cancelled + count("waiting") + count("pending") + count("ready");
   return {
-    outcome: outcomeOf({ done: work, failed, blocked, flaky: end.flaky, unfinished }),
+    outcome: outcomeOf({ done: work, failed: end.tasks.filter(endsRunBadly).length, blocked, flaky: end.flaky, unfinished }),
     done,
     failed,
     blocked,
@@ -27,6 +27,11 @@ export function totalsOf(plan: PlanTable, end: DriveEnd, milliseconds: number): 
     flake_retries: end.retries,
     flaky_tasks: end.flaky,
   };
+}
+
+/** Whether a task has failed and its failure is not allowed. */
+export function endsRunBadly({ status, allowed }: DriveEnd["tasks"][number]): boolean {
+  return status === "failed" && allowed !== true;
 }
 
 /** An interrupted or waiting run has no clean outcome, even if all other tasks are done. */

@@ -1,6 +1,7 @@
 import type { Run } from "../run/run.ts";
 import { NodeError } from "../interface/errors.ts";
 import type { DriveEnd } from "./drive-plan.ts";
+import { endsRunBadly } from "./plan-totals.ts";
 import type { PlanOutcome } from "./plan-scheduler.ts";
 import type { PlanRunStatus } from "./plan-options.ts";
 import type { PlanProgram } from "./plan-program.ts";
@@ -28,7 +29,7 @@ export async function saveLastCheckpoint(
 ): Promise<void> {
   if (run.writer === undefined) return;
   const isClean = status === "completed" && (outcome === "clean" || outcome === "clean_with_flake");
-  const failed = end.tasks.filter((task) => task.status === "failed");
+  const failed = end.tasks.filter(endsRunBadly);
   const [first] = failed;
   const names = failed.map((task) => `\`${task.id}\``).join(", ");
   await run.writer.save(isClean ? "completed" : "interrupted", {

@@ -82,7 +82,8 @@ export function createTaskStates(
     const need = needOf(task, before);
     ended[task] = (ended[task] ?? 0) + 1;
     const status = statuses[before];
-    const isDone = status === "done" || leftOut[before] === 1;
+    const isAllowed = status === "failed" && plan.tasks[before]?.allowFailure === true;
+    const isDone = status === "done" || leftOut[before] === 1 || isAllowed;
     if (need === "done" || need === "failed") {
       met[task] = (met[task] ?? 0) + 1;
       if (need === "failed" && (status === "failed" || status === "blocked")) sawFailure[task] = 1;

@@ -62,6 +62,9 @@ export interface PlanTable {
  */
 export type Trigger = "all" | "any" | "done" | "failed" | "mixed";
 
+/** The end of a task, as `status(a)` returns it. */
+export type TaskStatusName = "done" | "failed" | "blocked" | "skipped" | "cancelled";
+
 /** What a task waits for in one of its dependencies. */
 export type TaskNeed = "all" | "done" | "failed";
 
@@ -88,9 +91,16 @@ export interface TaskSpec {
   readonly needs?: readonly TaskNeed[];
   /** If it is false when the task would start, the task is skipped. */
   readonly condition?: ExpressionIndex;
+  /**
+   * `status(a)` in the condition: the name of the local variable, and the tasks of its dependencies that it stands for, several for a
+   * matrix.
+   */
+  readonly statuses?: readonly { readonly name: string; readonly tasks: readonly TaskIndex[] }[];
   readonly output?: OutputSpec;
   readonly touches: readonly TouchSpec[];
   readonly alone?: true;
+  /** A failure counts as done for the tasks that depend on it, for `onFailure` and for the outcome. It writes nothing. */
+  readonly allowFailure?: true;
   readonly pool?: { readonly pool: number; readonly count: number };
   /** All checks run after each attempt. The task has converged when all pass. */
   readonly checks: readonly CallSpec[];

@@ -279,9 +279,13 @@ const TASK = record<TaskSpec>({
   trigger: oneOf("all", "any", "done", "failed", "mixed"),
   needs: optional(list(oneOf("all", "done", "failed"))),
   condition: optional(index("expression")),
+  statuses: optional(
+    list(record<NonNullable<TaskSpec["statuses"]>[number]>({ name: TEXT, tasks: list(index("task")) })),
+  ),
   output: optional(OUTPUT),
   touches: list(record<TaskSpec["touches"][number]>({ path: TEXT, mode: oneOf("read", "write") })),
   alone: optional(YES),
+  allowFailure: optional(YES),
   pool: optional(record<NonNullable<TaskSpec["pool"]>>({ pool: index("pool"), count: COUNT })),
   checks: list(CALL),
   tries: COUNT,

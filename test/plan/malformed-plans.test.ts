@@ -80,7 +80,7 @@ describe("numbers, pools and paths", () => {
     ["pool gpu 0", "NG006: a pool has at least 1 place"],
     ["pool gpu 1 pool gpu 2", "NG102: `gpu` is declared twice"],
     ["order file order file", "NG102: `order` is stated twice"],
-    ["memory m: int = 0", "NG117: `memory` in a plan is not supported yet"],
+    ["memory m: int = 0", "NG117: `memory` in a plan is not supported"],
   ])("%s", (setting, finding) => {
     expect(findingsOf(plan(`  ${setting}\n${task("a")}`))).toContain(finding);
   });
@@ -98,7 +98,7 @@ describe("numbers, pools and paths", () => {
     ['touches "../other/x"', "NG707: `../other/x` is outside the root of the plan"],
     ['touches "/etc/hosts"', "NG707: `/etc/hosts` is outside the root of the plan"],
     ['cache inputs "../x"', "NG707: `../x` is outside the root of the plan"],
-    ["cache for 1h", "NG117: `cache for` in a plan is not supported yet"],
+    ["cache for 1h", "NG117: `cache for` in a plan is not supported"],
     ["waits b", "NG117: `waits` is for nodes of a graph, not for tasks of a plan"],
     ["goes end", "NG117: `goes` is for nodes of a graph, not for tasks of a plan"],
     ["pause before", "NG117: `pause before` is for nodes of a graph, not for tasks of a plan"],
@@ -182,7 +182,7 @@ describe("calls", () => {
 
   test("a plan as a check is refused", () => {
     const text = `plan q { task x = shell("x") }\nplan p { task y = shell("y") { done when q() } }`;
-    expect(findingsOf(text)).toEqual(["NG117: a plan as a check is not supported yet"]);
+    expect(findingsOf(text)).toEqual(["NG117: a plan as a check is not supported"]);
   });
 
   test("a secret on a command line is found", () => {

@@ -19,6 +19,7 @@ import { bindMatrix, checkSize, matrixNames, type Matrix } from "./matrix.ts";
 import { collectPlan } from "./plan-declarations.ts";
 import { analyseTaskData, reportUnorderedWrites } from "./task-data.ts";
 import { bindTaskPolicies, type TaskPolicies } from "./task-policies.ts";
+import { bindStatus, type StatusCondition } from "./task-status.ts";
 
 export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
   const { declaration, scope } = unit;
@@ -48,6 +49,9 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
     tasks,
     writes.map((list) => list.map(({ channel }) => channel.name)),
   );
+  const statuses = tasks.map(({ condition }, index) =>
+    condition === undefined ? undefined : bindStatus(condition, index, { tasks, dependencies }, context),
+  );
   const typed = tasks.map((task, index) =>
     bindTask(
       {
@@ -56,6 +60,7 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
         matrix: matrices[index],
         writes: writes[index] ?? [],
         policies: policies[index] ?? NO_POLICIES,
+        status: statuses[index],
         unwritten: data.unwritten[index] ?? new Map(),
         adviceOn: adviceOn(task.name.name),
       },
@@ -74,7 +79,7 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
     ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
     channels: boundChannels,
     config,
-    tasks: isTooLarge ? [] : multiply(typed, policies, matrices, dependencies),
+    tasks: isTooLarge ? [] : multiply({ typed, policies, statuses, matrices, dependencies }),
     ...settings,
     functions: functionsOf(channels, context),
     signatureOf: (name) => signatureDigest(name, context),
@@ -114,12 +119,19 @@ function asNode(task: Ast.TaskDecl, index: number): NodeEntry {
 }
 
 /** Makes a task for each value of a matrix. A task that comes after a matrix task comes after all of these. */
-function multiply(
-  typed: readonly TypedTask[],
-  policies: readonly TaskPolicies[],
-  matrices: readonly (Matrix | undefined)[],
-  dependencies: Dependencies,
-): readonly BoundTask[] {
+function multiply({
+  typed,
+  policies,
+  statuses,
+  matrices,
+  dependencies,
+}: {
+  readonly typed: readonly TypedTask[];
+  readonly policies: readonly TaskPolicies[];
+  readonly statuses: readonly (StatusCondition | undefined)[];
+  readonly matrices: readonly (Matrix | undefined)[];
+  readonly dependencies: Dependencies;
+}): readonly BoundTask[] {
   const firsts: number[] = [];
   const sizes = matrices.map((matrix) => matrix?.values.length ?? 1);
   let total = 0;
@@ -127,25 +139,30 @@ function multiply(
     firsts.push(total);
     total += size;
   }
+  const tasksOf = (declared: number): readonly number[] =>
+    Array.from({ length: sizes[declared] ?? 0 }, (_, value) => (firsts[declared] ?? 0) + value);
   return typed.flatMap(({ result: _result, ...task }, declared): readonly BoundTask[] => {
-    const { touches = [], alone = false, pool } = policies[declared] ?? NO_POLICIES;
+    const { touches = [], alone = false, allowFailure, pool } = policies[declared] ?? NO_POLICIES;
     const { name } = task.declaration.name;
     const own = dependencies.needs[declared];
     const before: number[] = [];
     const needs: TaskNeed[] = [];
     for (const index of dependencies.after[declared] ?? []) {
-      for (let value = 0; value < (sizes[index] ?? 0); value++) {
-        before.push((firsts[index] ?? 0) + value);
+      for (const each of tasksOf(index)) {
+        before.push(each);
         needs.push(own?.get(index) ?? "all");
       }
     }
+    const read = [...(statuses[declared]?.tasks ?? [])];
     const whole = {
       ...task,
+      ...(read.length === 0 ? {} : { statuses: read.map(([local, index]) => ({ name: local, tasks: tasksOf(index) })) }),
       name,
       after: before,
       ...(own === undefined ? {} : { trigger: "mixed" as const, needs }),
       touches,
       alone,
+      ...(allowFailure === true ? { allowFailure } : {}),
       ...(pool === undefined ? {} : { pool }),
     };
     const matrix = matrices[declared];

@@ -21,6 +21,7 @@ import { toTypedExpression } from "../typed-expression.ts";
 import type { Unwritten } from "../../control/unwritten.ts";
 import type { Matrix } from "./matrix.ts";
 import type { TaskPolicies } from "./task-policies.ts";
+import type { StatusCondition } from "./task-status.ts";
 
 export interface TaskParts {
   /** The task as a node: its call and its `into`. */
@@ -29,17 +30,19 @@ export interface TaskParts {
   readonly matrix: Matrix | undefined;
   readonly writes: readonly Write[];
   readonly policies: TaskPolicies;
+  /** Its condition, if it has one. */
+  readonly status: StatusCondition | undefined;
   readonly unwritten: ReadonlyMap<number, Unwritten>;
   readonly adviceOn: (channel: string) => string | undefined;
 }
 
 /** A task before its matrix is multiplied. */
-export type TypedTask = Omit<BoundTask, "name" | "item" | "after" | "touches" | "alone" | "pool"> & {
+export type TypedTask = Omit<BoundTask, "name" | "item" | "after" | "statuses" | "touches" | "alone" | "pool"> & {
   readonly result: ValueType | undefined;
 };
 
 export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
-  const { entry, task, matrix, writes, policies } = parts;
+  const { entry, task, matrix, writes, policies, status } = parts;
   const reads = new Set<string>();
   const effects = new Set<Effect>();
   const locals = new Map(matrix === undefined ? [] : [[matrix.item, matrix.type]]);
@@ -65,10 +68,11 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
   };
   let condition: TypedExpression | undefined;
   let facts = NO_FACTS;
-  if (task.condition !== undefined) {
+  if (status !== undefined) {
     const scope = scopeAt(parts.unwritten, NO_FACTS, "condition");
-    condition = toTypedExpression(typeCondition(task.condition, scope), context);
-    facts = factsOf(task.condition, true);
+    const inner = { ...scope, locals: new Map([...locals, ...status.types]) };
+    condition = toTypedExpression(typeCondition(status.condition, inner), context);
+    facts = factsOf(status.condition, true);
   }
   const {
     call,

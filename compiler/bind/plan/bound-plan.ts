@@ -5,7 +5,7 @@
 import type { SourceFile, Span } from "../../../diagnostics/source.ts";
 import type * as Ast from "../../../grammar/ast.ts";
 import type { Json } from "../../../runtime/value/json.ts";
-import type { PlanTable, TaskNeed, Trigger, TouchSpec } from "../../../runtime/table/plan-table.ts";
+import type { PlanTable, TaskNeed, TaskSpec, Trigger, TouchSpec } from "../../../runtime/table/plan-table.ts";
 import type { Effect, FunctionSpec } from "../../../runtime/table/table.ts";
 import type { ValueType } from "../../../runtime/table/value-type.ts";
 import type {
@@ -72,10 +72,13 @@ export interface BoundTask {
   /** Of a `mixed` trigger, by position in `after`. */
   readonly needs?: readonly TaskNeed[];
   readonly condition?: TypedExpression;
+  /** As in `TaskSpec`. */
+  readonly statuses?: NonNullable<TaskSpec["statuses"]>;
   readonly output?: NonNullable<BoundNode["output"]>;
   readonly checks: readonly BoundCall[];
   readonly touches: readonly BoundTouch[];
   readonly alone: boolean;
+  readonly allowFailure?: true;
   readonly pool?: { readonly pool: number; readonly count: number };
   readonly tries?: NonNullable<BoundNode["tries"]>;
   readonly timeout?: number;

@@ -8,6 +8,7 @@ import type { Write } from "../bind-output.ts";
 import { placeIn, type ChannelEntry, type GraphContext } from "../graph-context.ts";
 import type { Unwritten } from "../../control/unwritten.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { mayFail } from "./may-fail.ts";
 
 export interface TaskData {
   /** By declared task, for channels (by index) that start as `null` although their type has none. */
@@ -61,7 +62,7 @@ function spread(
   const maybe = new Int32Array(tasks.length);
   for (const task of dependencies.order) {
     const after = dependencies.after[task] ?? [];
-    const left = (before: number): number => (surely[before] ?? 0) | bits(before);
+    const left = (before: number): number => (surely[before] ?? 0) | (mayFail(tasks[before]) ? 0 : bits(before));
     switch (dependencies.triggers[task]) {
       case "any":
         surely[task] = after.length === 0 ? 0 : after.reduce((all, before) => all & left(before), -1);
@@ -105,7 +106,7 @@ function unwrittenAtEnd({ tasks, writes, dependencies, channels }: TaskDataInput
     channels.filter((channel) => channel.role === "output" && channel.startsNull).map(({ name }) => name),
   );
   for (const [task, list] of writes.entries()) {
-    if (skippable[task] === 0) for (const { channel } of list) open.delete(channel.name);
+    if (skippable[task] === 0 && !mayFail(tasks[task])) for (const { channel } of list) open.delete(channel.name);
   }
   return open;
 }

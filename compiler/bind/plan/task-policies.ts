@@ -11,7 +11,7 @@ import { placeIn, type GraphContext } from "../graph-context.ts";
 
 export type TaskPolicies = Pick<
   BoundTask,
-  "touches" | "alone" | "pool" | "tries" | "timeout" | "estimate" | "cache" | "idempotent"
+  "touches" | "alone" | "allowFailure" | "pool" | "tries" | "timeout" | "estimate" | "cache" | "idempotent"
 > & {
   /** `done when`, as written. */
   readonly checks: readonly Ast.Expr[];
@@ -47,6 +47,9 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
     case "Alone":
       bound.alone = true;
       break;
+    case "AllowFailure":
+      bound.allowFailure = true;
+      break;
     case "DoneWhen":
       bound.checks = [...bound.checks, policy.check];
       break;
@@ -76,11 +79,10 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
 
 /** For each policy that only graphs have: how to get its effect in a plan. */
 const ALTERNATIVES: Readonly<
-  Record<"Within" | "MaxParallel" | "AllowFailure" | "Waits" | "Goes" | "Was" | "Pause" | "Undo", string>
+  Record<"Within" | "MaxParallel" | "Waits" | "Goes" | "Was" | "Pause" | "Undo", string>
 > = {
   Within: "let the task call a graph whose node asks: `node approve = ask(…) { within 3d }`",
   MaxParallel: "write `max parallel N` in the plan itself, or let tasks share a `pool`",
-  AllowFailure: "a task that may fail: catch the failure in its command, or write `on failure continue` in the plan",
   Waits: "a task waits for those it names: `after a, b`",
   Goes: "tasks do not jump: their order is fixed by `after`",
   Was: "resume the plan under the version that started it, or start it again",
