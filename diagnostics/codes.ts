@@ -41,7 +41,7 @@ export const DIAGNOSTIC_CODES = {
   NG114: { name: "wrong-arguments", severity: "error", title: "wrong arguments of a call" },
   NG115: { name: "undeclared-jump-target", severity: "error", title: "undeclared jump target" },
   NG116: { name: "graph-call-cycle", severity: "error", title: "graphs call each other in a cycle" },
-  NG117: { name: "not-supported", severity: "error", title: "not supported yet" },
+  NG117: { name: "not-supported", severity: "error", title: "not supported" },
   NG118: { name: "bad-suppression", severity: "error", title: "invalid suppression comment" },
   NG119: { name: "unused-suppression", severity: "warning", title: "suppression of a finding that is not reported" },
   NG120: {

@@ -22,9 +22,7 @@ export function reportPlan(
   for (const task of result.tasks) {
     if (task.status !== "failed") continue;
     const status = task.allowed === true ? styles.warning("failed (allowed)") : styles.error("failed");
-    output.problem(
-      `${status}: ${task.id}: ${task.reason ?? "failed"} after ${count(task.attempts, "attempt")}`,
-    );
+    output.problem(`${status}: ${task.id}: ${task.reason ?? "failed"} after ${count(task.attempts, "attempt")}`);
     for (const line of (task.error ?? "").trim().split("\n")) if (line !== "") output.problem(`  ${line}`);
     const name = result.thread ?? result.runId;
     output.note(`  all that it printed: ngc logs ${quoteArgument(name)} ${quoteArgument(task.id)}`);

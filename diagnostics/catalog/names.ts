@@ -568,9 +568,9 @@ export function callCycle(
   );
 }
 
-/** NG117: valid syntax that is not implemented. */
+/** NG117: valid syntax without a meaning at this place. */
 export function notSupported(place: Place, facts: { what: string; help?: string | undefined }): Diagnostic {
-  return diagnostic("NG117", place, `${facts.what} not supported yet`, {
+  return diagnostic("NG117", place, `${facts.what} not supported`, {
     label: "refused, because it would have no effect",
     help: facts.help,
   });

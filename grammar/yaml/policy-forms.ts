@@ -114,7 +114,10 @@ export const POLICY_FIELDS = {
   within: optional(durationForm, "The deadline of `ask` or `receive`, from the start of the wait."),
   cache: optional(cacheForm, "Use an earlier result for the same arguments: true, or for how long."),
   "max parallel": optional(countForm("a number of tasks"), "How many tasks of this node run at the same time."),
-  "allow failure": optional(flagForm, "Of a `for` node: if items fail, the results of the other items are used. Of a task: tasks behind it start even if it fails."),
+  "allow failure": optional(
+    flagForm,
+    "Of a `for` node: if items fail, the results of the other items are used. Of a task: tasks behind it start even if it fails.",
+  ),
   waits: optional(namesForm(), "Nodes that must all have signalled before this one runs."),
   goes: optional(namesForm(), "Where `goto` and `send` may lead."),
   was: optional(namesForm(), "Earlier names of the node."),

@@ -15,7 +15,13 @@ export function totalsOf(plan: PlanTable, end: DriveEnd, milliseconds: number): 
   const work = end.tasks.filter(({ status }, task) => status === "done" && plan.tasks[task]?.finally !== true).length;
   const unfinished = cancelled + count("waiting") + count("pending") + count("ready");
   return {
-    outcome: outcomeOf({ done: work, failed: end.tasks.filter(endsRunBadly).length, blocked, flaky: end.flaky, unfinished }),
+    outcome: outcomeOf({
+      done: work,
+      failed: end.tasks.filter(endsRunBadly).length,
+      blocked,
+      flaky: end.flaky,
+      unfinished,
+    }),
     done,
     failed,
     blocked,

@@ -71,9 +71,9 @@ describe("`settled`", () => {
 
   test("into a node with `waits`, and with a condition", () => {
     expect(found("settled(a, b) -> c\n  a -> c\n  b -> c", " { waits a, b }")[0]).toBe(
-      "NG117: `settled` into a node with `waits` is not supported yet (remove `waits` from `c`, or lead `settled` to another node that signals `c`)",
+      "NG117: `settled` into a node with `waits` is not supported (remove `waits` from `c`, or lead `settled` to another node that signals `c`)",
     );
-    expect(found("settled(a, b) -> c when true")[0]).toMatch(/^NG117: a condition on a barrier is not supported yet/);
+    expect(found("settled(a, b) -> c when true")[0]).toMatch(/^NG117: a condition on a barrier is not supported/);
   });
 
   test("its name is reserved for nodes, not for channels", () => {

@@ -77,8 +77,6 @@ describe("allow failure", () => {
         task next  = len(log) after bench into size
       }`;
     expect(findingsOf(text(""))).toEqual([]);
-    expect(findingsOf(text("{ allow failure }"))).toEqual([
-      expect.stringMatching(/^NG509: /),
-    ]);
+    expect(findingsOf(text("{ allow failure }"))).toEqual([expect.stringMatching(/^NG509: /)]);
   });
 });

@@ -56,13 +56,13 @@ describe("status(a) in `when`", () => {
   });
 
   test.each([
-    ["after done a when status(b) == \"done\"", "NG703: `b` may not have ended when `t` starts"],
-    ["after any a, b when status(b) == \"done\"", "NG703: `b` may not have ended when `t` starts"],
-    ["after a when status(c) == \"done\"", "NG703: unknown task `c`"],
-    ["after a when status(\"a\") == \"done\"", "NG703: `status` takes the name of one task"],
-    ["after a when status() == \"done\"", "NG703: `status` takes the name of one task"],
-    ["after a when status(a) == \"failed\"", 'NG513: `"failed"` is not one of the possible values'],
-    ["after done a when status(a) == \"broken\"", 'NG513: `"broken"` is not one of the possible values'],
+    ['after done a when status(b) == "done"', "NG703: `b` may not have ended when `t` starts"],
+    ['after any a, b when status(b) == "done"', "NG703: `b` may not have ended when `t` starts"],
+    ['after a when status(c) == "done"', "NG703: unknown task `c`"],
+    ['after a when status("a") == "done"', "NG703: `status` takes the name of one task"],
+    ['after a when status() == "done"', "NG703: `status` takes the name of one task"],
+    ['after a when status(a) == "failed"', 'NG513: `"failed"` is not one of the possible values'],
+    ['after done a when status(a) == "broken"', 'NG513: `"broken"` is not one of the possible values'],
     ["after done a when status(a)", "NG508: a condition is a bool"],
   ])("%s", (clauses, message) => {
     const text = `plan p {\n task a = shell("a")\n task b = shell("b")\n task t = shell("t") ${clauses}\n}`;

@@ -144,7 +144,7 @@ describe("the names and values of a test", () => {
     const { diagnostics, tests } = compile(text, { path: "t.ngraph", host: memoryHost({ "support.ngraph": GRAPH }) });
     const errors = diagnostics.filter(({ severity }) => severity === "error");
     expect(errors.map(({ code, message }) => `${code} ${message}`)).toEqual([
-      "NG117 a test of an imported graph is not supported yet",
+      "NG117 a test of an imported graph is not supported",
     ]);
     expect(tests).toEqual([]);
   });

@@ -156,7 +156,9 @@ function multiply({
     const read = [...(statuses[declared]?.tasks ?? [])];
     const whole = {
       ...task,
-      ...(read.length === 0 ? {} : { statuses: read.map(([local, index]) => ({ name: local, tasks: tasksOf(index) })) }),
+      ...(read.length === 0
+        ? {}
+        : { statuses: read.map(([local, index]) => ({ name: local, tasks: tasksOf(index) })) }),
       name,
       after: before,
       ...(own === undefined ? {} : { trigger: "mixed" as const, needs }),

@@ -78,9 +78,7 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
 }
 
 /** For each policy that only graphs have: how to get its effect in a plan. */
-const ALTERNATIVES: Readonly<
-  Record<"Within" | "MaxParallel" | "Waits" | "Goes" | "Was" | "Pause" | "Undo", string>
-> = {
+const ALTERNATIVES: Readonly<Record<"Within" | "MaxParallel" | "Waits" | "Goes" | "Was" | "Pause" | "Undo", string>> = {
   Within: "let the task call a graph whose node asks: `node approve = ask(…) { within 3d }`",
   MaxParallel: "write `max parallel N` in the plan itself, or let tasks share a `pool`",
   Waits: "a task waits for those it names: `after a, b`",
