@@ -171,6 +171,9 @@ function calleeOf(name: string, context: GraphContext): CalleeBinding | undefine
 }
 
 /** Reports each name once: a name that is read in several places is most likely misspelt where it is declared. */
+/** Objects that hold the environment in other languages. */
+const ENVIRONMENTS: ReadonlySet<string> = new Set(["process", "env", "os", "Deno", "Bun"]);
+
 function reportUnknownValue(name: string, span: Span, place: Place, context: GraphContext): void {
   context.poisoned.add(name);
   const at = placeIn(context, span);
@@ -227,6 +230,11 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
   const elsewhere = elsewhereName(name, context);
   if (elsewhere !== undefined) {
     context.report(unknownChannel(at, { name, use: "read", known, help: elsewhere }));
+    return;
+  }
+  if (ENVIRONMENTS.has(name) && at.file.text[span.end] === ".") {
+    const help = "a variable of the environment is declared beside the graph, `secret KEY`, and read by its name";
+    context.report(unknownChannel(at, { name, use: "read", known, help }));
     return;
   }
   const literal = FOREIGN_LITERALS.get(name);

@@ -63,7 +63,9 @@ function reportUnused(
 ): boolean {
   const problem = problemOf(role, reads.has(name), writes.has(name));
   if (problem === undefined) return false;
-  report(unusedChannel(placeOf(declaration.name.span), { name, role, problem }));
+  const place = placeOf(declaration.name.span);
+  const quoted = new RegExp(`"[^"\\n]*\\{${name}\\b[^"\\n]*\\}[^"\\n]*"`).test(place.file.text);
+  report(unusedChannel(place, { name, role, problem, quoted }));
   return true;
 }
 

@@ -340,9 +340,11 @@ export function unusedChannel(
     name: string;
     role: "input" | "output" | "state" | "memory" | "config";
     problem: "read" | "written" | "used";
+    /** A string between double quotes has the name in braces, as a template would. */
+    quoted?: boolean;
   },
 ): Diagnostic {
-  const { name, role, problem } = facts;
+  const { name, role, problem, quoted } = facts;
   const message =
     problem === "read"
       ? `the ${role} \`${name}\` is never read`
@@ -351,7 +353,12 @@ export function unusedChannel(
         : `\`${name}\` is neither read nor written`;
   return diagnostic("NG406", place, message, {
     label: `unused ${role}`,
-    help: problem === "written" ? `let a node write it: \`into ${name}\`` : "remove it",
+    help:
+      problem === "written"
+        ? `let a node write it: \`into ${name}\``
+        : quoted === true
+          ? `text between double quotes is not a template: put it between backticks, \`\` \`…\${${name}}…\` \`\``
+          : "remove it",
   });
 }
 

@@ -181,6 +181,11 @@ export abstract class DeclarationRules extends PolicyRules {
       },
       () => {
         const isSet = this.maybe(D.outputSet, this.setWord, this.isSet) !== undefined;
+        if (!this.RECORDING_PHASE && this.at(t.LeftSquare)) {
+          this.failExpected("a channel, or `{ field: channel }`", {
+            help: "the fields of a result are written in braces: `into { a, b: channel }`",
+          });
+        }
         const channel = this.name("a channel, or `{ field: channel }`");
         const set = isSet ? ({ set: true } as const) : undefined;
         return { kind: "ChannelOutput", span: isSet ? this.spanFrom(first) : channel.span, ...set, channel };

@@ -9,7 +9,7 @@ import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
 import { CLAUSE_WORDS } from "../words.ts";
 import { D } from "./decisions.ts";
-import { FUNCTION_METHODS, METHODS, NAMESPACES, WORD_OPERATORS } from "./foreign-syntax.ts";
+import { FUNCTION_METHODS, LIST_METHODS, METHODS, NAMESPACES, WORD_OPERATORS } from "./foreign-syntax.ts";
 import { PrimaryRules } from "./primary-rules.ts";
 import { closingBracket } from "./recovery.ts";
 
@@ -283,6 +283,18 @@ export abstract class ExpressionRules extends PrimaryRules {
           method.name === "some" || method.name === "every"
             ? `write the condition of each item: \`${method.name}([x.ok for x in xs])\``
             : "write a comprehension: `[f(x) for x in xs if x.ok]`",
+      });
+      const close = closingBracket(this.tokenText(), open);
+      if (close === undefined) this.failExpected("`)`");
+      this.moveTo(close);
+      return this.brokenSince(first, open);
+    }
+    const list = LIST_METHODS.get(method.name);
+    if (list !== undefined && !isNamespace) {
+      this.reportForeign(place, {
+        message: `\`.${method.name}(…)\` cannot be called: values never change`,
+        label: "no method",
+        help: `build a new list: \`${list}\`; a channel that collects values has \`reduce append\``,
       });
       const close = closingBracket(this.tokenText(), open);
       if (close === undefined) this.failExpected("`)`");

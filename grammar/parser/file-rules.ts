@@ -17,11 +17,19 @@ import type {
 } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import type { Fragments } from "../fragments.ts";
-import { CHANNEL_WORDS, GRAPH_WORDS, ITEM_WORDS, PLAN_WORDS, TEST_WORDS } from "../words.ts";
+import { CHANNEL_WORDS, GRAPH_WORDS, ITEM_WORDS, PLAN_WORDS, POLICY_WORDS, TEST_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
 import { D, FIRST_LOOP } from "./decisions.ts";
 import { DEPENDENCY_WORDS, ITEM_HINTS, PREFIX_HINTS, STATEMENT_HINTS } from "./foreign-syntax.ts";
-import { columnAtLineStart, nextItem, startsItem, startsPolicy, startsStatement, type BodyKind } from "./recovery.ts";
+import {
+  closingBracket,
+  columnAtLineStart,
+  nextItem,
+  startsItem,
+  startsPolicy,
+  startsStatement,
+  type BodyKind,
+} from "./recovery.ts";
 import { StatementLoop } from "./statement-loop.ts";
 
 export class NgraphParser extends StatementLoop {
@@ -97,8 +105,15 @@ export class NgraphParser extends StatementLoop {
     const similar = findSimilar(this.word(), ITEM_WORDS);
     this.failExpected("`graph`, `plan`, `test`, `type`, `import`, `const` or `secret`", {
       after: false,
-      help: this.itemHelp() ?? (similar === undefined ? undefined : `did you mean \`${similar}\`?`),
+      help: this.itemHelp() ?? (similar === undefined ? this.blockHelp() : `did you mean \`${similar}\`?`),
     });
+  }
+
+  private blockHelp(): string | undefined {
+    const isBlock = this.at(t.Identifier) && this.at(t.Identifier, 2) && this.at(t.LeftBrace, 3);
+    return isBlock
+      ? "a graph is written `graph NAME { … }`, tasks that depend on each other `plan NAME { … }`"
+      : undefined;
   }
 
   private itemHelp(): string | undefined {
@@ -381,8 +396,12 @@ export class NgraphParser extends StatementLoop {
     if (["for", "into", "after"].includes(word)) {
       return kind === "plan"
         ? "the clauses of a task have this order: `for`, `after`, `when`, `into`, `{ policies }`"
-        : "the clauses of a node have this order: `for`, `into`, `{ policies }`";
+        : word === "for"
+          ? "the clauses of a node have this order: `for`, `into`, `{ policies }`; one `for` goes over pairs as `for p in [[x, y] for x in xs for y in ys]`"
+          : "the clauses of a node have this order: `for`, `into`, `{ policies }`";
     }
+    const ofEdge = kind === "graph" ? this.edgeHelp(word, isLineStart) : undefined;
+    if (ofEdge !== undefined) return ofEdge;
     const hint = STATEMENT_HINTS.get(word);
     if (hint !== undefined) return hint;
     if (this.at(t.Arrow) && this.position() >= 0)
@@ -403,6 +422,34 @@ export class NgraphParser extends StatementLoop {
     const isSecondWord = !isLineStart && this.position() >= 0 && this.LA(0).tokenType === t.Identifier;
     if (isSecondWord && (this.at(t.Identifier) || this.at(t.Quoted) || this.at(t.Numeral))) {
       return 'a call has parentheses: `f(x)`; a command is a string: `shell("npm test")`';
+    }
+    return undefined;
+  }
+
+  /** The help for an edge in the notation of another language. */
+  private edgeHelp(word: string, isLineStart: boolean): string | undefined {
+    const barrier = (a: string, b: string): string =>
+      `a node that waits for both is written \`all(${a}, ${b}) -> c\`, one that runs for each of them \`any(${a}, ${b}) -> c\``;
+    if (this.at(t.Quoted) && (this.at(t.Arrow, 2) || this.at(t.Comma, 2))) {
+      return "the names of nodes have no quotes: `start -> a`";
+    }
+    if ((this.at(t.Plus, 2) || this.at(t.And, 2) || this.at(t.AndAnd, 2)) && this.at(t.Arrow, 4)) {
+      return barrier(word, this.LA(3).image);
+    }
+    if (isLineStart && this.at(t.Identifier) && this.at(t.LeftParen, 2)) {
+      const close = closingBracket(this.tokenText(), this.position() + 2);
+      if (close !== undefined && this.tokenText().tokens[close + 1]?.tokenType === t.Arrow) return barrier("a", "b");
+    }
+    if (isLineStart && POLICY_WORDS.has(word)) {
+      return `policies are written in braces behind the call: \`node a = f(x) { ${word} … }\``;
+    }
+    if (this.position() < 0) return undefined;
+    const behindArrow = this.at(t.Arrow, -1) || this.at(t.Comma, -1);
+    if (behindArrow && this.at(t.Identifier, 0)) {
+      const hint = STATEMENT_HINTS.get(this.LA(0).image);
+      if (hint !== undefined) return hint;
+      if (this.at(t.LeftParen))
+        return "an edge leads to names of nodes: `a -> b, c`; a call is written in a node: `node b = f(x)`";
     }
     return undefined;
   }

@@ -32,6 +32,15 @@ export const FUNCTION_METHODS: ReadonlySet<string> = new Set([
   "flatMap",
 ]);
 
+/** Methods that change a list: a list is built from its parts. */
+export const LIST_METHODS: ReadonlyMap<string, string> = new Map([
+  ["push", "[...xs, x]"],
+  ["append", "[...xs, x]"],
+  ["unshift", "[x, ...xs]"],
+  ["concat", "[...xs, ...ys]"],
+  ["extend", "[...xs, ...ys]"],
+]);
+
 /** Operators that are words elsewhere. */
 export const WORD_OPERATORS: ReadonlyMap<string, BinaryOperator> = new Map([
   ["and", "&&"],

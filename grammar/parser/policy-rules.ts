@@ -13,8 +13,10 @@ import { Halt } from "./base-parser.ts";
 const POLICY_LIST = [...POLICY_WORDS].map((word) => `\`${word}\``).join(" ");
 
 function policyHelp(word: string): string {
-  if (DEPENDENCY_WORDS.has(word))
+  if (word === "after" || DEPENDENCY_WORDS.has(word))
     return "the order of tasks is written before the policies: `task b = … after a { … }`";
+  if (word === "into" || word === "for")
+    return `\`${word}\` is written before the policies: \`node a = f(x) ${word} … { … }\``;
   const similar = findSimilar(word, POLICY_WORDS);
   return similar === undefined ? `the policies are ${POLICY_LIST}` : `did you mean \`${similar}\`?`;
 }
