@@ -79,6 +79,9 @@ const SKIPPED = isFull
   : FULL_ONLY;
 const EXCLUDE = ["**/node_modules/**", ...SKIPPED];
 
+// `isolate`: in quick runs the files of a worker share their modules, which are loaded once: no test may change what
+// others see. At full depth each file has a process of its own, because one file may need a gigabyte.
+
 export default defineConfig({
   test: {
     reporters: ["default", "./test/support/summary-reporter.ts"],
@@ -90,8 +93,7 @@ export default defineConfig({
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: [...EXCLUDE, ...CLI, ...DEEP, PEERS],
-          // The files of a worker share their modules, which are loaded once: no test may change what others see.
-          isolate: false,
+          isolate: isFull,
           testTimeout: 60_000,
         },
       },
@@ -99,7 +101,7 @@ export default defineConfig({
         test: {
           name: "deep",
           include: DEEP,
-          isolate: false,
+          isolate: isFull,
           exclude: [...EXCLUDE, ...CLI],
           testTimeout: 60_000,
         },

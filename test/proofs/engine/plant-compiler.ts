@@ -1,8 +1,8 @@
 /** Builds the binder and the checks from the compiler's source text with a mistake in it. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { compileFunction } from "node:vm";
 import { build } from "esbuild";
 import type { checkGraph } from "../../../compiler/checks/check-graph.ts";
 import { mutate, type Mutation, wordsUnder } from "../../support/mutate.ts";
@@ -17,15 +17,12 @@ export interface Checker {
   readonly checkGraph: typeof checkGraph;
 }
 
+/** Evaluates the text as a CommonJS module: an ES module would stay in memory until the process ends. */
 export async function plantCompiler(mutations: readonly Mutation[]): Promise<Checker> {
-  const folder = mkdtempSync(join(tmpdir(), "ngraph-planted-"));
-  try {
-    const file = join(folder, "checker.mjs");
-    writeFileSync(file, await plantedText(mutations));
-    return (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Checker;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const evaluate = compileFunction(await plantedText(mutations), ["module", "exports", "require"]);
+  const module = { exports: {} };
+  evaluate(module, module.exports, createRequire(import.meta.url));
+  return module.exports as Checker;
 }
 
 async function plantedText(mutations: readonly Mutation[]): Promise<string> {
@@ -38,12 +35,10 @@ async function plantedText(mutations: readonly Mutation[]): Promise<string> {
     },
     bundle: true,
     platform: "node",
-    format: "esm",
+    format: "cjs",
+    define: { "import.meta.url": JSON.stringify(import.meta.url) },
     write: false,
     logLevel: "silent",
-    banner: {
-      js: `import { createRequire } from "node:module"; const require = createRequire(${JSON.stringify(import.meta.url)});`,
-    },
     plugins: [
       {
         name: "plant",
