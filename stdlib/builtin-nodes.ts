@@ -12,7 +12,7 @@ import { shell } from "./nodes/shell.ts";
 import { sleep } from "./nodes/sleep.ts";
 
 /**
- * The code of the built-in nodes, by name. `llm` and `tool` are not included: a program that runs a graph with them supplies
+ * The code of the built-in nodes, by name. `llm`, `tool` and `yaml` are not included: a program that runs a graph with them supplies
  * them.
  */
 export const builtinNodes: Readonly<Record<string, BuiltinNode>> = Object.freeze(

@@ -15,6 +15,7 @@ export { createPrint, print } from "./nodes/print.ts";
 export { createShell, shell, type RunningCommand, type ShellOptions } from "./nodes/shell.ts";
 export { sleep } from "./nodes/sleep.ts";
 export { createTool } from "./nodes/tool.ts";
+export { createYaml } from "./nodes/yaml.ts";
 export type { NodeSignature, Parameter } from "./signature.ts";
 export { nodeSignatures, SUPPLIED_BY_RUNNER } from "./signatures.ts";
 export { library, type LibraryFunction, type LibraryName } from "../runtime/expression/library.ts";

@@ -129,6 +129,13 @@ const signatures: readonly NodeSignature[] = [
     effects: [],
   },
   {
+    name: "yaml",
+    summary: "reads a YAML text; the value has the type of the channel it is stored into",
+    parameters: [required("text", STRING)],
+    result: "infer",
+    effects: [],
+  },
+  {
     name: "csv",
     summary: "reads comma-separated values; the rows have the type of the channel they are stored into",
     parameters: [required("text", STRING), optional("separator", STRING), optional("header", BOOL)],
@@ -205,9 +212,9 @@ export const nodeSignatures: ReadonlyMap<string, NodeSignature> = new Map(
 
 /**
  * Built-in nodes that depend on the environment. The program that runs the graph supplies them (`builtins` of `createEngine`;
- * `createLlm` makes an `llm`).
+ * `createLlm` makes an `llm`, `createYaml` a `yaml`).
  */
-export const SUPPLIED_BY_RUNNER: readonly string[] = ["llm", "tool"];
+export const SUPPLIED_BY_RUNNER: readonly string[] = ["llm", "tool", "yaml"];
 
 function required(name: string, type: ValueType): Parameter {
   return { name, type };

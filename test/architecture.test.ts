@@ -54,7 +54,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   stdlib: [/^runtime\//],
   adapters: [/^runtime\//],
   // The compiler reads the `test` blocks.
-  testing: [/^compiler\/bind\/bind-tests\.ts$/, /^runtime\//, /^stdlib\//],
+  testing: [/^compiler\/bind\/bind-tests\.ts$/, /^grammar\/yaml\/parse-yaml-text\.ts$/, /^runtime\//, /^stdlib\//],
   api: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^adapters\//, /^testing\//],
   cli: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^testing\//, /^api\//],
 };

@@ -1,5 +1,6 @@
 /** Runs a `test` block on the engine: memory store, simulated clock, mocked nodes. */
 import type { BoundTest, TestExpectation } from "../compiler/bind/bind-tests.ts";
+import { parseYamlText } from "../grammar/yaml/parse-yaml-text.ts";
 import { createEngine } from "../runtime/engine/create-engine.ts";
 import { compileExpression } from "../runtime/expression/compile-expression.ts";
 import type { BuiltinNode } from "../runtime/interface/context.ts";
@@ -9,6 +10,7 @@ import type { Table } from "../runtime/table/table.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { stubBindings } from "../runtime/program/stub-bindings.ts";
 import { builtinNodes } from "../stdlib/builtin-nodes.ts";
+import { createYaml } from "../stdlib/nodes/yaml.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
 
 /** The result of one `test` block. */
@@ -159,7 +161,8 @@ function testBuiltins(): Readonly<Record<string, BuiltinNode>> {
     };
   };
   const refused = ["llm", "tool", "http", "shell", "file"].map((name) => [name, refuse(name)] as const);
-  return { ...builtinNodes, ...Object.fromEntries(refused), print: () => null };
+  const yaml = createYaml(parseYamlText);
+  return { ...builtinNodes, yaml, ...Object.fromEntries(refused), print: () => null };
 }
 
 /** Bindings that load only the modules of functions that the test calls. */

@@ -81,9 +81,11 @@ export async function openRunSession(
   const secrets = secretNames(table);
   const redact = createRedactor(new Map(secrets.map((name) => [name, process.env[name] ?? ""])));
   redactUserErrors(redact);
-  const [{ builtinNodes }, { createPrint }, code, models] = await Promise.all([
+  const [{ builtinNodes }, { createPrint }, { createYaml }, { parseYamlText }, code, models] = await Promise.all([
     import("../../stdlib/builtin-nodes.ts"),
     import("../../stdlib/nodes/print.ts"),
+    import("../../stdlib/nodes/yaml.ts"),
+    import("../../grammar/yaml/parse-yaml-text.ts"),
     bindFunctions(table, options.builtins),
     modelNodes(process.env, file, allow),
   ]);
@@ -101,7 +103,14 @@ export async function openRunSession(
     place: { flags: store.flag + flags, isMemory: store.isMemory, redact },
     engineOptions: {
       ...code.bindings,
-      builtins: { ...builtinNodes, ...models.nodes, print, ...builtins(redact), ...code.builtins },
+      builtins: {
+        ...builtinNodes,
+        ...models.nodes,
+        print,
+        yaml: createYaml(parseYamlText),
+        ...builtins(redact),
+        ...code.builtins,
+      },
       store: store.store,
       secrets: (name) => process.env[name],
       ...(allow === undefined ? {} : { allow }),

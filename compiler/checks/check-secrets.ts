@@ -28,6 +28,7 @@ export function sinkOf(
       return { what: "the long-term memory", help: elsewhere };
     case "csv":
     case "json":
+    case "yaml":
       return { what: "a text that the graph stores", help: elsewhere };
     case "print":
       return { what: "a log", help: "leave it out" };

@@ -149,7 +149,7 @@ function sourceOf(node: BoundNode, channel: string, known: Taint): Source | unde
 }
 
 /** The built-in nodes whose result is parts of their `text`. */
-const PARSERS: ReadonlySet<string> = new Set(["csv", "json"]);
+const PARSERS: ReadonlySet<string> = new Set(["csv", "json", "yaml"]);
 
 const RESULTS: ReadonlyMap<string, string> = new Map([
   ["llm", "the answer of a model"],

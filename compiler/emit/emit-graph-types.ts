@@ -28,7 +28,17 @@ export interface GraphTypeNames {
 type WriteType = (type: ValueType, of: BoundGraph, json?: string) => string;
 
 /** The built-in nodes that neither wait nor call code of the program. */
-const NEVER_PAUSING: ReadonlySet<string> = new Set(["csv", "fail", "file", "http", "json", "memory", "print", "shell"]);
+const NEVER_PAUSING: ReadonlySet<string> = new Set([
+  "csv",
+  "fail",
+  "file",
+  "http",
+  "json",
+  "memory",
+  "print",
+  "shell",
+  "yaml",
+]);
 
 export function emitGraphTypes(
   bound: BoundGraph,

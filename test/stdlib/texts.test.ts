@@ -1,10 +1,12 @@
-/** `json` and `csv`. */
+/** `json`, `yaml` and `csv`. */
 import { describe, expect, test } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
 import { compile } from "../../compiler/index.ts";
+import { parseYamlText } from "../../grammar/yaml/parse-yaml-text.ts";
 import type { RunResult } from "../../runtime/interface/engine-options.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import type { Json } from "../../runtime/value/json.ts";
+import { createYaml } from "../../stdlib/nodes/yaml.ts";
 
 const TYPES = `type Order = { id: int, who: string, total: float | null, paid?: bool, state?: "open" | "done" }\n`;
 
@@ -17,7 +19,8 @@ async function read(call: string, type: string, text: string): Promise<RunResult
   }`;
   const { tables, diagnostics } = compile(source, { path: "g.ngraph" });
   expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  return createEngine(tables.get("g") as Table).run({ text });
+  const builtins = { yaml: createYaml(parseYamlText) };
+  return createEngine(tables.get("g") as Table, { builtins }).run({ text });
 }
 
 const valueOf = async (call: string, type: string, text: string): Promise<Json | undefined> => {
@@ -45,6 +48,44 @@ describe("json", () => {
   test("does not change prototypes", async () => {
     const value = await valueOf("json(text)", "json", '{"a": {"b": 1}, "constructor": 2}');
     expect(value).toEqual({ a: { b: 1 }, constructor: 2 });
+  });
+});
+
+describe("yaml", () => {
+  test("reads a value of the type of its channel", async () => {
+    expect(await valueOf("yaml(text)", "Order", "id: 1\nwho: &w ada\ntotal: null\n")).toEqual({
+      id: 1,
+      who: "ada",
+      total: null,
+    });
+    expect(await valueOf("yaml(text)", "json", "[no, 2001-01-01, 0o17, ~, {1: a}]")).toEqual([
+      "no",
+      "2001-01-01",
+      15,
+      null,
+      { 1: "a" },
+    ]);
+    expect(await failureOf("yaml(text)", "Order", "id: one")).toMatch(/id|int/);
+  });
+
+  test.each([
+    ["a: b: c", "the text is not YAML: Nested mappings are not allowed in compact mappings, at line 1, column 4"],
+    ["a: [", "the text is not YAML: "],
+    ["a: 1\na: 2", 'the key "a" is repeated, at line 2, column 1'],
+    ["--- 1\n--- 2\n", "several documents"],
+    ["a: *none", "Unresolved alias"],
+    ["[".repeat(300), "nests deeper than 200 levels"],
+  ])("refuses %j", async (text, message) => {
+    expect(await failureOf("yaml(text)", "json", text)).toContain(message);
+  });
+
+  test("refuses aliases that expand to a large value", async () => {
+    const levels = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(9)}]`);
+    expect(await failureOf("yaml(text)", "json", ["a0: &a0 [x]", ...levels].join("\n"))).toContain("alias");
+  });
+
+  test("refuses numbers that JSON cannot hold", async () => {
+    expect(await failureOf("yaml(text)", "json", "a: .nan")).toBeDefined();
   });
 });
 
