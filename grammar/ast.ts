@@ -609,6 +609,17 @@ export type PlanSetting =
 /** What a task waits for in one of the tasks that it comes after: that it is done, has ended, or has failed. */
 export type TaskNeed = "all" | "done" | "failed";
 
+/** A variable of a matrix and its values. */
+export interface MatrixAxis {
+  readonly item: Identifier;
+  readonly list: Expr;
+}
+
+export interface Matrix extends MatrixAxis {
+  /** The variables behind the first one. */
+  readonly others?: readonly MatrixAxis[];
+}
+
 export interface TaskDecl {
   readonly kind: "Task";
   readonly span: Span;
@@ -617,8 +628,8 @@ export interface TaskDecl {
   /** `finally task …`: runs when all other tasks have ended, however they ended. */
   readonly isFinal?: true;
   readonly call: Expr;
-  /** `for v in ["20", "22"]`: a matrix of tasks. */
-  readonly each?: { readonly item: Identifier; readonly list: Expr };
+  /** `for os in ["linux", "mac"], node in ["20", "22"]`: a matrix of tasks, one for each combination of values. */
+  readonly each?: Matrix;
   readonly after: readonly Identifier[];
   /**
    * `after a, b` waits for all to be done; `after any a, b` for one; `after done a, b` for all to have ended; `after failed a, b` for

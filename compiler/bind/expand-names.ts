@@ -7,6 +7,7 @@ import { tooDeep } from "../../diagnostics/catalog/syntax.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
+import { axesOf } from "../../grammar/matrix-axes.ts";
 import { collectNames } from "./collect-names.ts";
 import type { FileScope } from "./file-scope.ts";
 
@@ -142,7 +143,7 @@ export function countParts(expression: Ast.Expr, most: number): number {
 
 type ReplaceName = (name: Ast.NameExpr, variables: readonly string[]) => Ast.Expr | undefined;
 
-function replaceNames(expression: Ast.Expr, variables: readonly string[], replace: ReplaceName): Ast.Expr {
+export function replaceNames(expression: Ast.Expr, variables: readonly string[], replace: ReplaceName): Ast.Expr {
   if (expression.kind === "Name") return replace(expression, variables) ?? expression;
   return mapParts(expression, variables, (part, inner) => replaceNames(part, inner, replace));
 }
@@ -268,16 +269,21 @@ export function expandAssertion(assertion: Ast.AssertDecl, expand: Expand): Ast.
 
 /** A task with its expressions expanded. */
 export function expandTask(task: Ast.TaskDecl, expand: Expand): Ast.TaskDecl {
-  const variables = task.each === undefined ? [] : [task.each.item.name];
+  const variables = task.each === undefined ? [] : axesOf(task.each).map(({ item }) => item.name);
   return {
     ...task,
     call: expand(task.call, variables),
-    ...(task.each === undefined ? {} : { each: { ...task.each, list: expand(task.each.list) } }),
+    ...(task.each === undefined ? {} : { each: expandMatrix(task.each, expand) }),
     ...(task.condition === undefined ? {} : { condition: expand(task.condition, variables) }),
     policies: task.policies.map((policy) =>
       policy.kind === "DoneWhen" ? { ...policy, check: expand(policy.check, variables) } : policy,
     ),
   };
+}
+
+function expandMatrix(matrix: Ast.Matrix, expand: Expand): Ast.Matrix {
+  const others = matrix.others?.map((axis) => ({ ...axis, list: expand(axis.list) }));
+  return { ...matrix, list: expand(matrix.list), ...(others === undefined ? {} : { others }) };
 }
 
 /** A channel with its default expanded. */

@@ -138,7 +138,7 @@ export function unorderedWrites(
 export function matrixNotConstant(place: Place): Diagnostic {
   return diagnostic("NG408", place, "the values of a matrix must be known before the plan runs", {
     label: "must be a list of constants",
-    help: 'write them out: `for version in ["20", "22"]`',
+    help: 'write them out, `for version in ["20", "22"]`, or call a graph whose `for` node runs once for each item',
   });
 }
 

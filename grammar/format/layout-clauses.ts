@@ -1,4 +1,5 @@
 import type * as Ast from "../ast.ts";
+import { axesOf } from "../matrix-axes.ts";
 import { bareList, braced, bracedBlock, join, words, wrap, type Doc } from "./doc-parts.ts";
 import { layoutExpression, layoutFor, layoutKey } from "./layout-expression.ts";
 import { stringText } from "./literal-text.ts";
@@ -7,8 +8,13 @@ import type { SourceView } from "./source-view.ts";
 /** The clause of nodes and tasks ` for x, i in xs if x.ok`. */
 export function layoutEach(each: Ast.NodeDecl["each"] | Ast.TaskDecl["each"], source: SourceView): Doc {
   if (each === undefined) return "";
-  if (!("kind" in each)) return [wrap(), words("for", each.item.name, "in", layoutExpression(each.list, source))];
+  if (!("kind" in each)) return [wrap(), words("for", bareList(axesOf(each).map((axis) => layoutAxis(axis, source))))];
   return [wrap(), join(wrap(), layoutFor(each, source))];
+}
+
+/** `v in ["20", "22"]` */
+function layoutAxis({ item, list }: Ast.MatrixAxis, source: SourceView): Doc {
+  return words(item.name, "in", layoutExpression(list, source));
 }
 
 /** ` into notes`, ` into { reply, score: points }`. */

@@ -6,6 +6,8 @@ import type {
   DeriveDecl,
   Expr,
   Identifier,
+  Matrix,
+  MatrixAxis,
   NodeDecl,
   Output,
   OutputField,
@@ -26,8 +28,6 @@ const NO_FIELD: OutputField = {
   field: { kind: "Key", span: NOWHERE, name: "", quoted: false },
   channel: { kind: "Identifier", span: NOWHERE, name: "" },
 };
-
-type Each = { readonly item: Identifier; readonly list: Expr };
 
 export abstract class DeclarationRules extends PolicyRules {
   // Channels ----------------------------------------------------------------------------------------
@@ -155,12 +155,19 @@ export abstract class DeclarationRules extends PolicyRules {
 
   private readonly eachItem = () => this.rule(this.forClause);
 
-  private readonly matrix = (): Each => {
+  private readonly matrix = (): Matrix => {
     this.takeWord("for");
+    const first = this.axis();
+    const others: MatrixAxis[] = [];
+    this.furtherItems(6, () => others.push(this.axis()));
+    return others.length === 0 ? first : { ...first, others };
+  };
+
+  private axis(): MatrixAxis {
     const item = this.name("a name for the item");
     this.takeIn();
     return { item, list: this.rule(this.expression) };
-  };
+  }
 
   private readonly policyBlock = () => this.rule(this.policies);
 
@@ -321,7 +328,7 @@ export abstract class DeclarationRules extends PolicyRules {
   private readonly anyDependency = (): Pick<TaskDecl, "after" | "trigger"> => {
     this.takeWord("any");
     const after = [this.taskName()];
-    this.furtherDependencies(4, () => {
+    this.furtherItems(4, () => {
       if (TRIGGER_WORDS.some((word) => this.isWord(word)) && this.isTrigger()) this.failMixedAny();
       after.push(this.taskName());
     });
@@ -335,7 +342,7 @@ export abstract class DeclarationRules extends PolicyRules {
     if (!this.RECORDING_PHASE && !this.at(t.Identifier)) this.failAfter();
     const after = [this.taskName()];
     const needs = [need];
-    this.furtherDependencies(5, () => {
+    this.furtherItems(5, () => {
       if (this.isWord("any") && this.isTrigger()) this.failMixedAny();
       need = this.maybe(D.nextNeed, () => this.takeOneOf(D.nextNeedWord, NEED_WORDS, NEEDS), this.isTrigger) ?? need;
       after.push(this.taskName());
@@ -345,7 +352,7 @@ export abstract class DeclarationRules extends PolicyRules {
   };
 
   /** `{ "," read }` up to a comma that ends an item of the list around the task. */
-  private furtherDependencies(loop: number, read: () => void): void {
+  private furtherItems(loop: number, read: () => void): void {
     const next = (): void => {
       this.take(t.Comma);
       read();

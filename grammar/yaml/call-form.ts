@@ -1,7 +1,7 @@
 /** The call of a node or task: `call` with `args` and `with`, or `expr`. */
 import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
 import { coverSpans } from "../../diagnostics/source.ts";
-import type { Argument, Expr, ForClause, Identifier, Output, OutputField, TaskDecl } from "../ast.ts";
+import type { Argument, Expr, ForClause, Identifier, Matrix, MatrixAxis, Output, OutputField } from "../ast.ts";
 import { dataForm, needsQuotes } from "./data-form.ts";
 import { expressionForm, fragmentForm, nameForm, readFragment } from "./fragment-forms.ts";
 import {
@@ -136,7 +136,7 @@ const forForm: Form<ForClause> = scalarForm(
 );
 
 /** `version in ["20", "22"]` */
-const eachForm: Form<NonNullable<TaskDecl["each"]>> = scalarForm(
+const axisForm: Form<MatrixAxis> = scalarForm(
   "`ITEM in LIST`",
   { type: "string", pattern: "^\\s*[A-Za-z_][A-Za-z0-9_]*\\s+in\\s" },
   (node, reader) => {
@@ -149,6 +149,14 @@ const eachForm: Form<NonNullable<TaskDecl["each"]>> = scalarForm(
     return name === undefined || list === undefined ? undefined : { item: name, list };
   },
 );
+
+/** `version in ["20", "22"]`, or a list of such texts. */
+const eachForm: Form<Matrix> = byKind("`ITEM in LIST`", {
+  scalar: axisForm,
+  list: mapForm(listOf(axisForm, "a list of `ITEM in LIST`"), ([first, ...others]): Matrix | undefined =>
+    first === undefined ? undefined : others.length === 0 ? first : { ...first, others },
+  ),
+});
 
 function outputField(entry: YamlEntry, channel: Identifier): OutputField {
   const field = { kind: "Key", span: entry.keyNode.span, name: entry.key, quoted: needsQuotes(entry.key) } as const;
@@ -195,9 +203,9 @@ export const forField: Field<ForClause> = optional(
   forForm,
   "Run one task an item: `ITEM in LIST`, `ITEM, INDEX in LIST if CONDITION`.",
 );
-export const eachField: Field<NonNullable<TaskDecl["each"]>> = optional(
+export const eachField: Field<Matrix> = optional(
   eachForm,
-  "Make one task of each value: `ITEM in LIST`.",
+  "Make one task of each value: `ITEM in LIST`, or a list of these for all combinations.",
 );
 export const intoField: Field<Output> = optional(
   outputForm,

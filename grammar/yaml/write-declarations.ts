@@ -11,6 +11,7 @@ import type {
   TaskDecl,
 } from "../ast.ts";
 import { plainNumber } from "../format/literal-text.ts";
+import { axesOf } from "../matrix-axes.ts";
 import { yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
 import { edgeText, expressionText, forText, outputText, typeText } from "./expression-text.ts";
 import { docEntry, type Entry, type Writing } from "./writing.ts";
@@ -106,7 +107,10 @@ function callEntries(call: Expr, { source }: Writing): Entry[] {
 function eachEntry(each: NodeDecl["each"] | TaskDecl["each"], { source }: Writing): Entry[] {
   if (each === undefined) return [];
   if ("kind" in each) return [["for", forText(each, source)]];
-  return [["for", `${each.item.name} in ${expressionText(each.list, source)}`]];
+  const [first = "", ...others] = axesOf(each).map(
+    ({ item, list }) => `${item.name} in ${expressionText(list, source)}`,
+  );
+  return [["for", others.length === 0 ? first : yamlList([first, ...others])]];
 }
 
 function outputEntry(output: Output | undefined, writing: Writing): Entry[] {

@@ -156,7 +156,10 @@ function flag<K extends string>(name: K): fc.Arbitrary<{ readonly [P in K]?: tru
 }
 
 const each = forClauseOf(anyExpression);
-const matrix = fc.record({ item: identifier, list: anyExpression });
+const axis = fc.record({ item: identifier, list: anyExpression });
+const matrix = fc
+  .tuple(axis, fc.array(axis, { maxLength: 2 }))
+  .map(([first, others]) => (others.length === 0 ? first : { ...first, others }));
 
 function channels(): fc.Arbitrary<Ast.ChannelDecl[]> {
   const channel = (name: string) =>

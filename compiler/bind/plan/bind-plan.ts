@@ -15,7 +15,7 @@ import { mayInterrupt } from "../may-interrupt.ts";
 import { signatureDigest } from "../signature-digest.ts";
 import { bindTask, type TypedTask } from "./bind-task.ts";
 import { resolveDependencies, type Dependencies } from "./dependencies.ts";
-import { bindMatrix, checkSize, matrixNames, type Matrix } from "./matrix.ts";
+import { bindMatrix, checkSize, readAxes, type Matrix } from "./matrix.ts";
 import { collectPlan } from "./plan-declarations.ts";
 import { analyseTaskData, reportUnorderedWrites } from "./task-data.ts";
 import { bindTaskPolicies, type TaskPolicies } from "./task-policies.ts";
@@ -33,7 +33,7 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
   const declarations = {
     ...collected,
     channels: collected.channels.map((channel) => expandChannel(channel, expand)),
-    tasks: collected.tasks.map((task) => expandTask(task, expand)),
+    tasks: collected.tasks.map((task) => readAxes(expandTask(task, expand))),
   };
   const { tasks, settings } = declarations;
   const entries = tasks.map(asNode);
@@ -169,10 +169,9 @@ function multiply({
     };
     const matrix = matrices[declared];
     if (matrix === undefined) return [whole];
-    const names = matrixNames(name, matrix.values);
     return matrix.values.map((value, at): BoundTask => ({
       ...whole,
-      name: names[at] ?? name,
+      name: `${name}[${matrix.texts[at] ?? ""}]`,
       item: { name: matrix.item, value },
     }));
   });

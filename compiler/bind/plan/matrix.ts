@@ -1,15 +1,26 @@
-/** `for version in ["20", "22"]`: one task for each value, known at compile time. */
+/** `for os in ["linux", "mac"], node in ["20", "22"]`: one task for each combination of values, known at compile time. */
 import { badMatrix, matrixNotConstant } from "../../../diagnostics/catalog/plans.ts";
 import type * as Ast from "../../../grammar/ast.ts";
+import { axesOf } from "../../../grammar/matrix-axes.ts";
 import type { Json } from "../../../runtime/value/json.ts";
 import type { ValueType } from "../../../runtime/table/value-type.ts";
 import { canonicalJson } from "../../table/canonical-json.ts";
 import { evaluateConstant } from "../../expressions/constant.ts";
-import { BROKEN_TYPE } from "../../types/construct.ts";
+import { BROKEN_TYPE, recordOf } from "../../types/construct.ts";
+import { replaceNames } from "../expand-names.ts";
 import { placeIn, type GraphContext } from "../graph-context.ts";
 
 export interface Matrix {
+  /** The variable of its expressions. With several axes it is a record of their values, see `readAxes`. */
   readonly item: string;
+  readonly type: ValueType;
+  readonly values: readonly Json[];
+  /** By value: the text in the name of its task. */
+  readonly texts: readonly string[];
+}
+
+interface Axis {
+  readonly name: string;
   readonly type: ValueType;
   readonly values: readonly Json[];
 }
@@ -18,14 +29,88 @@ export interface Matrix {
 const MOST_VALUES = 1000;
 
 /** The values of a task's matrix. Reports invalid values, and returns an empty list for them. */
-export function bindMatrix(each: NonNullable<Ast.TaskDecl["each"]>, context: GraphContext): Matrix {
-  const item = each.item.name;
-  const place = placeIn(context, each.list.span);
-  const broken: Matrix = { item, type: BROKEN_TYPE, values: [] };
-  const constant = evaluateConstant(each.list);
+export function bindMatrix(matrix: Ast.Matrix, context: GraphContext): Matrix {
+  const axes = axesOf(matrix).map((axis) => bindAxis(axis, context));
+  const seen = new Set<string>();
+  for (const { item } of axesOf(matrix)) {
+    if (seen.has(item.name)) {
+      const facts = {
+        message: `the variable \`${item.name}\` stands twice in a matrix`,
+        label: "stands here again",
+        help: "rename it",
+      };
+      context.report(badMatrix(placeIn(context, item.span), facts));
+    }
+    seen.add(item.name);
+  }
+  const size = axes.reduce((product, { values }) => product * values.length, 1);
+  if (size > MOST_VALUES) {
+    const last = axesOf(matrix).at(-1)?.list.span ?? matrix.list.span;
+    const message = `a matrix has at most ${MOST_VALUES} values`;
+    context.report(badMatrix(placeIn(context, last), { message, label: `these are ${size}` }));
+  }
+  const [first, ...others] = axes;
+  if (first === undefined || size > MOST_VALUES || size === 0) {
+    const type = others.length === 0 ? BROKEN_TYPE : recordOf(axes.map(({ name }) => ({ name, type: BROKEN_TYPE })));
+    return { item: variableOf(matrix), type, values: [], texts: [] };
+  }
+  if (others.length === 0)
+    return { item: first.name, type: first.type, values: first.values, texts: textsOf(first.values) };
+  let combinations: { readonly value: Record<string, Json>; readonly text: string }[] = [{ value: {}, text: "" }];
+  for (const { name, values } of axes) {
+    const texts = textsOf(values);
+    combinations = combinations.flatMap((before) =>
+      values.map((value, at) => ({
+        value: { ...before.value, [name]: value },
+        text: [before.text, texts[at] ?? ""].filter((text) => text !== "").join(","),
+      })),
+    );
+  }
+  return {
+    item: variableOf(matrix),
+    type: recordOf(axes.map(({ name, type }) => ({ name, type }))),
+    values: combinations.map(({ value }) => value),
+    texts: combinations.map(({ text }) => text),
+  };
+}
+
+/** The name of a matrix's variable in the table: it is no name of the language if the matrix has several axes. */
+function variableOf(matrix: Ast.Matrix): string {
+  return axesOf(matrix)
+    .map(({ item }) => item.name)
+    .join(", ");
+}
+
+/** A task whose expressions read the variables of several axes as fields of one record. */
+export function readAxes(task: Ast.TaskDecl): Ast.TaskDecl {
+  const { each } = task;
+  if (each?.others === undefined) return task;
+  const names = new Set(axesOf(each).map(({ item }) => item.name));
+  const variable = variableOf(each);
+  const read = (expression: Ast.Expr): Ast.Expr =>
+    replaceNames(expression, [], ({ name, span }, variables) => {
+      if (!names.has(name) || variables.includes(name)) return undefined;
+      const object = { kind: "Name", span, name: variable } as const;
+      return { kind: "Member", span, object, property: { kind: "Identifier", span, name }, optional: false };
+    });
+  return {
+    ...task,
+    call: read(task.call),
+    ...(task.condition === undefined ? {} : { condition: read(task.condition) }),
+    policies: task.policies.map((policy) =>
+      policy.kind === "DoneWhen" ? { ...policy, check: read(policy.check) } : policy,
+    ),
+  };
+}
+
+/** The values of one variable. Reports invalid values, and returns an empty list for them. */
+function bindAxis({ item: { name }, list }: Ast.MatrixAxis, context: GraphContext): Axis {
+  const place = placeIn(context, list.span);
+  const broken: Axis = { name, type: BROKEN_TYPE, values: [] };
+  const constant = evaluateConstant(list);
   if (constant.kind === "broken") return broken;
   if (constant.kind === "computed" || constant.type.kind !== "list" || !Array.isArray(constant.value)) {
-    const span = constant.kind === "computed" ? constant.span : each.list.span;
+    const span = constant.kind === "computed" ? constant.span : list.span;
     context.report(matrixNotConstant(placeIn(context, span)));
     return broken;
   }
@@ -45,12 +130,12 @@ export function bindMatrix(each: NonNullable<Ast.TaskDecl["each"]>, context: Gra
     context.report(badMatrix(place, { message, label: `these are ${values.length}` }));
     return broken;
   }
-  const items = each.list.kind === "List" ? each.list.items : [];
+  const items = list.kind === "List" ? list.items : [];
   const seen = new Set<string>();
   for (const [at, value] of values.entries()) {
     const text = canonicalJson(value);
     if (seen.has(text)) {
-      const span = items[at]?.span ?? each.list.span;
+      const span = items[at]?.span ?? list.span;
       const facts = {
         message: `the value ${text} stands twice in a matrix`,
         label: "stands here again",
@@ -61,7 +146,7 @@ export function bindMatrix(each: NonNullable<Ast.TaskDecl["each"]>, context: Gra
     }
     seen.add(text);
   }
-  return { item, type: type.item, values };
+  return { name, type: type.item, values };
 }
 
 /** Dependencies of a plan with its matrices multiplied: each of one matrix comes after each of another. */
@@ -95,8 +180,8 @@ export function checkSize(
   return true;
 }
 
-/** Names such as `test[20]`: short plain text as it is, other values as JSON; unique within the matrix. */
-export function matrixNames(task: string, values: readonly Json[]): readonly string[] {
+/** The texts of values in names such as `test[20]`: short plain text as it is, other values as JSON; all are different. */
+function textsOf(values: readonly Json[]): readonly string[] {
   const plain = values.map((value) =>
     typeof value === "string" && /^[\w.+-]{1,40}$/.test(value) ? value : shorten(canonicalJson(value)),
   );
@@ -104,9 +189,9 @@ export function matrixNames(task: string, values: readonly Json[]): readonly str
   for (const text of plain) counts.set(text, (counts.get(text) ?? 0) + 1);
   return values.map((value, at) => {
     const text = plain[at] ?? "";
-    if (counts.get(text) === 1) return `${task}[${text}]`;
+    if (counts.get(text) === 1) return text;
     const json = canonicalJson(value);
-    return `${task}[${typeof value === "string" && json.length <= 40 ? json : `${text}#${at + 1}`}]`;
+    return typeof value === "string" && json.length <= 40 ? json : `${text}#${at + 1}`;
   });
 }
 
