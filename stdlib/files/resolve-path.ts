@@ -11,7 +11,7 @@ export interface ResolvedPath {
  * Resolves a path relative to the root, symbolic links included.
  *
  * @param root absolute and without symbolic links
- * @throws NodeFailure for a path that leads out of the root, by itself or by a link
+ * @throws NodeFailure for a path that leads out of the root, by itself or by a link, and for a path in `.ngraph`
  */
 export async function resolvePath(
   path: string,
@@ -48,6 +48,17 @@ export async function resolvePath(
       continue;
     }
     if (!isInside(real, root, node)) return refuse("leads out of the root by a symbolic link");
-    return { path: paths.join(real, ...missing), exists: missing.length === 0 };
+    const resolved = paths.join(real, ...missing);
+    if (paths.relative(root, resolved).split(paths.sep).some(isOfRuns))
+      return refuse(`is in the directory ${RUNS}, which holds the runs of ngc`);
+    return { path: resolved, exists: missing.length === 0 };
   }
+}
+
+/** A node must not read or change the values of other runs. */
+const RUNS = ".ngraph";
+
+/** Some file systems ignore case. */
+function isOfRuns(name: string): boolean {
+  return name.toLowerCase() === RUNS;
 }

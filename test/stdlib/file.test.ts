@@ -55,6 +55,8 @@ describe("read", () => {
 
   test.each([
     ["../outside.md", "leads out of the root"],
+    [".ngraph/runs.db", "is in the directory .ngraph, which holds the runs of ngc"],
+    ["notes/../.NGraph/new/file", "is in the directory .ngraph"],
     ["notes/../../outside.md", "leads out of the root"],
     ["/etc/passwd", "leads out of the root"],
     ["", "is not the path of a file"],
