@@ -23,7 +23,8 @@ export const csv: BuiltinNode = ({ text, separator = ",", header = true }, conte
     );
   }
   const names = first.cells;
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  const seen = new Set<string>();
+  const repeated = names.find((name) => seen.size === seen.add(name).size);
   if (repeated !== undefined) {
     throw refusal(
       `two columns are named ${JSON.stringify(repeated)}: name them differently, or read with \`header: false\``,
