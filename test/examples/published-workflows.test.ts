@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { readFileSync } from "node:fs";
 import { compile } from "../../api/compile-text.ts";
+import { runTests } from "../../api/testing.ts";
 import { createEngine, type Clock, type Engine, type FunctionRegistry } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { ask } from "../../stdlib/nodes/ask.ts";
@@ -11,6 +12,7 @@ import * as corrective from "../../examples/corrective-rag/nodes.ts";
 import * as expenses from "../../examples/expense-approval/nodes.ts";
 import * as planExecute from "../../examples/plan-execute/nodes.ts";
 import * as react from "../../examples/react/nodes.ts";
+import * as research from "../../examples/research-assistant/nodes.ts";
 import * as summaries from "../../examples/summaries/nodes.ts";
 import * as supervisor from "../../examples/supervisor/nodes.ts";
 
@@ -27,6 +29,34 @@ function engineOf(name: string, functions: object, options: { readonly clock?: C
     ...options,
   });
 }
+
+describe.each([
+  "corrective-rag",
+  "expense-approval",
+  "plan-execute",
+  "react",
+  "research-assistant",
+  "summaries",
+  "supervisor",
+  "trip",
+])("the tests of %s pass", (name) => {
+  test.each(["ngraph", "yaml"])("as .%s", async (spelling) => {
+    const results = await runTests(`examples/${name}/${name}.${spelling}`, { load: (url) => import(url) });
+    expect(results.length).toBeGreaterThan(0);
+    expect(results.flatMap(({ title, failures }) => failures.map(({ message }) => `${title}: ${message}`))).toEqual([]);
+  });
+});
+
+test("research assistant: waits for the sources that were chosen, and reports how the run has ended", async () => {
+  const ends: string[] = [];
+  const functions = { ...research, log: (_question: string, status: string) => void ends.push(status) };
+  const engine = engineOf("research-assistant", functions);
+  const asked = await engine.run({ question: "Is aspirin a medicine?" });
+  expect(asked.output["evidence"]).toEqual(["Aspirin is tolerated by most adults.", "It is sunny."]);
+  expect(asked.steps).toEqual([["choose"], ["papers", "web"], ["answer"]]);
+  expect(await engine.run({ question: "Hello?" })).toMatchObject({ status: "failed" });
+  expect(ends).toEqual(["completed", "failed"]);
+});
 
 test("react: the model calls tools, twice in parallel, until it can answer", async () => {
   const { status, output, steps } = await engineOf("react", react).run({});
