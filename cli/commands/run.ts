@@ -31,6 +31,10 @@ export const runCommand = defineCommand<RunOptions>({
       .option("--thread <id>", "id of the thread that stores the run (default: generated)", parseName("--thread"));
     addExecutionOptions(command);
     addPlanOptions(command);
+    command.option(
+      "--affected [ref]",
+      "plans: run only tasks that the changes since the branch left a commit concern, and their dependents (default: since the last commit)",
+    );
     command.option("--dry-run", "plans: print the order in which tasks would start, and run nothing");
     command.option("--abandon", "discard the thread's last run if it is paused, failed or unfinished");
     command.option(
@@ -44,7 +48,8 @@ export const runCommand = defineCommand<RunOptions>({
     "ngc run ship.ngraph --max-parallel 8 --verify-touches",
     "ngc check review.ngraph --json > found.json; ngc run review.ngraph --replay-trace found.json",
   ],
-  run: async ([file = ""], options, output) => {
+  run: async ([file = ""], given, output) => {
+    let options = given;
     if (options.replayTrace !== undefined) {
       const { runReplay } = await import("../replay/run-replay.ts");
       return runReplay(file, options.replayTrace, options.graph, output);
@@ -52,6 +57,16 @@ export const runCommand = defineCommand<RunOptions>({
     const table = await loadGraphOrPlan(file, options.graph, output);
     if (table === undefined) return EXIT.invalid;
     refusePlanFlags(table, options);
+    if (table.kind === "plan" && options.affected !== undefined) {
+      const { affectedTasks } = await import("../plan/affected-tasks.ts");
+      const only = affectedTasks(table, file, options.affected === true ? undefined : options.affected, process.cwd());
+      if (only?.length === 0) {
+        output.document({ version: 1, affected: [] });
+        output.result("no task is affected");
+        return EXIT.ok;
+      }
+      if (only !== undefined) options = { ...options, only };
+    }
     if (table.kind === "plan" && options.dryRun === true) return dryRun(table, options, output);
     const input = await parseInput(options.input);
     const config = parseConfig(options.config, table);

@@ -8,6 +8,8 @@ import type { LimitFlags } from "../run/parse-values.ts";
 export interface PlanFlags {
   readonly only?: readonly string[];
   readonly fromTask?: string;
+  /** A commit; \`true\` for the last one. */
+  readonly affected?: string | true;
   readonly dryRun?: boolean;
   readonly verifyTouches?: boolean;
   /** `false` with `--no-cache`. */
@@ -36,6 +38,8 @@ export function refusePlanFlags(
   },
 ): void {
   if (table.kind === "plan") {
+    if (flags.only !== undefined && flags.affected !== undefined)
+      throw new CommandError("--only and --affected both select the tasks", { help: "omit one of them" });
     if ((flags.pauseBefore ?? flags.pauseAfter) !== undefined)
       throw new CommandError(`--pause-before, --pause-after: \`${table.name}\` is a plan, which has no breakpoints`, {
         help: "let a task of its own ask: `task approve = ask(…)`",
@@ -55,6 +59,7 @@ export function refusePlanFlags(
   const given = [
     flags.only === undefined ? [] : ["--only"],
     flags.fromTask === undefined ? [] : ["--from-task"],
+    flags.affected === undefined ? [] : ["--affected"],
     flags.dryRun === true ? ["--dry-run"] : [],
     flags.verifyTouches === true ? ["--verify-touches"] : [],
     flags.cache === false ? ["--no-cache"] : [],

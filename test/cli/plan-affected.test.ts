@@ -1,0 +1,137 @@
+/** `ngc run --affected`: the tasks that the changes of a git working tree concern. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { affectedTasks } from "../../cli/plan/affected-tasks.ts";
+import { compile } from "../../compiler/index.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import { createProject, type Project } from "./project.ts";
+
+const SHIP = `plan ship {
+  state version: string
+  state size: int
+  task number = shell("cat VERSION") into { stdout: version } { touches read "VERSION" }
+  task count  = 1 + 1 into size { touches read "count/**" }
+  task api  = shell(\`echo \${version}\`) after number { touches read "api/**" }
+  task web  = shell(\`echo \${size}\`) after count { touches "web" cache inputs "shared/*.ts" }
+  task pack = shell("echo pack") after web { touches "out" }
+  task lint = shell("echo lint") after pack { touches read "lint" }
+  finally task clean = shell("echo clean")
+}
+`;
+const ALL = ["number", "count", "api", "web", "pack", "lint", "clean"];
+
+const git = (project: Project, ...args: string[]): string =>
+  execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...args], {
+    cwd: project.directory,
+    encoding: "utf8",
+  });
+const write = (project: Project, path: string, text: string): void => {
+  mkdirSync(dirname(join(project.directory, path)), { recursive: true });
+  writeFileSync(join(project.directory, path), text);
+};
+
+function createRepository(): Project {
+  const project = createProject({
+    "ship.ngraph": SHIP,
+    VERSION: "1",
+    "api/a.ts": "",
+    "web/w.ts": "",
+    ".gitignore": "",
+  });
+  git(project, "init", "-q", "-b", "main");
+  git(project, "add", "-A");
+  git(project, "commit", "-qm", "first");
+  return project;
+}
+
+const plan = compile(SHIP, { path: "ship.ngraph" }).tables.get("ship") as unknown as PlanTable;
+const affected = (project: Project, ref?: string): readonly string[] | undefined =>
+  affectedTasks(plan, join(project.directory, "ship.ngraph"), ref, project.directory);
+
+describe("the affected tasks", () => {
+  test("match a changed path, or come after such a task, or write what it may read", () => {
+    const project = createRepository();
+    expect(affected(project)).toEqual([]);
+    write(project, "api/new.ts", "");
+    expect(affected(project)).toEqual(["number", "api", "clean"]);
+    write(project, "shared/x.ts", "");
+    expect(affected(project)).toEqual(["number", "count", "api", "web", "pack", "lint", "clean"]);
+    git(project, "add", "-A");
+    git(project, "commit", "-qm", "second");
+    expect(affected(project)).toEqual([]);
+    write(project, "lint", "");
+    expect(affected(project)).toEqual(["count", "lint", "clean"]);
+  });
+
+  test("see a deleted file, a renamed file, and a folder", () => {
+    const project = createRepository();
+    git(project, "rm", "-q", "VERSION");
+    expect(affected(project)).toEqual(["number", "api", "clean"]);
+    git(project, "reset", "-q", "--hard");
+    git(project, "mv", "web/w.ts", "elsewhere.ts");
+    expect(affected(project)).toEqual(["count", "web", "pack", "lint", "clean"]);
+  });
+
+  test("are counted from the commit where the branch began", () => {
+    const project = createRepository();
+    git(project, "checkout", "-qb", "feature");
+    write(project, "api/b.ts", "");
+    git(project, "add", "-A");
+    git(project, "commit", "-qm", "feature");
+    git(project, "checkout", "-q", "main");
+    write(project, "lint", "");
+    git(project, "add", "-A");
+    git(project, "commit", "-qm", "main");
+    git(project, "checkout", "-q", "feature");
+    expect(affected(project, "main")).toEqual(["number", "api", "clean"]);
+  });
+
+  test("are all tasks if the file of the plan has changed", () => {
+    const project = createRepository();
+    write(project, "ship.ngraph", `${SHIP}\n`);
+    expect(affected(project)).toBeUndefined();
+  });
+
+  test("include a task that declares no path, and all tasks before the first commit", () => {
+    const project = createRepository();
+    const { tables } = compile(`plan p { task a = shell("a") task b = shell("b") { touches "b" } }`, {
+      path: "p.ngraph",
+    });
+    const open = tables.get("p") as unknown as PlanTable;
+    expect(affectedTasks(open, "p.ngraph", undefined, project.directory)).toEqual(["a"]);
+    const empty = createProject({ VERSION: "1", "web/w": "", "count/x": "" });
+    git(empty, "init", "-q");
+    expect(affected(empty)).toEqual(ALL);
+  });
+
+  test.each(["none", "--output=x", "", "main..main"])("refuse %j as a commit", (ref) => {
+    const project = createRepository();
+    expect(() => affected(project, ref)).toThrow(`--affected: the repository has no commit \`${ref}\``);
+    expect(git(project, "status", "--porcelain")).toBe("");
+  });
+
+  test("refuse commits without a common ancestor, and a directory without git", () => {
+    const project = createRepository();
+    git(project, "checkout", "-q", "--orphan", "other");
+    git(project, "commit", "-qm", "other");
+    expect(() => affected(project, "main")).toThrow("have no common ancestor");
+    expect(() => affected(createProject({}))).toThrow("--affected needs git, which failed");
+  });
+});
+
+test("ngc run --affected", () => {
+  const project = createRepository();
+  const nothing = project.json(["run", "ship.ngraph", "--affected"]);
+  expect([nothing.status, nothing.document]).toEqual([0, { version: 1, affected: [] }]);
+  write(project, "api/new.ts", "");
+  expect(project.ngc(["run", "ship.ngraph", "--affected", "--dry-run"]).stdout).toBe("1. number\n2. api\n3. clean\n");
+  const { status, document } = project.json(["run", "ship.ngraph", "--affected=HEAD", "--store", "memory"]);
+  expect([status, document.batches]).toEqual([0, [["number"], ["api"], ["clean"]]]);
+  const both = project.ngc(["run", "ship.ngraph", "--affected", "--only", "api"]);
+  expect([both.status, both.stderr]).toEqual([
+    64,
+    expect.stringContaining("--only and --affected both select the tasks"),
+  ]);
+});
