@@ -257,7 +257,8 @@ function checkCondition(
   const text = graph.file.text.slice(span.start, span.end);
   const details = reads.map((name) => `${name} is ${shorten(JSON.stringify(state[name] ?? null))}`);
   try {
-    if (compileExpression(condition)({ state: values }) === true) return undefined;
+    const names = { channels: graph.channels.map(({ name }) => name), functions: [] };
+    if (compileExpression(condition, { names })({ state: values }) === true) return undefined;
     return { message: `not satisfied: ${text}`, details };
   } catch (error) {
     return { message: `${text} has no value: ${error instanceof Error ? error.message : String(error)}`, details };

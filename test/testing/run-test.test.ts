@@ -68,6 +68,16 @@ describe("a test", () => {
     expect(await run(PASSING)).toMatchObject([{ ok: true, status: "completed", failures: [] }]);
   });
 
+  it("names the channels of a condition without a value", async () => {
+    const [result] = await run(
+      'test "t" for g {\n  mock a fails "no"\n  expect status failed\n  expect len(o) == 1\n}',
+      "graph g { output first: int = 1  output o: string[]  node a = [`x`] into o  start -> a }\n",
+    );
+    expect(result?.failures.map(({ message }) => message)).toEqual([
+      "expect len(o) == 1 has no value: expected a string, a list or a map, found null in `len(o)`",
+    ]);
+  });
+
   it("shows the expected path beside the path of the run", async () => {
     const [result] = await run(PASSING.replace("ran search, draft, note, draft", "ran search, draft, note, note"));
     expect(result?.failures).toEqual([
