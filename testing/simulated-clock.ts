@@ -54,10 +54,11 @@ export class SimulatedClock implements Clock {
   }
 
   #advance(): void {
-    this.#pumping = false;
-    if (this.#timers.size === 0) return;
+    if (this.#timers.size === 0) {
+      this.#pumping = false;
+      return;
+    }
     if (this.#isBusy()) {
-      this.#pumping = true;
       setTimeout(() => {
         this.#now += REAL_MS;
         this.#fire((timer) => timer.at <= this.#now);
@@ -69,6 +70,7 @@ export class SimulatedClock implements Clock {
     this.#fire((timer) => timer.at <= next);
   }
 
+  /** `#pumping` stays set while callbacks run: each timer that they start would otherwise start another chain of turns. */
   #fire(isDue: (timer: Timer) => boolean): void {
     const due = [...this.#timers].filter(isDue).sort((a, b) => a.at - b.at);
     for (const timer of due) {

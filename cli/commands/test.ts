@@ -46,7 +46,13 @@ export const testCommand = defineCommand<TestOptions>({
     }
     const { runTest } = await import("../../testing/run-test.ts");
     const { bindFunctions } = await import("../sources/bind-functions.ts");
-    const load = async (table: Table): Promise<Bindings> => (await bindFunctions(table, undefined)).bindings;
+    // One after the other: a bundle registers a listener for the exit of the process while it loads.
+    let loading: Promise<unknown> = Promise.resolve();
+    const load = (table: Table): Promise<Bindings> => {
+      const bound = loading.then(async () => (await bindFunctions(table, undefined)).bindings);
+      loading = bound.catch(() => undefined);
+      return bound;
+    };
     const running = compiled.flatMap(({ tests, graphs }) =>
       tests.flatMap((test) => {
         if (filter !== undefined && !test.title.includes(filter)) return [];

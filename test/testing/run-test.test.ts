@@ -133,6 +133,26 @@ describe("a test", () => {
     expect(result).toMatchObject({ ok: false, status: null });
     expect(result?.failures[0]?.message).toContain("the run did not start");
   });
+
+  // Timers that a due timer started began further chains of turns, whose number doubled: the test never ended.
+  it("ends at the limit of a loop", async () => {
+    const source = `
+graph loop {
+  input bound: int
+  output n: int = 0
+  node count = n + 1 into n
+  start -> count
+  count -> end when n > bound
+  count -> count otherwise
+}
+test "a loop ends at its limit" for loop { given bound = 1000  expect status limit  expect n == 100 }
+`;
+    const { tests, graphs } = compile(source, { path: "loop.ngraph" });
+    const [only] = tests;
+    const table = graphs[0]?.table;
+    if (only === undefined || table === undefined) throw new Error("no test");
+    expect(await runTest(only, table, () => Promise.resolve({}))).toMatchObject({ ok: true, status: "limit" });
+  });
 });
 
 describe("the names and values of a test", () => {
