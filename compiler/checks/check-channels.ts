@@ -64,8 +64,7 @@ function reportUnused(
   const problem = problemOf(role, reads.has(name), writes.has(name));
   if (problem === undefined) return false;
   const place = placeOf(declaration.name.span);
-  const quoted = new RegExp(`"[^"\\n]*\\{${name}\\b[^"\\n]*\\}[^"\\n]*"`).test(place.file.text);
-  report(unusedChannel(place, { name, role, problem, quoted }));
+  report(unusedChannel(place, { name, role, problem }));
   return true;
 }
 

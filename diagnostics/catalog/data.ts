@@ -1,6 +1,7 @@
 /** Channels in parallel branches and loops: conflicting writes, stale reads, unused values, growing lists. */
 import type { Severity } from "../codes.ts";
 import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
+import { quotedTemplateHelp } from "./quoted-template.ts";
 import { list, type ShownRun } from "./reachability.ts";
 
 /** NG401: two nodes of one step write a channel without a reducer. */
@@ -81,7 +82,8 @@ export function writeNeverRead(
   return diagnostic("NG405", place, `\`${facts.channel}\` is written and never read`, {
     label: `written by ${list(facts.writers)}`,
     labels: [facts.declaration],
-    help: `read it, make it an \`output\`, or remove \`into ${facts.channel}\``,
+    help:
+      quotedTemplateHelp(place, facts.channel) ?? `read it, make it an \`output\`, or remove \`into ${facts.channel}\``,
   });
 }
 

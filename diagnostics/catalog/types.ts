@@ -2,6 +2,7 @@
 import { diagnostic, type Diagnostic, type Label, type Place } from "../diagnostic.ts";
 import { listNames } from "../similar.ts";
 import type { Span } from "../source.ts";
+import { quotedTemplateHelp } from "./quoted-template.ts";
 
 /** NG403: a channel that starts as `null` is read before a write, on all paths or on some. */
 export function readBeforeWrite(
@@ -340,11 +341,9 @@ export function unusedChannel(
     name: string;
     role: "input" | "output" | "state" | "memory" | "config";
     problem: "read" | "written" | "used";
-    /** A string between double quotes has the name in braces, as a template would. */
-    quoted?: boolean;
   },
 ): Diagnostic {
-  const { name, role, problem, quoted } = facts;
+  const { name, role, problem } = facts;
   const message =
     problem === "read"
       ? `the ${role} \`${name}\` is never read`
@@ -356,9 +355,7 @@ export function unusedChannel(
     help:
       problem === "written"
         ? `let a node write it: \`into ${name}\``
-        : quoted === true
-          ? `text between double quotes is not a template: put it between backticks, \`\` \`…\${${name}}…\` \`\``
-          : "remove it",
+        : (quotedTemplateHelp(place, name) ?? "remove it"),
   });
 }
 

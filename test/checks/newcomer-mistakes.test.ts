@@ -177,6 +177,12 @@ describe("a graph", () => {
       ],
     ],
     [
+      'state v: string\nnode a = ask("name?") into v\nnode b = print("hi ${v}")\nstart -> a -> b',
+      [
+        "NG405 `v` is written and never read | text between double quotes is not a template: put it between backticks, `` `…${v}…` ``",
+      ],
+    ],
+    [
       'input q: string\nnode a = print("hi {q}")\nstart -> a',
       [
         "NG406 the input `q` is never read | text between double quotes is not a template: put it between backticks, `` `…${q}…` ``",
