@@ -16,6 +16,8 @@ import { endLeftovers } from "./process-groups.ts";
 import { planDocument, reportPlan } from "./report-plan.ts";
 import { RUNS_DIRECTORY } from "./run-directory.ts";
 import { recordedDurations } from "./run-index.ts";
+import { printedBy, writeReports } from "./run-report.ts";
+import { createRunTimeline } from "./run-timeline.ts";
 import { claimTree, endDeadRuns } from "./tree-claim.ts";
 import { createTouchGuard } from "./verify-touches.ts";
 
@@ -36,6 +38,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   const log = new PlanLog(RUNS_DIRECTORY);
   const expected = recordedDurations(log.runs, table.name);
   const progress = options.events === true ? planEventLines() : createProgress(execution, expected, output);
+  const timeline = createRunTimeline();
   const guard = options.verifyTouches === true ? createTouchGuard(table, process.cwd()) : undefined;
   const shell = createShell({
     onStart: (command) => log.onCommandStart(command),
@@ -63,6 +66,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     },
     onEvent(event) {
       log.onEvent(event);
+      timeline.onEvent(event);
       // Announces the run only after this event: before it, the store has nothing to resume.
       if (event.type === "run_start") session.announce(started?.thread, started?.resumedFrom != null);
       guard?.onEvent(event);
@@ -86,7 +90,10 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     log.finish(planDocument(result, remarks));
     if (log.failure !== undefined) output.problem(`the run's log is not complete: ${reasonOf(log.failure)}`);
     await session.close();
-    return reportPlan(result, session.place, remarks, session.output);
+    const code = reportPlan(result, session.place, remarks, session.output);
+    const outputOf = (task: string): string => printedBy(log.runs, result.runId, task);
+    writeReports(options.report ?? [], { plan: table.name, result, timeline, outputOf });
+    return code;
   } finally {
     log.close();
     releaseTree();

@@ -3,6 +3,7 @@ import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { CommandError } from "../process/command-error.ts";
 import type { LimitFlags } from "../run/parse-values.ts";
+import { parseReport } from "./run-report.ts";
 
 /** Options of `run` and `resume` that apply to plans only. */
 export interface PlanFlags {
@@ -12,6 +13,7 @@ export interface PlanFlags {
   readonly affected?: string | true;
   readonly dryRun?: boolean;
   readonly verifyTouches?: boolean;
+  readonly report?: readonly string[];
   /** `false` with `--no-cache`. */
   readonly cache?: boolean;
 }
@@ -23,6 +25,11 @@ export function addPlanOptions(command: Command): void {
     )
     .option("--from-task <task>", "plans: run this task and every task that comes after it")
     .option("--verify-touches", "plans: fail tasks that change files of the git tree that they do not declare")
+    .option(
+      "--report <file>",
+      "plans: write a report: FILE.xml (JUnit) or FILE.html (with a Gantt chart); may be repeated",
+      (path, before: readonly string[] | undefined) => [...(before ?? []), parseReport(path)],
+    )
     .option("--no-cache", "plans: run cached tasks even if nothing they depend on has changed");
 }
 
@@ -62,6 +69,7 @@ export function refusePlanFlags(
     flags.affected === undefined ? [] : ["--affected"],
     flags.dryRun === true ? ["--dry-run"] : [],
     flags.verifyTouches === true ? ["--verify-touches"] : [],
+    flags.report === undefined ? [] : ["--report"],
     flags.cache === false ? ["--no-cache"] : [],
   ].flat();
   if (given.length > 0) throw new CommandError(`${given.join(", ")}: \`${table.name}\` is a graph, not a plan`);

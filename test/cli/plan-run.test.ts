@@ -49,6 +49,16 @@ describe("ngc run of a plan", () => {
     expect(project.read(".ngraph/.gitignore")).toBe("*\n");
   });
 
+  test("--report writes a JUnit report and a page with the output of failures", () => {
+    const plan = 'plan p { task a = shell("echo fine")  task b = shell("echo broken; exit 3") }';
+    const project = createProject({ "p.ngraph": plan });
+    expect(project.ngc(["run", "p.ngraph", "--report", "out/r.xml", "--report", "r.html"]).status).toBe(1);
+    expect(project.read("out/r.xml")).toMatch(/<system-out>==&gt; b, try 1 &lt;==\nbroken\n<\/system-out>/);
+    expect(project.read("r.html")).toContain("broken");
+    const refused = project.ngc(["run", "p.ngraph", "--report", "r.txt"]);
+    expect([refused.status, refused.stderr]).toEqual([64, expect.stringContaining("neither .xml nor .html")]);
+  });
+
   test("prints all failures at the end; a resume runs the remaining tasks", () => {
     const project = createProject({ "ship.ngraph": SHIP });
     const failed = project.ngc(["run", "ship.ngraph", "--thread", "t"]);
