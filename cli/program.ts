@@ -11,6 +11,7 @@ import { graphCommand } from "./commands/graph.ts";
 import { historyCommand } from "./commands/history.ts";
 import { labelCommand } from "./commands/label.ts";
 import { logsCommand } from "./commands/logs.ts";
+import { lspCommand } from "./commands/lsp.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { newCommand } from "./commands/new.ts";
@@ -57,6 +58,7 @@ const COMMANDS = [
   graphCommand,
   planCommand,
   mcpCommand,
+  lspCommand,
   explainCommand,
   newCommand,
 ];

@@ -109,7 +109,14 @@ async function buildCli(outdir) {
     format: "cjs",
     plugins: [lazily("@babel/parser")],
     // Loaded only by the commands that need them, from where they are installed.
-    external: ["esbuild", "prettier", "pg", "@photostructure/sqlite", "@hpcc-js/wasm-graphviz"],
+    external: [
+      "esbuild",
+      "prettier",
+      "pg",
+      "@photostructure/sqlite",
+      "@hpcc-js/wasm-graphviz",
+      "vscode-languageserver-protocol",
+    ],
     // A script has no `import.meta`: the entry hands it over.
     define: { ...common.define, "import.meta.url": "__ngcUrl" },
   });

@@ -17,6 +17,7 @@ const SOURCES = [
   "stdlib",
   "adapters",
   "testing",
+  "editor",
   "api",
   "cli",
 ] as const;
@@ -55,8 +56,9 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   adapters: [/^runtime\//],
   // The compiler reads the `test` blocks.
   testing: [/^compiler\/bind\/bind-tests\.ts$/, /^grammar\/yaml\/parse-yaml-text\.ts$/, /^runtime\//, /^stdlib\//],
+  editor: [/^diagnostics\//, /^grammar\//, /^compiler\//],
   api: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^adapters\//, /^testing\//],
-  cli: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^testing\//, /^api\//],
+  cli: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^testing\//, /^editor\//, /^api\//],
 };
 
 /** Packages and Node built-ins that each part may name. */
@@ -68,9 +70,18 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
   stdlib: [],
   testing: [],
   adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/, /^@opentelemetry\/api$/],
+  editor: [/^vscode-languageserver-(?:protocol|textdocument)$/],
   api: [/^node:/, /^esbuild$/, /^prettier$/],
   // `ngraph/`: in the texts of the project that `ngc new` writes.
-  cli: [/^node:/, /^ngraph\//, /^esbuild$/, /^commander$/, /^prettier$/, /^@hpcc-js\/wasm-graphviz$/],
+  cli: [
+    /^node:/,
+    /^ngraph\//,
+    /^esbuild$/,
+    /^commander$/,
+    /^prettier$/,
+    /^@hpcc-js\/wasm-graphviz$/,
+    /^vscode-languageserver-protocol\/node$/,
+  ],
 };
 
 describe("dependencies point one way", () => {

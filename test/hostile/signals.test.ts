@@ -125,6 +125,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(STORED).map(([name, args]) => [name, `${args} --store sqlite:none.db`])),
   run: "a.ngraph --store memory",
   mcp: "a.ngraph --store memory < pipe",
+  lsp: "--stdio < pipe",
   check: "a.ngraph",
   compile: "a.ngraph",
   types: "a.ngraph",

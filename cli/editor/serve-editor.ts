@@ -1,0 +1,53 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { createNodeHost } from "../../api/node-host.ts";
+import type { DiagnosticCode } from "../../diagnostics/codes.ts";
+import { pageOf } from "../../diagnostics/render/index.ts";
+import { serve, type ServerEnd } from "../../editor/serve.ts";
+import { formatText } from "../sources/format-text.ts";
+import { importModule } from "../start/import-module.ts";
+import { packageRoot } from "../start/package-root.ts";
+import { VERSION } from "../start/version.ts";
+
+/** Serves the editor at the other end of standard input and output. */
+export async function serveEditor(): Promise<ServerEnd> {
+  const protocol = (await importModule(
+    "vscode-languageserver-protocol/node",
+  )) as typeof import("vscode-languageserver-protocol/node");
+  const reader = new protocol.StreamMessageReader(process.stdin);
+  const writer = new protocol.StreamMessageWriter(process.stdout);
+  return serve(protocol, reader, writer, {
+    version: VERSION,
+    links: { uriOf, pageOf: pageUriOf },
+    createHost: createNodeHost,
+    pathOf,
+    format: async ({ text, path }) => {
+      try {
+        const formatted = await formatText(text, path);
+        return typeof formatted === "string" ? formatted : undefined;
+      } catch {
+        // Prettier's YAML printer throws for a text that it cannot read.
+        return undefined;
+      }
+    },
+  });
+}
+
+/** The file of a URI; the URI itself where it names no file of this machine, such as `untitled:1`. */
+function pathOf(uri: string): string {
+  try {
+    return uri.startsWith("file:") ? fileURLToPath(uri) : uri;
+  } catch {
+    return uri;
+  }
+}
+
+function uriOf(path: string): string {
+  return /^[a-z][a-z\d+.-]+:/i.test(path) ? path : pathToFileURL(path).href;
+}
+
+function pageUriOf(code: string): string | undefined {
+  const page = join(packageRoot(), pageOf(code as DiagnosticCode));
+  return existsSync(page) ? pathToFileURL(page).href : undefined;
+}

@@ -1,0 +1,205 @@
+/** The language server: connects the protocol with the functions of this folder. */
+import type {
+  CodeAction,
+  Diagnostic as ProtocolDiagnostic,
+  InitializeResult,
+  MessageReader,
+  MessageWriter,
+  TextEdit,
+} from "vscode-languageserver-protocol";
+import type { CompilerHost } from "../compiler/load/host.ts";
+import { CODE_ACTION_KINDS, findCodeActions } from "./find-code-actions.ts";
+import { findDiagnostics, type Links } from "./find-diagnostics.ts";
+import type { OpenDocument } from "./document.ts";
+import { replaceText } from "./replace-text.ts";
+import { SourceFile } from "../diagnostics/source.ts";
+import { Workspace } from "./workspace.ts";
+
+/** The services that a server uses. */
+export interface ServerEnvironment {
+  readonly version: string;
+  readonly links: Links;
+  /** Reads the disk as of now. */
+  createHost(): CompilerHost;
+  pathOf(uri: string): string;
+  /** The formatted text; `undefined` for a text with syntax errors. */
+  format(document: OpenDocument): Promise<string | undefined>;
+}
+
+/** How a server ended. */
+export type ServerEnd =
+  /** After `exit`, or when the editor closed the connection. */
+  | { readonly kind: "exit"; readonly isShutDown: boolean }
+  /** The input is not the protocol. */
+  | { readonly kind: "garbage"; readonly reason: string };
+
+type Protocol = typeof import("vscode-languageserver-protocol");
+
+/** Milliseconds without a change after which a document is checked. */
+const QUIET = 30;
+
+/**
+ * Serves one editor until it exits.
+ *
+ * @param protocol the package `vscode-languageserver-protocol`, which only this command loads
+ */
+export function serve(
+  protocol: Protocol,
+  reader: MessageReader,
+  writer: MessageWriter,
+  environment: ServerEnvironment,
+): Promise<ServerEnd> {
+  const { ErrorCodes, LSPErrorCodes, ResponseError } = protocol;
+  const connection = protocol.createMessageConnection(reader, writer);
+  const workspace = new Workspace(
+    () => environment.createHost(),
+    (uri) => environment.pathOf(uri),
+  );
+  const pending = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let state: "new" | "ready" | "shutdown" = "new";
+
+  return new Promise((resolve) => {
+    const end = (result: ServerEnd): void => {
+      clearTimeout(timer);
+      connection.dispose();
+      resolve(result);
+    };
+
+    /** Publishes the findings of one waiting document, then lets messages arrive before the next. */
+    const checkNext = (): void => {
+      timer = undefined;
+      const [uri] = pending;
+      if (uri === undefined) return;
+      pending.delete(uri);
+      publish(uri);
+      if (pending.size > 0) timer = setTimeout(checkNext, 0);
+    };
+    const schedule = (uris: Iterable<string>): void => {
+      for (const uri of uris) if (workspace.document(uri) !== undefined) pending.add(uri);
+      clearTimeout(timer);
+      timer = setTimeout(checkNext, QUIET);
+    };
+    const scheduleWithImporters = (uri: string): void => {
+      const importers = workspace.importersOf(uri);
+      workspace.forget(importers);
+      schedule([uri, ...importers]);
+    };
+    const scheduleAll = (): void => {
+      workspace.forget(workspace.uris());
+      schedule(workspace.uris());
+    };
+    const publish = (uri: string): void => {
+      const checked = workspace.check(uri);
+      if (checked === undefined) return;
+      const { version } = checked.document;
+      send(uri, findDiagnostics(checked, environment.links), version);
+    };
+    const send = (uri: string, diagnostics: ProtocolDiagnostic[], version?: number): void => {
+      const params = { uri, diagnostics, ...(version === undefined ? {} : { version }) };
+      void connection.sendNotification(protocol.PublishDiagnosticsNotification.type, params).catch(() => {});
+    };
+
+    /** Refuses requests before `initialize` and after `shutdown`, as the protocol requires. */
+    const refusal = (): InstanceType<typeof ResponseError<void>> | undefined => {
+      if (state === "ready") return undefined;
+      return state === "new"
+        ? new ResponseError(ErrorCodes.ServerNotInitialized, "the first request must be `initialize`")
+        : new ResponseError(ErrorCodes.InvalidRequest, "the server is shut down");
+    };
+
+    connection.onRequest(protocol.InitializeRequest.type, () => {
+      if (state !== "new") {
+        return new ResponseError(ErrorCodes.InvalidRequest, "the server is initialized", { retry: false });
+      }
+      state = "ready";
+      return capabilities(environment.version);
+    });
+    connection.onRequest(protocol.ShutdownRequest.type, () => {
+      const refused = refusal();
+      if (refused !== undefined) return refused;
+      state = "shutdown";
+      return undefined;
+    });
+    connection.onNotification(protocol.ExitNotification.type, () =>
+      end({ kind: "exit", isShutDown: state === "shutdown" }),
+    );
+
+    connection.onNotification(protocol.DidOpenTextDocumentNotification.type, ({ textDocument }) => {
+      if (state !== "ready") return;
+      const { uri, languageId, version, text } = textDocument;
+      workspace.open(uri, languageId, version, text);
+      scheduleWithImporters(uri);
+    });
+    connection.onNotification(protocol.DidChangeTextDocumentNotification.type, ({ textDocument, contentChanges }) => {
+      if (state !== "ready") return;
+      workspace.change(textDocument.uri, textDocument.version, contentChanges);
+      scheduleWithImporters(textDocument.uri);
+    });
+    connection.onNotification(protocol.DidCloseTextDocumentNotification.type, ({ textDocument: { uri } }) => {
+      if (state !== "ready") return;
+      const importers = workspace.importersOf(uri);
+      if (workspace.document(uri) !== undefined) send(uri, []);
+      workspace.close(uri);
+      pending.delete(uri);
+      workspace.forget(importers);
+      schedule(importers);
+    });
+    // A saved or changed file may be a module that open graphs import.
+    connection.onNotification(protocol.DidSaveTextDocumentNotification.type, () => {
+      if (state === "ready") scheduleAll();
+    });
+    connection.onNotification(protocol.DidChangeWatchedFilesNotification.type, () => {
+      if (state === "ready") scheduleAll();
+    });
+
+    connection.onRequest(
+      protocol.CodeActionRequest.type,
+      ({ textDocument, range, context }): CodeAction[] | InstanceType<typeof ResponseError<void>> => {
+        const refused = refusal();
+        if (refused !== undefined) return refused;
+        const checked = workspace.check(textDocument.uri);
+        if (checked === undefined) return [];
+        return findCodeActions(checked, range, context.only, { host: workspace.host(), links: environment.links });
+      },
+    );
+    connection.onRequest(protocol.DocumentFormattingRequest.type, async ({ textDocument }, token) => {
+      const refused = refusal();
+      if (refused !== undefined) return refused;
+      const document = workspace.document(textDocument.uri);
+      if (document === undefined) return [];
+      const formatted = await environment.format(document);
+      if (token.isCancellationRequested) {
+        return new ResponseError(LSPErrorCodes.RequestCancelled, "the request was cancelled");
+      }
+      if (workspace.document(textDocument.uri)?.version !== document.version) {
+        return new ResponseError(LSPErrorCodes.ContentModified, "the document changed while it was formatted");
+      }
+      const edits: TextEdit[] =
+        formatted === undefined ? [] : replaceText(new SourceFile(document.path, document.text), formatted);
+      return edits;
+    });
+    connection.onRequest(
+      (method) => refusal() ?? new ResponseError(ErrorCodes.MethodNotFound, `the server has no method ${method}`),
+    );
+
+    reader.onError((error) => end({ kind: "garbage", reason: error.message.split("\n")[0] ?? "" }));
+    // The editor has closed the output.
+    writer.onError(() => end({ kind: "exit", isShutDown: state === "shutdown" }));
+    connection.onClose(() => end({ kind: "exit", isShutDown: state === "shutdown" }));
+    connection.listen();
+  });
+}
+
+function capabilities(version: string): InitializeResult {
+  return {
+    capabilities: {
+      positionEncoding: "utf-16",
+      // 2: incremental.
+      textDocumentSync: { openClose: true, change: 2, save: true },
+      codeActionProvider: { codeActionKinds: [...CODE_ACTION_KINDS] },
+      documentFormattingProvider: true,
+    },
+    serverInfo: { name: "ngraph", version },
+  };
+}

@@ -1,0 +1,95 @@
+import { TextDocument } from "vscode-languageserver-textdocument";
+import type { TextDocumentContentChangeEvent } from "vscode-languageserver-protocol";
+import type { CompilerHost } from "../compiler/load/host.ts";
+import { checkDocument, spellingOf, type CheckedDocument, type OpenDocument } from "./document.ts";
+
+/** The documents that are open in the editor. Imports read the texts of open documents before the disk. */
+export class Workspace {
+  readonly #documents = new Map<string, TextDocument>();
+  readonly #checked = new Map<string, CheckedDocument>();
+  readonly #createHost: () => CompilerHost;
+  readonly #pathOf: (uri: string) => string;
+
+  /** @param createHost reads the disk; each check reads it again */
+  constructor(createHost: () => CompilerHost, pathOf: (uri: string) => string) {
+    this.#createHost = createHost;
+    this.#pathOf = pathOf;
+  }
+
+  open(uri: string, languageId: string, version: number, text: string): void {
+    this.#documents.set(uri, TextDocument.create(uri, languageId, version, text));
+    this.#checked.delete(uri);
+  }
+
+  /** Applies changes in their order. A document that is not open is ignored. */
+  change(uri: string, version: number, changes: readonly TextDocumentContentChangeEvent[]): void {
+    const document = this.#documents.get(uri);
+    if (document === undefined) return;
+    this.#documents.set(uri, TextDocument.update(document, [...changes], version));
+    this.#checked.delete(uri);
+  }
+
+  close(uri: string): void {
+    this.#documents.delete(uri);
+    this.#checked.delete(uri);
+  }
+
+  /** Drops what is known about documents whose findings may depend on the content of other files. */
+  forget(uris: Iterable<string>): void {
+    for (const uri of uris) this.#checked.delete(uri);
+  }
+
+  /** All open graphs. */
+  uris(): string[] {
+    return [...this.#documents.keys()].filter((uri) => this.document(uri) !== undefined);
+  }
+
+  /** The open graphs that import the file of a document, in any depth, as of their last check. */
+  importersOf(uri: string): string[] {
+    const path = this.#realPath(this.#pathOf(uri));
+    return this.uris().filter(
+      (other) =>
+        other !== uri &&
+        (this.#checked.get(other)?.result.files.some((file) => this.#realPath(file) === path) ?? false),
+    );
+  }
+
+  /** A graph that is open; `undefined` for other documents. */
+  document(uri: string): OpenDocument | undefined {
+    const document = this.#documents.get(uri);
+    if (document === undefined) return undefined;
+    const path = this.#pathOf(uri);
+    const spelling = spellingOf(path, document.languageId);
+    return spelling && { uri, path, spelling, version: document.version, text: document.getText() };
+  }
+
+  /** A document with its findings, which are kept until it changes. */
+  check(uri: string): CheckedDocument | undefined {
+    const known = this.#checked.get(uri);
+    if (known !== undefined) return known;
+    const document = this.document(uri);
+    if (document === undefined) return undefined;
+    const checked = checkDocument(document, this.host());
+    this.#checked.set(uri, checked);
+    return checked;
+  }
+
+  /** Reads open texts first, then the disk. */
+  host(): CompilerHost {
+    const disk = this.#createHost();
+    const texts = new Map<string, string>();
+    for (const [uri, document] of this.#documents) {
+      const path = this.#pathOf(uri);
+      texts.set(disk.realPath(path) ?? path, document.getText());
+    }
+    return {
+      ...disk,
+      readFile: (path) => texts.get(disk.realPath(path) ?? path) ?? disk.readFile(path),
+      realPath: (path) => disk.realPath(path) ?? (texts.has(path) ? path : undefined),
+    };
+  }
+
+  #realPath(path: string): string {
+    return this.#createHost().realPath(path) ?? path;
+  }
+}

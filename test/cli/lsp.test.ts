@@ -1,0 +1,182 @@
+import { spawn } from "node:child_process";
+import { pathToFileURL } from "node:url";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  createProtocolConnection,
+  StreamMessageReader,
+  StreamMessageWriter,
+  type CodeAction,
+  type InitializeResult,
+  type ProtocolConnection,
+  type PublishDiagnosticsParams,
+  type TextEdit,
+} from "vscode-languageserver-protocol/node";
+import { createProject, PROGRAM } from "./project.ts";
+
+interface Session {
+  readonly client: ProtocolConnection;
+  readonly uri: (name: string) => string;
+  /** The next findings of a document that are about this version. */
+  findings(uri: string, version: number): Promise<PublishDiagnosticsParams>;
+  readonly exited: Promise<{ readonly code: number | null; readonly stderr: string }>;
+  /** Writes bytes that are no message. */
+  write(text: string): void;
+  closeInput(): void;
+  closeOutput(): void;
+}
+
+const MISSPELT = `graph g {\n  state draft: string = ""\n  node write = print(draf)\n  start -> write -> end\n}\n`;
+
+function start(files: Readonly<Record<string, string>> = {}): Session {
+  const { directory } = createProject(files);
+  const server = spawn(process.execPath, [PROGRAM, "lsp", "--stdio"], { cwd: directory });
+  let stderr = "";
+  server.stderr.on("data", (data) => (stderr += String(data)));
+  server.stdin.on("error", () => {});
+  const exited = new Promise<{ code: number | null; stderr: string }>((resolve) =>
+    server.on("exit", (code) => resolve({ code, stderr })),
+  );
+  const client = createProtocolConnection(
+    new StreamMessageReader(server.stdout),
+    new StreamMessageWriter(server.stdin),
+  );
+  const published: PublishDiagnosticsParams[] = [];
+  const waiting = new Set<() => void>();
+  client.onNotification("textDocument/publishDiagnostics", (params: PublishDiagnosticsParams) => {
+    published.push(params);
+    for (const wake of waiting) wake();
+  });
+  client.onError(() => {});
+  client.listen();
+  onTestFinished(() => {
+    client.dispose();
+    server.kill("SIGKILL");
+  });
+  return {
+    client,
+    uri: (name) => pathToFileURL(join(directory, name)).href,
+    findings: (uri, version) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          const found = published.find((each) => each.uri === uri && each.version === version);
+          if (found === undefined) return;
+          waiting.delete(look);
+          resolve(found);
+        };
+        waiting.add(look);
+        look();
+      }),
+    exited,
+    write: (text) => void server.stdin.write(text),
+    closeInput: () => void server.stdin.end(),
+    closeOutput: () => void server.stdout.destroy(),
+  };
+}
+
+async function initialized(files: Readonly<Record<string, string>> = {}): Promise<Session> {
+  const session = start(files);
+  await session.client.sendRequest("initialize", { processId: null, rootUri: null, capabilities: {} });
+  await session.client.sendNotification("initialized", {});
+  return session;
+}
+
+function open({ client }: Session, uri: string, text: string): Promise<void> {
+  return client.sendNotification("textDocument/didOpen", {
+    textDocument: { uri, languageId: "ngraph", version: 1, text },
+  });
+}
+
+test("checks, fixes and formats a text while it is edited, and ends after exit", { timeout: 30_000 }, async () => {
+  const session = await initialized();
+  const { client } = session;
+  const uri = session.uri("a.ngraph");
+  await open(session, uri, MISSPELT);
+  const first = await session.findings(uri, 1);
+  const range = first.diagnostics.find(({ severity }) => severity === 1)?.range;
+  expect(range?.start).toEqual({ line: 2, character: 21 });
+
+  const textDocument = { uri };
+  const actions: CodeAction[] = await client.sendRequest("textDocument/codeAction", {
+    textDocument,
+    range,
+    context: { diagnostics: [] },
+  });
+  const [edit] = actions[0]?.edit?.changes?.[uri] ?? [];
+  await client.sendNotification("textDocument/didChange", {
+    textDocument: { uri, version: 2 },
+    contentChanges: [
+      { range: edit?.range, text: edit?.newText },
+      { range: { start: { line: 0, character: 5 }, end: { line: 0, character: 5 } }, text: "   " },
+    ],
+  });
+  expect((await session.findings(uri, 2)).diagnostics.filter(({ severity }) => severity === 1)).toEqual([]);
+
+  const edits: TextEdit[] = await client.sendRequest("textDocument/formatting", {
+    textDocument,
+    options: { tabSize: 2, insertSpaces: true },
+  });
+  expect(edits).toEqual([
+    { range: { start: { line: 0, character: 0 }, end: { line: 1, character: 0 } }, newText: "graph g {\n" },
+  ]);
+
+  await client.sendRequest("shutdown");
+  await client.sendNotification("exit");
+  expect(await session.exited).toEqual({ code: 0, stderr: "" });
+});
+
+test("checks a file again when an imported text changes in the editor", { timeout: 30_000 }, async () => {
+  const called = `graph g {\n  node write = print("x")\n  start -> write -> end\n}\n`;
+  const caller = `import { g } from "./b.ngraph"\n\ngraph h {\n  node a = g()\n  start -> a -> end\n}\n`;
+  const session = await initialized({ "b.ngraph": called });
+  const [a, b] = [session.uri("a.ngraph"), session.uri("b.ngraph")];
+  await open(session, a, caller);
+  expect((await session.findings(a, 1)).diagnostics.filter(({ severity }) => severity === 1)).toEqual([]);
+  const changed = new Promise<PublishDiagnosticsParams>((resolve) =>
+    session.client.onNotification("textDocument/publishDiagnostics", (params: PublishDiagnosticsParams) => {
+      if (params.uri === a) resolve(params);
+    }),
+  );
+  await open(session, b, called.replace("graph g", "graph other"));
+  expect((await changed).diagnostics.filter(({ severity }) => severity === 1)).not.toEqual([]);
+});
+
+test("refuses requests before initialize, and ignores documents that are not open", { timeout: 30_000 }, async () => {
+  const session = start();
+  const { client } = session;
+  await expect(client.sendRequest("textDocument/hover", {})).rejects.toMatchObject({ code: -32002 });
+  await expect(client.sendRequest("shutdown")).rejects.toMatchObject({ code: -32002 });
+  const result: InitializeResult = await client.sendRequest("initialize", { capabilities: {} });
+  expect(result.serverInfo?.name).toBe("ngraph");
+  const textDocument = { uri: session.uri("none.ngraph") };
+  await client.sendNotification("textDocument/didChange", {
+    textDocument: { ...textDocument, version: 2 },
+    contentChanges: [],
+  });
+  expect(await client.sendRequest("textDocument/formatting", { textDocument, options: {} })).toEqual([]);
+  await expect(client.sendRequest("no/method", {})).rejects.toMatchObject({ code: -32601 });
+  await client.sendNotification("exit");
+  expect(await session.exited).toEqual({ code: 1, stderr: "" });
+});
+
+test("ends with an error if the input is not the protocol", { timeout: 30_000 }, async () => {
+  const session = start();
+  session.write("Content-Length: 5\r\n\r\nxxxxx");
+  const { code, stderr } = await session.exited;
+  expect(code).toBe(64);
+  expect(stderr).toContain("error: standard input is not the language server protocol");
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+test("ends with code 1 when the editor closes the input", { timeout: 30_000 }, async () => {
+  const session = await initialized();
+  session.closeInput();
+  expect(await session.exited).toEqual({ code: 1, stderr: "" });
+});
+
+test("ends with code 1 when the editor closes the output", { timeout: 30_000 }, async () => {
+  const session = await initialized();
+  session.closeOutput();
+  await open(session, session.uri("a.ngraph"), MISSPELT);
+  expect(await session.exited).toEqual({ code: 1, stderr: "" });
+});

@@ -1,0 +1,88 @@
+/** Random edits of the examples: what the server has after them equals what a new server finds, and nothing throws. */
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { emptyHost } from "../../compiler/load/host.ts";
+import { SourceFile } from "../../diagnostics/source.ts";
+import { findCodeActions } from "../../editor/find-code-actions.ts";
+import { findDiagnostics, type Links } from "../../editor/find-diagnostics.ts";
+import { toRange } from "../../editor/positions.ts";
+import { Workspace } from "../../editor/workspace.ts";
+
+const ROOT = fileURLToPath(new URL("../../examples", import.meta.url));
+const EXAMPLES = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.ngraph(?:\.yaml)?$/.test(name) && !name.includes("node_modules"))
+  .sort()
+  .map((name) => ({ name, text: readFileSync(`${ROOT}/${name}`, "utf8") }))
+  .filter(({ text }) => text.length < 3000);
+
+const links: Links = { uriOf: (path) => path, pageOf: () => undefined };
+const INSERTED = [
+  "",
+  "",
+  "{",
+  "}",
+  '"',
+  "`",
+  "\r",
+  "\r\n",
+  "\n  node a = print(b)\n",
+  " -> ",
+  "😀",
+  "\ud83d",
+  "/*",
+  "- ",
+  "start",
+];
+
+const EDITS = fc.array(
+  fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), length: fc.nat(12), text: fc.constantFrom(...INSERTED) }),
+  { minLength: 1, maxLength: 8 },
+);
+
+test("random edits lead to the findings of a new server", () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...EXAMPLES), EDITS, ({ name, text }, edits) => {
+      const uri = `/p/${name}`;
+      const edited = newWorkspace();
+      edited.open(uri, "", 1, text);
+      let expected = text;
+      for (const [index, edit] of edits.entries()) {
+        const source = new SourceFile(uri, expected);
+        const range = toRange(source, spanOf(expected, edit));
+        const span = spanOf(expected, edit);
+        expected = expected.slice(0, span.start) + edit.text + expected.slice(span.end);
+        edited.change(uri, index + 2, [{ range, text: edit.text }]);
+      }
+      const fresh = newWorkspace();
+      fresh.open(uri, "", edits.length + 1, expected);
+      const [one, other] = [edited.check(uri), fresh.check(uri)];
+      if (one === undefined || other === undefined) throw new Error("the document is not open");
+      expect(one.document).toEqual(other.document);
+      expect(findDiagnostics(one, links)).toEqual(findDiagnostics(other, links));
+      const whole = toRange(one.source, { start: 0, end: expected.length });
+      expect(findCodeActions(one, whole, undefined, { host: emptyHost, links })).toEqual(
+        findCodeActions(other, whole, undefined, { host: emptyHost, links }),
+      );
+    }),
+    { numRuns: 25 },
+  );
+});
+
+function newWorkspace(): Workspace {
+  return new Workspace(
+    () => emptyHost,
+    (uri) => uri,
+  );
+}
+
+/** The span of an edit. It does not divide `\r\n`, which has no position in the protocol. */
+function spanOf(text: string, { at, length }: { readonly at: number; readonly length: number }) {
+  const start = outsideBreak(text, Math.floor(at * text.length));
+  return { start, end: outsideBreak(text, Math.min(text.length, start + length)) };
+}
+
+function outsideBreak(text: string, offset: number): number {
+  return text.slice(offset - 1, offset + 1) === "\r\n" ? offset + 1 : offset;
+}
