@@ -20,9 +20,7 @@ export interface PlanFlags {
 
 export function addPlanOptions(command: Command): void {
   command
-    .option("--only <tasks>", "plans: run only these tasks, as if all others were done", (text) =>
-      text.split(",").map((name) => name.trim()),
-    )
+    .option("--only <tasks>", "plans: run only these tasks, as if all others were done", taskNames)
     .option("--from-task <task>", "plans: run this task and every task that comes after it")
     .option("--verify-touches", "plans: fail tasks that change files of the git tree that they do not declare")
     .option(
@@ -31,6 +29,23 @@ export function addPlanOptions(command: Command): void {
       (path, before: readonly string[] | undefined) => [...(before ?? []), parseReport(path)],
     )
     .option("--no-cache", "plans: run cached tasks even if nothing they depend on has changed");
+}
+
+/** Splits a list of tasks at its commas. A comma between brackets belongs to the name of a matrix task: `test[linux,20]`. */
+export function taskNames(text: string): readonly string[] {
+  const names: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === "[") depth++;
+    else if (character === "]") depth--;
+    else if (character === "," && depth <= 0) {
+      names.push(text.slice(start, at).trim());
+      start = at + 1;
+    }
+  }
+  return [...names, text.slice(start).trim()];
 }
 
 /** Refuses flags that have no effect on a graph or plan. @throws CommandError */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { taskNames } from "../../cli/plan/plan-flags.ts";
 import { format } from "../../grammar/format/format.ts";
 import { parse } from "../../grammar/parse.ts";
 import { toYaml } from "../../grammar/yaml/to-yaml.ts";
@@ -37,6 +38,15 @@ describe("a matrix of several variables", () => {
     const names = (task: string): readonly string[] => planTable(plan(task)).tasks.map(({ name }) => name);
     expect(names('task t = print(`${a} ${b}`) for a in [{ x: 1 }, 2], b in ["y"]')).toEqual(['t[{"x":1},y]', "t[2,y]"]);
     expect(names('task t = print(`${a}${b}`) for a in ["1", 1], b in ["y"]')).toEqual(['t["1",y]', "t[1#2,y]"]);
+  });
+
+  test("--only takes the names of its tasks", () => {
+    expect(taskNames("build, test[linux,20], t[[1,2],y] ,last")).toEqual([
+      "build",
+      "test[linux,20]",
+      "t[[1,2],y]",
+      "last",
+    ]);
   });
 
   test("a variable of a comprehension hides it", async () => {
