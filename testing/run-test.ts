@@ -77,6 +77,11 @@ export async function runTest(test: BoundTest, table: Table, load: LoadFunctions
         if (details !== undefined) fail(expectation.span, "the run took another path", details);
         break;
       }
+      case "before": {
+        const message = compareOrder(expectation, steps);
+        if (message !== undefined) fail(expectation.span, message, [`ran       ${pathText(steps)}`]);
+        break;
+      }
       case "condition": {
         const problem = checkCondition(expectation, test, result.state);
         if (problem !== undefined) fail(expectation.span, problem.message, problem.details);
@@ -227,22 +232,41 @@ function waitsOf({ pauses }: RunResult): string[] {
   );
 }
 
+/** Why a node does not run before another one; `undefined` if it does. */
+function compareOrder(
+  { earlier, later }: TestExpectation & { readonly kind: "before" },
+  steps: readonly (readonly string[])[],
+): string | undefined {
+  const stepOf = (node: string): number => steps.findIndex((step) => step.includes(node));
+  const missing = [earlier, later].find((node) => stepOf(node) === -1);
+  if (missing !== undefined) return `\`${missing}\` did not run`;
+  if (stepOf(earlier) < stepOf(later)) return undefined;
+  return stepOf(earlier) === stepOf(later)
+    ? `\`${earlier}\` and \`${later}\` ran in the same step`
+    : `\`${earlier}\` ran after \`${later}\``;
+}
+
+function stepText(step: readonly string[] | undefined): string {
+  return step === undefined ? "nothing" : step.length === 1 ? (step[0] ?? "") : `[${step.join(", ")}]`;
+}
+
+function pathText(steps: readonly (readonly string[])[]): string {
+  return steps.map(stepText).join(" → ") || "nothing";
+}
+
 /** The expected path beside the path of the run, and their first difference; `undefined` if they are equal. */
 function comparePaths(
   expected: readonly (readonly string[])[],
   actual: readonly (readonly string[])[],
 ): string[] | undefined {
-  const text = (step: readonly string[] | undefined): string =>
-    step === undefined ? "nothing" : step.length === 1 ? (step[0] ?? "") : `[${step.join(", ")}]`;
   const key = (step: readonly string[] | undefined): string => (step === undefined ? "" : step.toSorted().join(" "));
   const length = Math.max(expected.length, actual.length);
   for (let step = 0; step < length; step++) {
     if (key(expected[step]) === key(actual[step])) continue;
-    const path = (steps: readonly (readonly string[])[]): string => steps.map(text).join(" → ") || "nothing";
     return [
-      `expected  ${path(expected)}`,
-      `ran       ${path(actual)}`,
-      `first difference in step ${step}: expected ${text(expected[step])}, ran ${text(actual[step])}`,
+      `expected  ${pathText(expected)}`,
+      `ran       ${pathText(actual)}`,
+      `first difference in step ${step}: expected ${stepText(expected[step])}, ran ${stepText(actual[step])}`,
     ];
   }
   return undefined;

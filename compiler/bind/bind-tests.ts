@@ -41,6 +41,8 @@ export interface BoundTest {
 export type TestExpectation =
   | { readonly kind: "ran"; readonly span: Span; readonly steps: readonly (readonly string[])[] }
   | { readonly kind: "status"; readonly span: Span; readonly status: string }
+  /** The first step of `earlier` comes before the first step of `later`, and both run. */
+  | { readonly kind: "before"; readonly span: Span; readonly earlier: string; readonly later: string }
   /** A condition on the channels at the end. `channel` has indexes into `BoundGraph.channels`. */
   | {
       readonly kind: "condition";
@@ -206,6 +208,23 @@ function bindTest(
         break;
       }
       case "Expect": {
+        if (item.condition.kind === "Call" && item.condition.callee.name === "before") {
+          const [earlier, later, ...more] = item.condition.args.map((argument) => nameOf(argument));
+          if (earlier === undefined || later === undefined || more.length > 0) {
+            const facts = {
+              message: "`before` compares two nodes",
+              label: "expected the names of two nodes",
+              help: "write `expect before(a, b)`: `a` runs in an earlier step than `b`",
+            };
+            report(wrongType({ file, span: item.condition.span }, facts));
+            break;
+          }
+          const nodes = [nodeOf(earlier), nodeOf(later)] as const;
+          if (nodes[0] !== undefined && nodes[1] !== undefined) {
+            expectations.push({ kind: "before", span: item.span, earlier: nodes[0].name, later: nodes[1].name });
+          }
+          break;
+        }
         // The flow of the end of a run: every channel may still be unwritten, and comparisons with `null` hold.
         const place = { flow: NOWHERE, reader: `the test`, locals: new Map<string, never>() };
         let hasErrors = false;
@@ -244,6 +263,12 @@ const NOWHERE = {
   error: "never",
   outcome: "never",
 } as const;
+
+/** The argument of a call, if it is a plain name. */
+function nameOf({ name, value }: Ast.Argument): Ast.Identifier | undefined {
+  if (name !== undefined || value.kind !== "Name") return undefined;
+  return { kind: "Identifier", span: value.span, name: value.name };
+}
 
 /** The type of one result of a node, where the graph declares it. */
 function mockedType({ result, output, each }: BoundGraph["nodes"][number], graph: BoundGraph): ValueType | undefined {

@@ -68,6 +68,20 @@ describe("a test", () => {
     expect(await run(PASSING)).toMatchObject([{ ok: true, status: "completed", failures: [] }]);
   });
 
+  it("compares the order of two nodes", async () => {
+    const graph =
+      "graph g { input o: int = 1  node a = 1  node b = 2  node c = 3  node d = fail(`no`)  start -> a, b  all(a, b) -> c  c -> d when o > 5  c -> end otherwise }\n";
+    const orders = ["a, c", "c, b", "a, b", "a, d"].map((pair) => `test "${pair}" for g { expect before(${pair}) }`);
+    const results = await run(orders.join("\n"), graph);
+    expect(results.map(({ failures }) => failures.map(({ message }) => message))).toEqual([
+      [],
+      ["`c` ran after `b`"],
+      ["`a` and `b` ran in the same step"],
+      ["`d` did not run"],
+    ]);
+    expect(results[1]?.failures[0]?.details).toEqual(["ran       [a, b] → c"]);
+  });
+
   it("names the channels of a condition without a value", async () => {
     const [result] = await run(
       'test "t" for g {\n  mock a fails "no"\n  expect status failed\n  expect len(o) == 1\n}',
@@ -166,6 +180,9 @@ describe("the names and values of a test", () => {
     [`test "t" for support { mock note = 1 }`, "NG408 the mock of `note` does not accept this value"],
     [`test "t" for support { expect ran drft }`, "NG101 unknown node `drft`"],
     [`test "t" for support { expect status done }`, "NG508 a run has no status `done`"],
+    [`test "t" for support { expect before(drft, note) }`, "NG101 unknown node `drft`"],
+    [`test "t" for support { expect before(draft) }`, "NG508 `before` compares two nodes"],
+    [`test "t" for support { expect before(draft, "note") }`, "NG508 `before` compares two nodes"],
     [`test "t" for support { expect replied == 1 }`, "NG104 unknown channel `replied`"],
   ])("%s", (test, message) => expect(found(test)).toEqual([message]));
 
