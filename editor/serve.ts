@@ -11,6 +11,7 @@ import type { CompilerHost } from "../compiler/load/host.ts";
 import { CODE_ACTION_KINDS, findCodeActions } from "./find-code-actions.ts";
 import { findDiagnostics, type Links } from "./find-diagnostics.ts";
 import type { OpenDocument } from "./document.ts";
+import { findFoldingRanges, findOutline } from "./outline.ts";
 import { replaceText } from "./replace-text.ts";
 import { SourceFile } from "../diagnostics/source.ts";
 import { Workspace } from "./workspace.ts";
@@ -179,6 +180,14 @@ export function serve(
         formatted === undefined ? [] : replaceText(new SourceFile(document.path, document.text), formatted);
       return edits;
     });
+    connection.onRequest(protocol.DocumentSymbolRequest.type, ({ textDocument }) => {
+      const document = workspace.document(textDocument.uri);
+      return refusal() ?? (document === undefined ? [] : findOutline(document));
+    });
+    connection.onRequest(protocol.FoldingRangeRequest.type, ({ textDocument }) => {
+      const document = workspace.document(textDocument.uri);
+      return refusal() ?? (document === undefined ? [] : findFoldingRanges(document));
+    });
     connection.onRequest(
       (method) => refusal() ?? new ResponseError(ErrorCodes.MethodNotFound, `the server has no method ${method}`),
     );
@@ -199,6 +208,8 @@ function capabilities(version: string): InitializeResult {
       textDocumentSync: { openClose: true, change: 2, save: true },
       codeActionProvider: { codeActionKinds: [...CODE_ACTION_KINDS] },
       documentFormattingProvider: true,
+      documentSymbolProvider: true,
+      foldingRangeProvider: true,
     },
     serverInfo: { name: "ngraph", version },
   };

@@ -120,6 +120,12 @@ test("checks, fixes and formats a text while it is edited, and ends after exit",
     { range: { start: { line: 0, character: 0 }, end: { line: 1, character: 0 } }, newText: "graph g {\n" },
   ]);
 
+  const outline: { readonly name: string }[] = await client.sendRequest("textDocument/documentSymbol", {
+    textDocument,
+  });
+  expect(outline.map(({ name }) => name)).toEqual(["g"]);
+  expect(await client.sendRequest("textDocument/foldingRange", { textDocument })).toHaveLength(1);
+
   await client.sendRequest("shutdown");
   await client.sendNotification("exit");
   expect(await session.exited).toEqual({ code: 0, stderr: "" });

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { SourceFile } from "../../diagnostics/source.ts";
+import { spellingOf, type OpenDocument } from "../../editor/document.ts";
+import { findFoldingRanges, findOutline } from "../../editor/outline.ts";
+import { toSpan } from "../../editor/positions.ts";
+
+const ROOT = fileURLToPath(new URL("../../examples", import.meta.url));
+const EXAMPLES = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.ngraph(?:\.yaml)?$/.test(name) && !name.includes("node_modules"))
+  .sort();
+
+function open(text: string, path = "/p/a.ngraph"): OpenDocument {
+  return { uri: path, path, spelling: spellingOf(path, "") ?? "ngraph", version: 1, text };
+}
+
+const TEXT = `/* A comment
+   of two lines. */
+const LIMIT = 3
+
+graph g {
+  input topic: string
+  node write = print(topic)
+  start -> write -> end
+}
+`;
+
+test("the outline has the declarations of a file and of its graphs", () => {
+  const outline = findOutline(open(TEXT));
+  expect(outline.map(({ name, detail }) => [name, detail])).toEqual([
+    ["LIMIT", "const"],
+    ["g", "graph"],
+  ]);
+  expect(outline[1]?.children?.map(({ name, detail }) => [name, detail])).toEqual([
+    ["topic", "input"],
+    ["write", "node"],
+  ]);
+});
+
+test("the outline of YAML has the same names", () => {
+  const yaml = "graph: g\ninput:\n  topic: string\nnodes:\n  write: print(topic)\nedges:\n  - start -> write -> end\n";
+  const names = findOutline(open(yaml, "/p/a.ngraph.yaml")).flatMap(({ name, children = [] }) => [
+    name,
+    ...children.map((each) => each.name),
+  ]);
+  expect(names).toEqual(["g", "topic", "write"]);
+});
+
+test("comments and declarations of more than one line can be folded", () => {
+  expect(findFoldingRanges(open(TEXT)).sort((a, b) => a.startLine - b.startLine)).toEqual([
+    { startLine: 0, endLine: 1, kind: "comment" },
+    { startLine: 4, endLine: 8 },
+  ]);
+});
+
+test.each(EXAMPLES)("each range of %s includes its name", (name) => {
+  const text = readFileSync(`${ROOT}/${name}`, "utf8");
+  const source = new SourceFile(name, text);
+  const symbols = findOutline(open(text, `/p/${name}`)).flatMap((each) => [each, ...(each.children ?? [])]);
+  expect(symbols.length).toBeGreaterThan(0);
+  for (const { range, selectionRange } of symbols) {
+    const [outer, inner] = [toSpan(source, range), toSpan(source, selectionRange)];
+    expect(outer.start <= inner.start && inner.end <= outer.end).toBe(true);
+  }
+});
