@@ -7,6 +7,7 @@ import type { ExecutionOptions } from "../run/execution-options.ts";
 import { openRunSession, type RunTarget } from "../run/run-session.ts";
 import { reasonOf } from "../sources/source-files.ts";
 import { withDrain } from "./drain.ts";
+import { createOutputGroups, isGithubActions } from "./output-groups.ts";
 import { createFileTaskCache } from "./file-task-cache.ts";
 import type { PlanFlags } from "./plan-flags.ts";
 import { PlanLog } from "./plan-log.ts";
@@ -16,7 +17,7 @@ import { endLeftovers } from "./process-groups.ts";
 import { planDocument, reportPlan } from "./report-plan.ts";
 import { RUNS_DIRECTORY } from "./run-directory.ts";
 import { recordedDurations } from "./run-index.ts";
-import { printedBy, writeReports } from "./run-report.ts";
+import { outputOf, writeReports } from "./run-report.ts";
 import { createRunTimeline } from "./run-timeline.ts";
 import { claimTree, endDeadRuns } from "./tree-claim.ts";
 import { createTouchGuard } from "./verify-touches.ts";
@@ -39,6 +40,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   const expected = recordedDurations(log.runs, table.name);
   const progress = options.events === true ? planEventLines() : createProgress(execution, expected, output);
   const timeline = createRunTimeline();
+  const groups = isGithubActions() && options.events !== true ? createOutputGroups(log.runs, output) : undefined;
   const guard = options.verifyTouches === true ? createTouchGuard(table, process.cwd()) : undefined;
   const shell = createShell({
     onStart: (command) => log.onCommandStart(command),
@@ -71,6 +73,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
       if (event.type === "run_start") session.announce(started?.thread, started?.resumedFrom != null);
       guard?.onEvent(event);
       progress.onEvent(event);
+      if (started !== undefined) groups?.(event, started.runId);
     },
     ...(guard === undefined ? {} : { afterTask: guard.afterTask }),
     ...(options.only === undefined ? {} : { only: options.only }),
@@ -91,8 +94,12 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     if (log.failure !== undefined) output.problem(`the run's log is not complete: ${reasonOf(log.failure)}`);
     await session.close();
     const code = reportPlan(result, session.place, remarks, session.output);
-    const outputOf = (task: string): string => printedBy(log.runs, result.runId, task);
-    writeReports(options.report ?? [], { plan: table.name, result, timeline, outputOf });
+    writeReports(options.report ?? [], {
+      plan: table.name,
+      result,
+      timeline,
+      outputOf: (task) => outputOf(log.runs, result.runId, task),
+    });
     return code;
   } finally {
     log.close();

@@ -37,10 +37,15 @@ export function writeReports(paths: readonly string[], run: ReportedRun): void {
   for (const path of paths) writeAtomically(path, FORMATS[extname(path)]?.(run) ?? "");
 }
 
-/** The end of what a task and its checks have printed in a run: at most 1 MiB. */
-export function printedBy(runs: string, run: string, task: string): string {
+/**
+ * The end of what a task and its checks have printed in a run: at most 1 MiB.
+ *
+ * @param isExact leaves out the tasks of a plan that it calls
+ */
+export function outputOf(runs: string, run: string, task: string, isExact = false): string {
   const parts: string[] = [];
   for (const log of logsOf(runs, run, task)) {
+    if (isExact && log.task !== task) continue;
     const check = log.check === undefined ? "" : `, check ${log.check}`;
     const content = Buffer.concat([...readFrom(log.path, Math.max(0, log.bytes - LONGEST_OUTPUT))]);
     parts.push(`==> ${log.task}, try ${log.attempt}${check} <==\n${content.toString("utf8")}`);

@@ -80,3 +80,13 @@ plan p {
   expect(project.json(["logs", "t", "much"]).document.logs[0].bytes).toBe(30_000_000);
   expect(project.ngc(["logs", "t", "leak"]).stdout).toBe("begin[secret KEY]-end\n");
 });
+
+test("in GitHub Actions, what a task printed follows its end: in a group, or open if it has failed", () => {
+  const plan = 'plan p { task a = shell("echo one; echo two >&2")  task b = shell("echo broken; exit 3") after a }';
+  const project = createProject({ "p.ngraph": plan });
+  const { stderr } = project.ngc(["run", "p.ngraph"], { env: { GITHUB_ACTIONS: "true" } });
+  expect(stderr).toMatch(/✓ a .*\n::group::output of a\n==> a, try 1 <==\n(one\ntwo|two\none)\n::endgroup::\n/);
+  expect(stderr).toMatch(/✗ b .*\noutput of b:\n==> b, try 1 <==\nbroken\n/);
+  const { stderr: plain } = project.ngc(["run", "p.ngraph"], { env: { GITHUB_ACTIONS: "" } });
+  expect(plain).not.toContain("::group::");
+});
