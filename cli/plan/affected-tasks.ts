@@ -1,7 +1,7 @@
 /** `--affected`: the tasks of a plan that the changes of a git working tree concern. */
 import { execFileSync } from "node:child_process";
 import { relative } from "node:path";
-import { normalizePath, parsePathPattern, patternsOverlap } from "../../runtime/plan/path-pattern.ts";
+import { normalizePath, parsePathPattern, patternsOverlap, type PathPattern } from "../../runtime/plan/path-pattern.ts";
 import { successorsOf } from "../../runtime/plan/plan-order.ts";
 import type { PlanTable, TaskIndex, TaskSpec } from "../../runtime/table/plan-table.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -26,9 +26,9 @@ export function affectedTasks(
   const changed = changedPaths(root, ref);
   if (changed.includes(normalizedOr(relative(root, file)))) return undefined;
   const patterns = changed.map(parsePathPattern);
-  const isChanged = ({ touches, cache, finally: isFinal }: TaskSpec): boolean => {
-    const declared = [...touches.map(({ path }) => path), ...(cache?.inputs ?? [])].map(parsePathPattern);
-    if (declared.length === 0) return isFinal !== true;
+  const isChanged = (task: TaskSpec): boolean => {
+    const declared = declaredPaths(plan, task);
+    if (declared === undefined) return task.finally !== true;
     return declared.some((path) => patterns.some((each) => patternsOverlap(path, each)));
   };
   const changedTasks = plan.tasks.flatMap((task, index) => (isChanged(task) ? [index] : []));
@@ -40,6 +40,15 @@ export function affectedTasks(
   return plan.tasks.flatMap(({ name, output }, index) =>
     affected.has(index) || (before.has(index) && output !== undefined) ? [name] : [],
   );
+}
+
+/** The paths of a task and of the plan that it calls; `undefined` if a part of it declares none. */
+function declaredPaths(plan: PlanTable, { call, touches, cache }: TaskSpec): readonly PathPattern[] | undefined {
+  const own = [...touches.map(({ path }) => path), ...(cache?.inputs ?? [])].map(parsePathPattern);
+  const called = call.kind === "plan" ? plan.plans[call.plan] : undefined;
+  if (called === undefined) return own.length === 0 ? undefined : own;
+  const inner = called.tasks.map((task) => declaredPaths(called, task));
+  return inner.includes(undefined) ? undefined : [...own, ...inner.flatMap((paths) => paths ?? [])];
 }
 
 function reach(from: readonly TaskIndex[], next: (task: TaskIndex) => readonly TaskIndex[]): ReadonlySet<TaskIndex> {

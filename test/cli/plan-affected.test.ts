@@ -106,6 +106,18 @@ describe("the affected tasks", () => {
     expect(affected(empty)).toEqual(ALL);
   });
 
+  test("include a task whose called plan declares a changed path, or no path", () => {
+    const project = createRepository();
+    const text = `plan inner { task i = shell("i") { touches "api" } }
+      plan open { task o = shell("o") }
+      plan outer { task a = inner() { touches "x" } task b = open() { touches "y" } task c = shell("c") { touches "z" } }`;
+    const outer = compile(text, { path: "o.ngraph" }).tables.get("outer") as unknown as PlanTable;
+    const names = (): readonly string[] | undefined => affectedTasks(outer, "o.ngraph", undefined, project.directory);
+    expect(names()).toEqual(["b"]);
+    write(project, "api/new.ts", "");
+    expect(names()).toEqual(["a", "b"]);
+  });
+
   test.each(["none", "--output=x", "", "main..main"])("refuse %j as a commit", (ref) => {
     const project = createRepository();
     expect(() => affected(project, ref)).toThrow(`--affected: the repository has no commit \`${ref}\``);
