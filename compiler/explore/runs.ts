@@ -139,7 +139,7 @@ export function traceOf(graph: StateGraph, run: Run): TraceStep[] {
       for (const member of model.barriers[index]!.members) signalled.delete(member.place);
     }
     trace.push({
-      step: state.depth,
+      step: trace.length,
       ...(model.entry === "finally" && trace.length === 0 ? { entry: model.entry } : {}),
       ran: nodes.map((node) => model.nodes[node]!.name),
       chose: Object.fromEntries(chose),
