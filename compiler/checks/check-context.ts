@@ -114,9 +114,9 @@ export function edgeOf({ graph }: CheckContext, origin: Origin | undefined): Bou
   return graph.edges[origin?.edge ?? -1];
 }
 
-/** The target of a barrier that never fires, and whether another edge runs it. */
+/** The target of a barrier that never fires, and whether another edge, or the other part of the graph, runs it. */
 export function targetOf(
-  { model, nodeName, reach }: CheckContext,
+  { graph, model, nodeName, reach }: CheckContext,
   barrier: ControlBarrier,
 ): { readonly target: string; readonly runsOtherwise: boolean } {
   const { index, target } = barrier;
@@ -124,7 +124,8 @@ export function targetOf(
     [routing, errorRouting].some((from) => signalsOf(from).some(({ place }) => place === target));
   const runsOtherwise =
     target >= 0 &&
-    (signalsOf(model.start).some(({ place }) => place === target) ||
+    (graph.shared?.has(nodeName(target)) === true ||
+      signalsOf(model.start).some(({ place }) => place === target) ||
       model.nodes.some((node) => reach.actual[node.index] === 1 && (signals(node) || node.jumps?.includes(target))) ||
       model.barriers.some(
         (other) => other.index !== index && other.target === target && reach.barrierOpens[other.index] === 1,

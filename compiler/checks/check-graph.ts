@@ -92,7 +92,7 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   if (!graph.hasErrors && hasStart) checkFailures(main.context);
   if (ending !== undefined) checkAcrossParts(main.context, ending.context);
   if (ending !== undefined) checkNoRollback(ending.context);
-  const found = parts === undefined ? diagnostics : withoutRepeats(diagnostics);
+  const found = parts === undefined ? diagnostics : withoutRepeats(diagnostics, parts.main);
   const proofs = ending === undefined ? main.proofs : proofsOfParts(main, ending);
   if (runs === undefined || (ending !== undefined && endingRuns === undefined)) {
     return { maxStates, result: { diagnostics: found, proofs }, summary: undefined };
@@ -176,11 +176,20 @@ function proveSoundness(
   return false;
 }
 
-/** The findings of both parts: one about a node that both reach is reported once. */
-function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+/**
+ * The findings of both parts: one about a node that both reach is reported once. Such a node never runs (NG202) if it runs in
+ * neither part.
+ */
+function withoutRepeats(diagnostics: readonly Diagnostic[], { shared }: BoundGraph): Diagnostic[] {
+  const keyOf = ({ code, span, message }: Diagnostic): string => `${code} ${span.start} ${span.end} ${message}`;
+  const counts = new Map<string, number>();
+  for (const key of diagnostics.map(keyOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const neverRuns = new Set([...(shared ?? [])].map((name) => `\`${name}\``));
   const seen = new Set<string>();
-  return diagnostics.filter(({ code, span, message }) => {
-    const key = `${code} ${span.start} ${span.end} ${message}`;
+  return diagnostics.filter((each) => {
+    const key = keyOf(each);
+    const [quoted = ""] = /`\w+`/.exec(each.message) ?? [];
+    if (each.code === "NG202" && neverRuns.has(quoted) && counts.get(key) === 1) return false;
     return seen.size !== seen.add(key).size;
   });
 }

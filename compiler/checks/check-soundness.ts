@@ -69,7 +69,10 @@ function reportNeverComplete(
   );
   const roots = silent.filter(({ barrier }) => !followsFromOthers(context, graph, barrier));
   const isExplained =
-    context.explained.size > 0 || model.nodes.some(({ index }) => context.reach.possible[index] === 0);
+    context.explained.size > 0 ||
+    model.nodes.some(
+      ({ index, name }) => context.reach.possible[index] === 0 && context.graph.absent?.has(name) !== true,
+    );
   for (const { barrier: index, run } of roots.length > 0 || isExplained ? roots : silent.slice(0, 1)) {
     const barrier = model.barriers[index]!;
     const shown = run === undefined ? undefined : shownRun(graph, run, stuckText(graph, run, index));
