@@ -3,6 +3,7 @@
  * loops with a bound, error handlers, jumps and calls. Mutations then break some of them. A few have no structure at all.
  */
 import { addConstructs } from "./add-constructs.ts";
+import { addEnds } from "./add-ends.ts";
 import { type Choice, createConditions, type Conditions } from "./conditions.ts";
 import { createRandom, type Random } from "./random.ts";
 
@@ -28,6 +29,11 @@ export function generateGraph(seed: number): string {
   const random = createRandom(Math.imul(seed + 3, 0xc2b2ae35));
   const text = generateBasicGraph(seed);
   return random.chance(0.6) ? addConstructs(text, random) : text;
+}
+
+/** The graph of a seed with a `finally` part, edges to `rollback` or configuration. */
+export function generateGraphWithEnds(seed: number): string {
+  return addEnds(generateGraph(seed), createRandom(Math.imul(seed + 11, 0x27d4eb2f)));
 }
 
 /** The graph of a seed before `addConstructs` changes it: past mistakes are recorded as seeds of these graphs. */

@@ -7,6 +7,7 @@ import { replayComputed } from "../../../cli/replay/computed-replay.ts";
 import { failuresOf } from "../../../cli/replay/replay-finding.ts";
 import { checkGraph, type CheckResult } from "../../../compiler/checks/check-graph.ts";
 import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
+import type { Table } from "../../../runtime/table/table.ts";
 import { lowerGraph } from "../../../compiler/lower/lower.ts";
 import { bindText } from "../../checks/support/bind-text.ts";
 import { createChooser, nextScript } from "./choices.ts";
@@ -67,14 +68,18 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
   const graph = options.checker === undefined ? planted : bindText(text).graphs.at(-1);
   if (planted === undefined || graph === undefined || graphs.some(({ hasErrors }) => hasErrors)) return undefined;
   const checked = checker.checkGraph(planted);
+  // A refused form has no meaning to compare.
+  if (checked.diagnostics.some(({ code }) => code === "NG109")) return undefined;
   const table = lowerGraph(graph);
   const wiring = wiringOf(table, graph);
   const claims = readClaims(checked.proofs, checked.diagnostics);
+  const claimsOfFinally = readClaims(checked.proofs, checked.diagnostics, "finally");
   const runner = createRunner(table);
   const mistakes = new Map<string, Mistake>();
   const add = (kind: string, message: string): void => {
     if (!mistakes.has(kind)) mistakes.set(kind, { kind, text: message });
   };
+  const isStarted = checked.diagnostics.every(({ code }) => code !== "NG103");
   const did = new Set<ContextUse>();
   const incomplete = new Set<string>();
   const violated = new Set<string>();
@@ -92,16 +97,33 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
     for (const barrier of seen.fired) fired.add(barrier);
     race ||= seen.race !== undefined;
     noRoute ||= seen.noRoute !== undefined;
-    completed ||= seen.completed;
+    completed ||= seen.completed || run.result.rollback !== undefined;
     cut ||= seen.cut;
-    for (const [kind, message] of brokenProofs(claims, seen, run)) add(kind, `${message}\n    ${shownRun(run)}`);
+    for (const [kind, message] of brokenProofs(claimsOfRun(table, claims, claimsOfFinally), seen, run))
+      add(kind, `${message}\n    ${shownRun(run)}`);
     for (const [kind, message] of unreported(checked, graph, seen)) add(kind, `${message}\n    ${shownRun(run)}`);
+    if (run.finally !== undefined && !isCut && isStarted) lookAtEnd(run.finally);
+  };
+  const lookAtEnd = (part: RanGraph): void => {
+    const seen = observe(wiring, part, "finally");
+    for (const assertion of seen.violated) violated.add(assertion);
+    for (const node of seen.ran) ran.add(node);
+    race ||= seen.race !== undefined;
+    noRoute ||= seen.noRoute !== undefined;
+    const shown = `finally: ${shownRun(part)}`;
+    for (const [kind, message] of brokenProofs(claimsOfFinally, seen, part)) {
+      // The calls of the whole run are counted together.
+      if (!kind.startsWith("NG605")) add(`${kind} (finally)`, `${message}\n    ${shown}`);
+    }
+    for (const [kind, message] of unreported(checked, graph, seen))
+      add(`${kind} (finally)`, `${message}\n    ${shown}`);
   };
   const { runs, exhausted } = await runMany(runner, options, look);
   for (const [kind, message] of contradictions(
     checked,
     claims,
     wiring.assertions.map(({ text: assertion }) => assertion),
+    table.finally === undefined ? 1 : 2,
   ))
     add(kind, message);
   for (const { message, code } of checked.diagnostics) {
@@ -115,7 +137,6 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
     ({ code, severity, message }) => code === "NG213" && severity === "error" && / at \w+`/.test(message),
   );
   let [shown, open] = [0, 0];
-  const isStarted = checked.diagnostics.every(({ code }) => code !== "NG103");
   const isReached = checked.diagnostics.every(({ code }) => !["NG201", "NG202", "NG301", "NG304"].includes(code));
   for (const { code, message, severity, trace = [] } of checked.diagnostics) {
     if (severity === "info" || !isStarted) continue;
@@ -127,7 +148,9 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
       return code !== "NG401" || seen.race !== undefined;
     };
     // A certain race ends the run, even if a trace continues after it.
-    if (trace.length > 0 && (code === "NG401" || !isCertainRace)) {
+    const isOfFinally = trace[0]?.entry === "finally";
+    if (isOfFinally) open++;
+    else if (trace.length > 0 && (code === "NG401" || !isCertainRace)) {
       const found = await followTrace(runner, trace, options.seed, isShown, severity === "error" ? 80 : 20);
       if (found.run !== undefined) {
         shown++;
@@ -145,7 +168,7 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
         else open++;
       } else open++;
     }
-    if (severity !== "error" || !exhausted || (isCertainRace && code !== "NG401")) continue;
+    if (severity !== "error" || !exhausted || isOfFinally || (isCertainRace && code !== "NG401")) continue;
     if (assertion !== undefined && !violated.has(assertion)) add("NG213 error without a run", message);
     if (code === "NG401" && !race) add("NG401 error without a run", message);
     if ((code === "NG302" || code === "NG303") && incomplete.size === 0 && !cut)
@@ -156,7 +179,7 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
     if (["NG501", "NG515"].includes(code) && !noRoute && isReached && !isBroken)
       add(`${code} error, and every run has a route`, message);
   }
-  if (claims.sound && !completed && cut) add("NG310 sound, and no run completes", "");
+  if (claims.sound && !completed && cut) add("NG310 sound, and no run completes or rolls back", "");
   return {
     text,
     graph,
@@ -207,6 +230,15 @@ async function runMany(
     add(await runner.run(createChooser([], seed * 1000 + count)));
   }
   return { runs, exhausted: false };
+}
+
+/** The claims about the main part. Calls are counted in the whole run, so both parts have to bound them. */
+function claimsOfRun({ finally: ending }: Table, claims: Claims, { calls }: Claims): Claims {
+  if (ending === undefined || claims.calls === undefined) return claims;
+  const most = new Map(claims.calls.most);
+  for (const [kind, count] of calls?.most ?? []) most.set(kind, (most.get(kind) ?? 0) + count);
+  const isOpen = calls === undefined || calls.perAnswer || calls.perItem;
+  return { ...claims, calls: isOpen ? undefined : { ...claims.calls, most } };
 }
 
 type Found = readonly (readonly [kind: string, message: string])[];
@@ -308,6 +340,7 @@ function contradictions(
   { diagnostics, proofs, verdict }: CheckResult,
   claims: Claims,
   assertions: readonly string[],
+  parts: number,
 ): Found {
   const found: [string, string][] = [];
   const loud = diagnostics.filter(({ severity }) => severity !== "info");
@@ -321,12 +354,13 @@ function contradictions(
       report("NG310 and NG900", "");
   }
   for (const text of claims.refuted.keys()) if (claims.proven.has(text)) report("NG213 and NG214", text);
-  if (claims.steps !== undefined && !claims.steps.perAnswer) {
+  // A loop can have a bound in one part of a graph and none in the other.
+  if (parts === 1 && claims.steps !== undefined && !claims.steps.perAnswer) {
     for (const { code, message } of loud)
       if (["NG204", "NG206", "NG208", "NG311"].includes(code)) report(`NG210 and ${code}`, message);
   }
   for (const { node, perAnswer } of claims.rounds) {
-    if (perAnswer) continue;
+    if (perAnswer || parts === 2) continue;
     for (const { code, message } of loud)
       if (["NG204", "NG206", "NG208", "NG311"].includes(code) && message.includes(`${node} `))
         report(`NG207 and ${code}`, message);

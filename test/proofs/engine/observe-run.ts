@@ -1,5 +1,12 @@
 import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
-import { barrierTargets, END, type AssertionSpec, type Table, type TargetSpec } from "../../../runtime/table/table.ts";
+import {
+  barrierTargets,
+  END,
+  ROLLBACK,
+  type AssertionSpec,
+  type Table,
+  type TargetSpec,
+} from "../../../runtime/table/table.ts";
 import type { RanGraph, RanStep } from "./run-graph.ts";
 
 /** What one run shows about the properties that `check` claims. */
@@ -36,11 +43,15 @@ export interface Wiring {
   /** By node (and `start`): nodes that its edges run without a barrier, and those that they lead to through one. */
   readonly direct: ReadonlyMap<string, ReadonlySet<string>>;
   readonly gated: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Nodes that `start` reaches, and those that `finally` reaches. */
+  readonly inMain: ReadonlySet<string>;
+  readonly inFinally: ReadonlySet<string>;
   readonly assertions: readonly { readonly text: string; readonly spec: AssertionSpec }[];
 }
 
 export function wiringOf(table: Table, { assertions: bound, file }: BoundGraph): Wiring {
-  const nameOf = (node: number): string => (node === END ? "end" : (table.nodes[node]?.name ?? "end"));
+  const nameOf = (node: number): string =>
+    node === END ? "end" : node === ROLLBACK ? "rollback" : (table.nodes[node]?.name ?? "end");
   const direct = new Map<string, Set<string>>();
   const gated = new Map<string, Set<string>>();
   const add = (name: string, targets: readonly TargetSpec[]): void => {
@@ -48,7 +59,7 @@ export function wiringOf(table: Table, { assertions: bound, file }: BoundGraph):
       const barrier = "barrier" in target ? table.barriers[target.barrier] : undefined;
       const nodes = "node" in target ? [target.node] : barrier === undefined ? [END] : barrierTargets(barrier);
       for (const node of nodes) {
-        const hasGate = node !== END && table.nodes[node]?.waits !== undefined;
+        const hasGate = node >= 0 && table.nodes[node]?.waits !== undefined;
         const into = barrier !== undefined || hasGate ? gated : direct;
         const known = into.get(name) ?? new Set();
         into.set(name, known.add(nameOf(node)));
@@ -64,17 +75,25 @@ export function wiringOf(table: Table, { assertions: bound, file }: BoundGraph):
     }
   };
   addRoutes("start", table.start);
+  addRoutes("finally", table.finally ?? []);
   for (const node of table.nodes) {
     addRoutes(node.name, node.routes);
     for (const route of node.onError) add(node.name, route.targets);
     for (const target of node.goes ?? []) add(node.name, [{ node: target }]);
   }
+  const reachedFrom = (entry: string): ReadonlySet<string> => {
+    const reached = new Set([entry]);
+    for (const name of reached)
+      for (const next of [...(direct.get(name) ?? []), ...(gated.get(name) ?? [])]) reached.add(next);
+    return reached;
+  };
+  const [inMain, inFinally] = [reachedFrom("start"), reachedFrom("finally")];
   const assertions = table.assertions.map((spec, at) => {
     const span = bound[at]?.condition?.span;
     const condition = span === undefined ? "" : file.text.slice(span.start, span.end);
     return { spec, text: assertionText(spec, nameOf, condition) };
   });
-  return { table, direct, gated, assertions };
+  return { table, direct, gated, inMain, inFinally, assertions };
 }
 
 function assertionText(spec: AssertionSpec, nameOf: (node: number) => string, condition: string): string {
@@ -90,7 +109,8 @@ function assertionText(spec: AssertionSpec, nameOf: (node: number) => string, co
   }
 }
 
-export function observe(wiring: Wiring, run: RanGraph): Observed {
+/** `entry` is the beginning of the part of the run. */
+export function observe(wiring: Wiring, run: RanGraph, entry: "start" | "finally" = "start"): Observed {
   const { steps, result } = run;
   const ran = new Set(steps.flatMap(({ nodes }) => nodes));
   const rounds = new Map<string, number>();
@@ -121,11 +141,15 @@ export function observe(wiring: Wiring, run: RanGraph): Observed {
       code === "NG_NO_ROUTE" || code === "NG_CONDITION"
         ? { message, isFailedCondition: cause instanceof Error }
         : undefined,
-    violated: new Set(wiring.assertions.filter(({ spec }) => violates(wiring, run, spec)).map(({ text }) => text)),
+    violated: new Set(
+      wiring.assertions
+        .filter(({ spec }) => isOfPart(wiring, spec, entry) && violates(wiring, run, spec))
+        .map(({ text }) => text),
+    ),
     completed: result.status === "completed",
     cut: result.status === "limit",
     isAnswered: run.did.has("answer") || run.did.has("signal") || run.did.has("deadline passes"),
-    meetings: meetings(wiring, run),
+    meetings: meetings(wiring, run, entry),
     parallel: Math.max(0, ...steps.map(({ nodes }) => new Set(nodes).size)),
     rounds,
     roundsPerAnswer,
@@ -135,6 +159,15 @@ export function observe(wiring: Wiring, run: RanGraph): Observed {
       ({ message: text }) => /expected .*, found null/.test(text) && !text.includes("for channel"),
     )?.message,
   };
+}
+
+/** Whether an assertion is about a part of a run. `docs/proofs.md` defines this. */
+function isOfPart({ table, inMain, inFinally }: Wiring, spec: AssertionSpec, entry: "start" | "finally"): boolean {
+  if (spec.kind === "eventually") {
+    const name = table.nodes[spec.node]?.name ?? "";
+    return (inFinally.has(name) && !inMain.has(name)) === (entry === "finally");
+  }
+  return entry === "start" || spec.kind !== "before" || spec.then !== END;
 }
 
 /** Tasks of a node that finished in a step. */
@@ -197,7 +230,7 @@ function endsBranch(
   if (via === "stop") return true;
   if (targets.includes("end") && (via !== "edges" || direct.get(node)?.has("end") === true)) return true;
   return targets.every((target) => {
-    if (target === "end") return false;
+    if (target === "end" || target === "rollback") return false;
     const gate = table.nodes.find(({ name }) => name === target)?.waits;
     const members = gate === undefined ? undefined : table.barriers[gate]?.members.flat();
     return members !== undefined && !members.some((member) => table.nodes[member]?.name === node);
@@ -208,7 +241,7 @@ function endsBranch(
 const SENT = "";
 
 /** Where parallel branches meet without a barrier: in one step, or in different ones; and signals that a barrier already had. */
-function meetings(wiring: Wiring, { steps, start }: RanGraph): string[] {
+function meetings(wiring: Wiring, { steps, start }: RanGraph, entry: string): string[] {
   const found: string[] = [];
   const { table, direct, gated } = wiring;
   /** Signals that barriers hold: barrier -> member -> the run of the node that gave it. */
@@ -230,7 +263,7 @@ function meetings(wiring: Wiring, { steps, start }: RanGraph): string[] {
     const list = next.get(target) ?? [];
     next.set(target, [...list, { source, from }]);
   };
-  for (const target of new Set(start?.targets ?? [])) signal(target, "start", new Set());
+  for (const target of new Set(start?.targets ?? [])) signal(target, entry, new Set());
   for (const [index, step] of steps.entries()) {
     for (const name of new Set(step.nodes)) {
       const id = `${name}@${index}`;
@@ -252,7 +285,7 @@ function meetings(wiring: Wiring, { steps, start }: RanGraph): string[] {
       if (discarded) continue;
       const from = new Set([`${node}@${index}`]);
       for (const target of new Set(targets)) {
-        if (target === "end") continue;
+        if (target === "end" || target === "rollback") continue;
         if (via === "send") {
           signal(target, SENT, from);
           continue;

@@ -18,8 +18,21 @@ export interface Claims {
     { readonly most: ReadonlyMap<string, number>; readonly perAnswer: boolean; readonly perItem: boolean } | undefined;
 }
 
-export function readClaims(proofs: readonly Proof[], diagnostics: readonly Diagnostic[]): Claims {
-  const texts = (code: string): string[] => proofs.filter((proof) => proof.code === code).map(({ message }) => message);
+const OF_FINALLY = "`finally`: ";
+
+/** The claims about the runs from `start`, or about the `finally` part. Soundness and assertions are about both. */
+export function readClaims(
+  proofs: readonly Proof[],
+  diagnostics: readonly Diagnostic[],
+  entry: "start" | "finally" = "start",
+): Claims {
+  const texts = (code: string): string[] =>
+    proofs.flatMap((proof) => {
+      if (proof.code !== code) return [];
+      const isOfFinally = proof.message.startsWith(OF_FINALLY);
+      if (isOfFinally) return entry === "finally" ? [proof.message.slice(OF_FINALLY.length)] : [];
+      return entry === "start" || code === "NG310" || code === "NG214" ? [proof.message] : [];
+    });
   const quoted = (message: string): string => /`([^`]+)`/.exec(message)?.[1] ?? "";
   const [steps] = texts("NG210");
   const [parallel] = texts("NG609");

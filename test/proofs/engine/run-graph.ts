@@ -13,7 +13,7 @@ import type { RunResult } from "../../../runtime/interface/engine-options.ts";
 import { ThreadError } from "../../../runtime/interface/errors.ts";
 import type { RunEvent } from "../../../runtime/interface/events.ts";
 import { createEngine, type Engine, MemoryStore } from "../../../runtime/index.ts";
-import { END, type NodeSpec, type Table } from "../../../runtime/table/table.ts";
+import { END, type NodeSpec, ROLLBACK, type Table } from "../../../runtime/table/table.ts";
 import type { Json, JsonObject } from "../../../runtime/value/json.ts";
 import type { Chooser } from "./choices.ts";
 import { type Constants, constantsOf, sampleValues } from "./sample-values.ts";
@@ -57,6 +57,8 @@ export interface RanGraph {
   readonly choices: Chooser["made"];
   /** The run pauses more often than the judge answers. */
   readonly isLeft: boolean;
+  /** The `finally` part of the run; absent if the graph has none, or the run does not end. */
+  readonly finally?: RanGraph;
 }
 
 export type ContextUse =
@@ -85,11 +87,18 @@ export type ContextUse =
   | "no signal"
   | "deadline passes"
   | "timer"
-  | "second run of a thread";
+  | "second run of a thread"
+  | "rolled back"
+  | "undo"
+  | "undo fails"
+  | "cancelled"
+  | "configured";
 
 /** Steps of a run at most: loops without a bound are cut here. */
 export const MAX_STEPS = 50;
 const MAX_ANSWERS = 25;
+/** The step of the events that stand for answers. */
+const ANSWERED = -2;
 
 /** What ends a wait: answers and signals for all pauses, or for the first one; time; signals for later nodes, too; nothing. */
 type Move = "all" | "first" | "time" | "more signals" | "no signal";
@@ -116,6 +125,8 @@ interface Current {
   readonly thread: string | undefined;
   /** The choice of a signal at the start is made. */
   isSignalled: boolean;
+  /** Cancels the run if it is to be cancelled at the start of this step. */
+  cancel?: (step: number) => void;
 }
 
 export interface GraphRunner {
@@ -201,6 +212,13 @@ export function createRunner(table: Table): GraphRunner {
   const engine: Engine = createEngine(table, {
     functions: {
       act,
+      back: () => {
+        const { did, chooser } = current();
+        did.add("undo");
+        if (chooser.choose([5, 1]) === 0) return null;
+        did.add("undo fails");
+        throw failure("broken", true);
+      },
       test: pure("test", () => [false, true]),
       fold: pure("fold", ([old, update]) => [
         ...new Set([typeof update === "number" ? Math.trunc(update) : 1, old as Json, 2]),
@@ -234,6 +252,7 @@ export function createRunner(table: Table): GraphRunner {
       if (now === undefined) return;
       now.events.push(event);
       const { guide, chooser } = now;
+      if (event.type === "step" && event.phase === "start" && event.namespace.length === 0) now.cancel?.(event.step);
       if (receives && event.type === "step" && event.phase === "start" && event.step === 0) signalAtStart(now);
       if (guide === undefined || guide.left !== undefined || event.type !== "step" || event.phase !== "start") return;
       if (event.namespace.length === 0 && !guide.accepts(event.step, event.nodes)) guide.left = chooser.made.length;
@@ -281,7 +300,7 @@ export function createRunner(table: Table): GraphRunner {
     ];
     const [move] = moves[chooser.choose(moves.map(([, weight]) => weight))] ?? ["no signal"];
     const answered = (): void => {
-      at.events.push({ type: "custom", node: "", data: "answered", seq: 0, namespace: [], runId: "", step: -2 });
+      at.events.push({ type: "custom", node: "", data: "answered", seq: 0, namespace: [], runId: "", step: ANSWERED });
     };
     if (move === "no signal") {
       did.add("no signal");
@@ -344,8 +363,21 @@ export function createRunner(table: Table): GraphRunner {
       isSignalled: false,
     };
     const at = now;
+    const config = configOf(table, chooser, constants);
+    if (config !== undefined) at.did.add("configured");
+    // A `finally` part can begin at any point.
+    const cancelAt = table.finally === undefined || guide !== undefined ? -1 : chooser.choose([6, 1, 1, 1]) - 1;
+    const abort = new AbortController();
+    at.cancel = (step) => {
+      if (step !== cancelAt) return;
+      at.did.add("cancelled");
+      abort.abort();
+    };
+    if (cancelAt === 0) at.cancel(0);
     let result = await engine.run(inputOf(table, chooser, constants), {
       maxSteps,
+      ...(config === undefined ? {} : { config }),
+      ...(cancelAt === -1 ? {} : { signal: abort.signal }),
       ...(thread === undefined ? {} : { thread, abandon: true }),
     });
     let left = MAX_ANSWERS;
@@ -355,7 +387,16 @@ export function createRunner(table: Table): GraphRunner {
       result = next;
     }
     now = undefined;
-    return { ...recordOf(at, result), isLeft: left === 0 };
+    if (result.rollback !== undefined) at.did.add("rolled back");
+    const run = { ...recordOf(at, result), isLeft: left === 0 };
+    const { finally: ended } = result;
+    if (ended === undefined) return run;
+    const isPart = ({ namespace, step }: RunEvent): boolean => namespace[0] === "finally" || step === ANSWERED;
+    const events = at.events.filter(isPart).map((event) => ({ ...event, namespace: event.namespace.slice(1) }));
+    const missing =
+      ended.status === "incomplete" ? [{ id: "finally", target: "", arrived: [], missing: ["finally"] }] : [];
+    const part = { ...result, status: ended.status, error: ended.error, incompleteBarriers: missing };
+    return { ...run, finally: { ...recordOf({ ...at, events }, part), isLeft: run.isLeft } };
   };
   return {
     table,
@@ -417,6 +458,18 @@ function inputOf(table: Table, chooser: Chooser, constants: Constants): JsonObje
     if (value !== undefined) given[name] = value;
   }
   return given;
+}
+
+/** Values for some of the configuration; `undefined` without any. */
+function configOf(table: Table, chooser: Chooser, constants: Constants): JsonObject | undefined {
+  const given: Record<string, Json> = {};
+  for (const { name, role, type, initial } of table.channels) {
+    if (role !== "config") continue;
+    const values = sampleValues({ type, types: table.types }, constants);
+    const value = values[chooser.choose([...values.map(() => 1), ...(initial === undefined ? [] : [1])])];
+    if (value !== undefined) given[name] = value;
+  }
+  return Object.keys(given).length === 0 ? undefined : given;
 }
 
 /** Whether the text `hint` of a trace can describe this option. */
@@ -523,8 +576,10 @@ function optionsOf(
     });
   }
   if (goes === undefined) return found;
-  const names = goes.map((target) => (target === END ? "end" : (table.nodes[target]?.name ?? "end")));
-  const nodes = names.filter((name) => name !== "end");
+  const names = goes.map((target) =>
+    target === END ? "end" : target === ROLLBACK ? "rollback" : (table.nodes[target]?.name ?? "end"),
+  );
+  const nodes = names.filter((name) => name !== "end" && name !== "rollback");
   for (const name of names) {
     found.push({ weight: 8, use: "goto one", label: `goto ${name}`, act: ({ goto }) => goto(name) });
     for (const { act } of results) {
@@ -637,7 +692,13 @@ function recordOf({ events, calls, did, chooser }: Current, result: RunResult): 
         break;
       case "route": {
         const route = { node: event.node, via: event.via, targets: event.targets, discarded: event.discarded === true };
-        if (event.node === "start" && event.step === 0 && start === undefined && steps.length === 0) start = route;
+        if (
+          (event.node === "start" || event.node === "finally") &&
+          event.step === 0 &&
+          start === undefined &&
+          steps.length === 0
+        )
+          start = route;
         else at(event.step).routes.push(route);
         break;
       }

@@ -36,7 +36,7 @@ export function constantsOf(table: Table): Constants {
 }
 
 /** Calls contain the names of their nodes, with which no condition compares. */
-const NODE_NAME = /^n\d+$/;
+const NODE_NAME = /^[nf]\d+$/;
 
 const MOST = 6;
 const MOST_NUMBERS = 14;
