@@ -31,6 +31,9 @@ export function makePool(config: PoolConfig, connectTimeoutMs: number): Pool {
   class TimedClient extends Client {
     constructor(given: ClientConfig = {}) {
       super({ ...given, connectionTimeoutMillis: connectTimeoutMs });
+      // The pool hands a client over without a listener until the next microtask. A connection that the server ends in that
+      // moment must not end the process: the next query reports the failure.
+      this.on("error", () => {});
     }
   }
   const { connectionString } = config;
