@@ -7,4 +7,6 @@ export interface HostileInput {
   readonly args: readonly string[];
   /** Redirections of the command, for `sh`. */
   readonly redirect?: string;
+  /** Whether the message depends on timing, so that only the exit code is compared. */
+  readonly hasTimedMessage?: boolean;
 }
