@@ -1,17 +1,19 @@
 /** `--affected`: the tasks of a plan that the changes of a git working tree concern. */
-import { execFileSync } from "node:child_process";
 import { relative } from "node:path";
 import { normalizePath, parsePathPattern, patternsOverlap, type PathPattern } from "../../runtime/plan/path-pattern.ts";
 import { successorsOf } from "../../runtime/plan/plan-order.ts";
 import type { PlanTable, TaskIndex, TaskSpec } from "../../runtime/table/plan-table.ts";
 import { CommandError } from "../process/command-error.ts";
+import { gitFor, gitOr } from "./git.ts";
+
+const git = gitFor("--affected");
 
 /**
  * The names of the affected tasks, in file order; `undefined` selects all tasks, because the plan's file has changed.
  *
  * A task is affected if a changed path matches one of its `touches` or of the inputs of its `cache`, or if it declares no
- * path: what it reads is then unknown (except for a `finally` task). The tasks that depend on it are affected, too. Tasks before an affected task that write
- * a channel are included, because the affected task may read it.
+ * path: what it reads is then unknown (except for a `finally` task). The tasks that depend on it are affected, too. Tasks
+ * before an affected task that write a channel are included, because the affected task may read it.
  *
  * @param file path of the plan's file
  * @param ref a commit. Changes since the current branch left it count; without it, changes since the last commit.
@@ -60,10 +62,8 @@ function reach(from: readonly TaskIndex[], next: (task: TaskIndex) => readonly T
 /** Paths of changed, new and deleted files, relative to the root. Files outside of the root are left out. */
 function changedPaths(root: string, ref: string | undefined): readonly string[] {
   const base = baseOf(root, ref);
-  const [diff, untracked] = [
-    git(root, ["diff", "--name-only", "-z", "--relative", "--no-renames", base, "--"]),
-    git(root, ["ls-files", "--others", "--exclude-standard", "-z"]),
-  ];
+  const diff = git(root, ["diff", "--name-only", "-z", "--relative", "--no-renames", base, "--"]);
+  const untracked = git(root, ["ls-files", "--others", "--exclude-standard", "-z"]);
   const paths = `${diff}${untracked}`.split("\0").filter((path) => path !== "" && !path.startsWith(".ngraph/"));
   return [...new Set(paths)].map(normalizedOr);
 }
@@ -78,56 +78,24 @@ function normalizedOr(path: string): string {
 }
 
 function baseOf(root: string, ref: string | undefined): string {
-  const head = gitOr(root, ["rev-parse", "--verify", "--quiet", "HEAD"]);
+  const head = gitOr(undefined, root, ["rev-parse", "--verify", "--quiet", "HEAD"]);
   if (head === undefined) {
     // Throws outside of a working tree. Before the first commit, every file is new.
     git(root, ["rev-parse", "--show-toplevel"]);
-    if (ref === undefined) return git(root, ["hash-object", "-t", "tree", "--stdin"]);
+    if (ref === undefined) return git(root, ["hash-object", "-t", "tree", "--stdin"], "").trim();
   }
   if (ref === undefined) return "HEAD";
-  const commit = gitOr(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
+  const commit = gitOr(undefined, root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
   if (commit === undefined) {
     git(root, ["rev-parse", "--show-toplevel"]);
     throw new CommandError(`--affected: the repository has no commit \`${ref}\``, {
       help: "name a branch, tag or commit, such as `--affected=origin/main`; in CI it may have to be fetched first",
     });
   }
-  const base = gitOr(root, ["merge-base", commit, "HEAD"]);
+  const base = gitOr(undefined, root, ["merge-base", commit.trim(), "HEAD"]);
   if (base === undefined)
     throw new CommandError(`--affected: \`${ref}\` and the current commit have no common ancestor`, {
       help: "fetch more of the history (in CI the checkout is often shallow), or name another commit",
     });
-  return base;
-}
-
-function gitOr(root: string, args: readonly string[]): string | undefined {
-  try {
-    return execGit(root, args);
-  } catch {
-    return undefined;
-  }
-}
-
-function git(root: string, args: readonly string[]): string {
-  try {
-    return execGit(root, args);
-  } catch (error) {
-    const detail = error instanceof Error && "stderr" in error ? String(error.stderr).trim().split("\n")[0] : "";
-    throw new CommandError(`--affected needs git, which failed: ${detail}`, {
-      help: "run the plan inside a git working tree, or omit --affected",
-      cause: error,
-    });
-  }
-}
-
-function execGit(root: string, args: readonly string[]): string {
-  const output = execFileSync("git", args, {
-    cwd: root,
-    encoding: "utf8",
-    input: "",
-    maxBuffer: 256 * 1024 * 1024,
-    stdio: ["pipe", "pipe", "pipe"],
-    env: { ...process.env, GIT_OPTIONAL_LOCKS: "0" },
-  });
-  return args.includes("-z") ? output : output.trim();
+  return base.trim();
 }

@@ -1,8 +1,9 @@
 /** The state of a git working tree, its submodules and nested repositories included, and what has changed between two states. */
-import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { CommandError } from "../process/command-error.ts";
+import { gitFor, gitOr } from "./git.ts";
+
+const git = gitFor("--verify-touches");
 
 /** A working tree at one moment. */
 export interface GitTree {
@@ -192,35 +193,4 @@ function withoutPrefix(path: string, prefix: string): string {
 
 function headOf(root: string): string {
   return gitOr("", root, ["rev-parse", "--verify", "--quiet", "HEAD"]).trim();
-}
-
-function gitOr(fallback: string, root: string, args: readonly string[], input?: string): string {
-  try {
-    return execGit(root, args, input);
-  } catch {
-    return fallback;
-  }
-}
-
-function git(root: string, args: readonly string[]): string {
-  try {
-    return execGit(root, args);
-  } catch (error) {
-    const detail = error instanceof Error && "stderr" in error ? String(error.stderr).trim().split("\n")[0] : "";
-    throw new CommandError(`--verify-touches needs git, which failed: ${detail}`, {
-      help: "run the plan inside a git working tree, or omit --verify-touches",
-      cause: error,
-    });
-  }
-}
-
-function execGit(root: string, args: readonly string[], input?: string): string {
-  return execFileSync("git", args, {
-    cwd: root,
-    encoding: "utf8",
-    maxBuffer: 256 * 1024 * 1024,
-    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    env: { ...process.env, GIT_OPTIONAL_LOCKS: "0" },
-    ...(input === undefined ? {} : { input }),
-  });
 }
