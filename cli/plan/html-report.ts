@@ -1,14 +1,12 @@
 import { escape } from "../drawing/escape-xml.ts";
+import { createTimeAxis, round, ROW, shortenName } from "../drawing/gantt-chart.ts";
 import { duration } from "../run/progress.ts";
 import type { ReportedRun } from "./run-report.ts";
 import type { TimelineRow } from "./run-timeline.ts";
 
-const ROW = 24;
 const TOP = 30;
 const NAMES = 240;
-const CHART = 720;
 const LABEL = 90;
-const TICKS = 6;
 const LONGEST_NAME = 34;
 
 const STYLE = `
@@ -76,15 +74,11 @@ function chart({ plan, result, timeline }: ReportedRun): string {
   const rows = timeline.rows();
   if (rows.length === 0) return "";
   const statuses = new Map(result.tasks.map(({ id, status }) => [id, status]));
-  const x = (time: number): number => round(NAMES + (timeline.length === 0 ? 0 : (time / timeline.length) * CHART));
+  const axis = createTimeAxis(NAMES, timeline.length);
   const bottom = TOP + rows.length * ROW;
-  const ticks = Array.from({ length: TICKS + 1 }, (_, at) => (timeline.length * at) / TICKS).map(
-    (time) =>
-      `<line class="grid" x1="${x(time)}" y1="${TOP - 6}" x2="${x(time)}" y2="${bottom}"/>` +
-      `<text class="small" x="${x(time)}" y="${TOP - 12}" text-anchor="middle">${escape(duration(time))}</text>`,
-  );
-  const bars = rows.map((row, index) => bar(row, TOP + index * ROW, x, statuses.get(row.task)));
-  const width = NAMES + CHART + LABEL;
+  const ticks = axis.ticks({ top: TOP - 6, bottom, label: TOP - 12 }, duration).map((tick) => tick.join(""));
+  const bars = rows.map((row, index) => bar(row, TOP + index * ROW, axis.x, statuses.get(row.task)));
+  const width = axis.right + LABEL;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${bottom + 8}" viewBox="0 0 ${width} ${bottom + 8}" role="img">
 <title>${escape(`Gantt chart of the run of ${plan}`)}</title>
 ${[...ticks, ...bars].join("\n")}
@@ -93,7 +87,6 @@ ${[...ticks, ...bars].join("\n")}
 
 function bar(row: TimelineRow, y: number, x: (time: number) => number, status: string | undefined): string {
   const { task, spans, retries } = row;
-  const name = task.length > LONGEST_NAME ? `${task.slice(0, LONGEST_NAME - 1)}…` : task;
   const took = spans.reduce((sum, { start, end }) => sum + end - start, 0);
   const kind = row.isCached ? "cached" : classOf(status ?? "done");
   const label = row.isCached ? "cached" : duration(took);
@@ -107,15 +100,11 @@ function bar(row: TimelineRow, y: number, x: (time: number) => number, status: s
   );
   const end = spans.at(-1)?.end ?? 0;
   return (
-    `<text x="0" y="${y + 16}">${escape(name)}</text>${boxes.join("")}${marks.join("")}` +
+    `<text x="0" y="${y + 16}">${escape(shortenName(task, LONGEST_NAME))}</text>${boxes.join("")}${marks.join("")}` +
     `<text class="small" x="${x(end) + 6}" y="${y + 16}">${escape(label)}</text>`
   );
 }
 
 function classOf(status: string): string {
   return status === "done" ? "done" : status === "failed" ? "failed" : "other";
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -1,12 +1,10 @@
 import { escape } from "../drawing/escape-xml.ts";
+import { createTimeAxis, round, ROW, shortenName } from "../drawing/gantt-chart.ts";
 import { formatTime, type ScheduledTask, type ScheduleView } from "./schedule-view.ts";
 
-const ROW = 24;
 const TOP = 58;
 const MARGIN = 16;
 const CHARACTER = 6.8;
-const CHART = 720;
-const TICKS = 6;
 
 const STYLE = `
     text { font: 12px ui-sans-serif, system-ui, sans-serif; fill: #1b1f24; }
@@ -21,15 +19,10 @@ export function scheduleSvg(view: ScheduleView): string {
   const { tasks, unit, makespan, lowerBound } = view;
   const names = Math.min(260, tasks.reduce((most, { id }) => Math.max(most, id.length * CHARACTER), 40) + 12);
   const left = MARGIN + names;
-  const width = left + CHART + MARGIN + 60;
-  const height = TOP + tasks.length * ROW + MARGIN;
-  const x = (time: number): number => round(left + (makespan === 0 ? 0 : (time / makespan) * CHART));
+  const { x, right, ticks } = createTimeAxis(left, makespan);
+  const width = right + MARGIN + 60;
   const bottom = TOP + tasks.length * ROW;
-  const ticks = Array.from({ length: TICKS + 1 }, (_, at) => (makespan * at) / TICKS).map(
-    (time) =>
-      `  <line class="grid" x1="${x(time)}" y1="${TOP - 4}" x2="${x(time)}" y2="${bottom}"/>\n` +
-      `  <text class="small" x="${x(time)}" y="${TOP - 9}" text-anchor="middle">${escape(formatTime(round(time), unit))}</text>`,
-  );
+  const height = bottom + MARGIN;
   const title = `${view.plan}: ${formatTime(makespan, unit)}, at most ${view.maxParallel} at a time`;
   const bound = `lower bound ${formatTime(lowerBound, unit)}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
@@ -38,7 +31,9 @@ export function scheduleSvg(view: ScheduleView): string {
   </style>
   <text x="${MARGIN}" y="24">${escape(title)}</text>
 ${[
-  ...ticks,
+  ...ticks({ top: TOP - 4, bottom, label: TOP - 9 }, (time) => formatTime(round(time), unit))
+    .flat()
+    .map((each) => `  ${each}`),
   ...tasks.map((task, row) => drawTask(task, row, names, x, view)),
   `  <line class="bound" x1="${x(lowerBound)}" y1="${TOP - 4}" x2="${x(lowerBound)}" y2="${bottom}"><title>${escape(bound)}</title></line>`,
 ].join("\n")}
@@ -54,7 +49,7 @@ function drawTask(
 ): string {
   const y = TOP + row * ROW;
   const most = Math.floor((names - 12) / CHARACTER);
-  const name = task.id.length > most ? `${task.id.slice(0, most - 1)}…` : task.id;
+  const name = shortenName(task.id, most);
   const width = round(Math.max(2, x(task.end) - x(task.start)));
   const length = formatTime(task.end - task.start, view.unit);
   const after = task.after.length === 0 ? "" : `, after ${task.after.join(", ")}`;
@@ -64,8 +59,4 @@ function drawTask(
     `<title>${escape(`${task.id}: ${length}${after}`)}</title></rect>\n` +
     `  <text class="small" x="${round(x(task.start) + width + 4)}" y="${y + 16}">${escape(length)}</text>`
   );
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }
