@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { exampleFiles } from "../support/example-files.ts";
 import { checkText } from "./support/check-text.ts";
 
 const here = import.meta.dirname;
 const fixtures = readdirSync(join(here, "fixtures")).map((file) => join(here, "fixtures", file));
-const examples = readdirSync(join(here, "../../examples"), { withFileTypes: true, recursive: true })
-  .filter((entry) => entry.isFile())
-  .map((entry) => join(entry.parentPath, entry.name));
-const graphs = [...fixtures, ...examples].filter((file) => file.endsWith(".ngraph") && !/NG900-fires/.test(file));
+const graphs = [...fixtures, ...exampleFiles(".ngraph")].filter(
+  (file) => file.endsWith(".ngraph") && !/NG900-fires/.test(file),
+);
 
 test(`nothing is left unproven (NG900) in ${graphs.length} examples and fixtures`, () => {
   expect(graphs.length).toBeGreaterThan(50);

@@ -1,15 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { SourceFile } from "../../diagnostics/source.ts";
 import { spellingOf, type OpenDocument } from "../../editor/document.ts";
 import { findFoldingRanges, findOutline } from "../../editor/outline.ts";
 import { toSpan } from "../../editor/positions.ts";
-
-const ROOT = fileURLToPath(new URL("../../examples", import.meta.url));
-const EXAMPLES = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
-  .filter((name) => /\.ngraph(?:\.yaml)?$/.test(name) && !name.includes("node_modules"))
-  .sort();
+import { exampleFiles } from "../support/example-files.ts";
 
 function open(text: string, path = "/p/a.ngraph"): OpenDocument {
   return { uri: path, path, spelling: spellingOf(path, "") ?? "ngraph", version: 1, text };
@@ -54,8 +49,8 @@ test("comments and declarations of more than one line can be folded", () => {
   ]);
 });
 
-test.each(EXAMPLES)("each range of %s includes its name", (name) => {
-  const text = readFileSync(`${ROOT}/${name}`, "utf8");
+test.each(exampleFiles(".ngraph"))("each range of %s includes its name", (name) => {
+  const text = readFileSync(name, "utf8");
   const source = new SourceFile(name, text);
   const symbols = findOutline(open(text, `/p/${name}`)).flatMap((each) => [each, ...(each.children ?? [])]);
   expect(symbols.length).toBeGreaterThan(0);

@@ -1,6 +1,5 @@
 /** Random edits of the examples: what the server has after them equals what a new server finds, and nothing throws. */
-import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { emptyHost } from "../../compiler/load/host.ts";
@@ -9,12 +8,10 @@ import { findCodeActions } from "../../editor/find-code-actions.ts";
 import { findDiagnostics, type Links } from "../../editor/find-diagnostics.ts";
 import { toRange } from "../../editor/positions.ts";
 import { Workspace } from "../../editor/workspace.ts";
+import { exampleFiles } from "../support/example-files.ts";
 
-const ROOT = fileURLToPath(new URL("../../examples", import.meta.url));
-const EXAMPLES = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
-  .filter((name) => /\.ngraph(?:\.yaml)?$/.test(name) && !name.includes("node_modules"))
-  .sort()
-  .map((name) => ({ name, text: readFileSync(`${ROOT}/${name}`, "utf8") }))
+const EXAMPLES = exampleFiles(".ngraph")
+  .map((name) => ({ name, text: readFileSync(name, "utf8") }))
   .filter(({ text }) => text.length < 3000);
 
 const links: Links = { uriOf: (path) => path, pageOf: () => undefined };

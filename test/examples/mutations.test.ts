@@ -2,8 +2,7 @@
  * Mutation testing of the examples: small mistakes in their graphs, which the `test` blocks of the same file must find. Coverage shows
  * that a test takes an edge; only a mutant shows that the test compares the result.
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { compile } from "../../api/compile-text.ts";
 import { runTests } from "../../api/testing.ts";
@@ -11,16 +10,11 @@ import { loadFunctions } from "../../api/load-functions.ts";
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { runTest } from "../../testing/run-test.ts";
 import { scale } from "../support/depth.ts";
+import { exampleFiles } from "../support/example-files.ts";
 
 const load = (url: string): Promise<object> => import(/* @vite-ignore */ url) as Promise<object>;
 
-const EXAMPLES = readdirSync("examples", { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .flatMap(({ name }) =>
-    readdirSync(join("examples", name))
-      .filter((file) => file.endsWith(".ngraph"))
-      .map((file) => join("examples", name, file)),
-  )
+const EXAMPLES = exampleFiles(".ngraph")
   // A plan has no tests.
   .filter((path) => !readFileSync(path, "utf8").includes("\nplan "));
 

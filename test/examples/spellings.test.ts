@@ -1,17 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { compile } from "../../api/compile-text.ts";
+import { exampleFiles } from "../support/example-files.ts";
 
-const EXAMPLES = readdirSync("examples", { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .flatMap(({ name }) =>
-    readdirSync(join("examples", name))
-      .filter((file) => file.endsWith(".ngraph"))
-      .map((file) => join("examples", name, file)),
-  );
-
-describe.each(EXAMPLES)("%s", (path) => {
+describe.each(exampleFiles(".ngraph"))("%s", (path) => {
   const fromText = compile(readFileSync(path, "utf8"), { path });
   const yaml = path.replace(/\.ngraph$/, ".yaml");
   const fromYaml = compile(readFileSync(yaml, "utf8"), { path: yaml });

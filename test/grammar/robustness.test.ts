@@ -1,6 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SourceFile } from "../../diagnostics/source.ts";
@@ -10,6 +8,7 @@ import { MOST_DIAGNOSTICS } from "../../grammar/reading.ts";
 import { SHOWCASE } from "./showcase.ts";
 import { countKinds, misplacedSpans } from "./tree.ts";
 import { numRuns, scale } from "../support/depth.ts";
+import { exampleFiles } from "../support/example-files.ts";
 
 /** What holds for every text, however wrong. */
 function expectSane(text: string): void {
@@ -36,11 +35,7 @@ function isBroken(file: unknown): boolean {
 
 /** Every graph file of the repository. */
 function examples(): string[] {
-  const root = fileURLToPath(new URL("../../examples", import.meta.url));
-  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
-    (path) => path.endsWith(".ngraph") && !path.includes("node_modules"),
-  );
-  return [SHOWCASE, ...files.map((path) => readFileSync(join(root, path), "utf8"))];
+  return [SHOWCASE, ...exampleFiles(".ngraph").map((path) => readFileSync(path, "utf8"))];
 }
 
 const TOKENS = [

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { relative } from "node:path";
 import { describe, expect, it } from "vitest";
+import { exampleFiles } from "../support/example-files.ts";
 import { SHOWCASE } from "./showcase.ts";
 
 interface Rule {
@@ -179,15 +180,13 @@ function scopesOf(text: string): string {
     .join("\n");
 }
 
-const examples = readdirSync("examples", { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".ngraph") && !path.includes("node_modules"))
-  .sort();
-
 describe("the examples", () => {
-  it.each(examples)("%s is coloured as it was (npx vitest -u writes the snapshot)", async (path) => {
-    const text = readFileSync(join("examples", path), "utf8");
+  it.each(exampleFiles(".ngraph"))("%s is coloured as it was (npx vitest -u writes the snapshot)", async (path) => {
+    const text = readFileSync(path, "utf8");
     expect(tokenize(text).filter(([, scope]) => scope.startsWith("invalid"))).toEqual([]);
-    const name = path.replaceAll(/[\\/]/g, "-").replace(/\.ngraph$/, "");
+    const name = relative("examples", path)
+      .replaceAll(/[\\/]/g, "-")
+      .replace(/\.ngraph$/, "");
     await expect(`${scopesOf(text)}\n`).toMatchFileSnapshot(`scopes/${name}.txt`);
   });
 });

@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Span } from "../../diagnostics/source.ts";
@@ -8,6 +7,7 @@ import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
 import { toYaml } from "../../grammar/yaml/to-yaml.ts";
 import { anyFile } from "../support/ast-arbitrary.ts";
 import { numRuns, scale } from "../support/depth.ts";
+import { exampleFiles } from "../support/example-files.ts";
 
 /** Pieces of YAML and of graphs, and some pieces of neither. */
 const piece = fc.oneof(
@@ -99,9 +99,7 @@ function expectSound(text: string): void {
 }
 
 /** Every YAML graph file of the repository. */
-const EXAMPLES = readdirSync("examples", { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".yaml") && !path.includes("node_modules"))
-  .map((path) => [path, readFileSync(join("examples", path), "utf8")] as const);
+const EXAMPLES = exampleFiles(".yaml").map((path) => [path, readFileSync(path, "utf8")] as const);
 
 describe.each(EXAMPLES)("%s", (_, text) => {
   test("prefixes of any length", () => {
