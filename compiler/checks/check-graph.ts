@@ -180,16 +180,16 @@ function proveSoundness(
  * The findings of both parts: one about a node that both reach is reported once. Such a node never runs (NG202) if it runs in
  * neither part.
  */
-function withoutRepeats(diagnostics: readonly Diagnostic[], { shared }: BoundGraph): Diagnostic[] {
+function withoutRepeats(diagnostics: readonly Diagnostic[], { nodes, shared }: BoundGraph): Diagnostic[] {
   const keyOf = ({ code, span, message }: Diagnostic): string => `${code} ${span.start} ${span.end} ${message}`;
   const counts = new Map<string, number>();
   for (const key of diagnostics.map(keyOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
-  const neverRuns = new Set([...(shared ?? [])].map((name) => `\`${name}\``));
+  const inBoth = nodes.filter(({ name }) => shared?.has(name) === true);
+  const places = new Set(inBoth.map(({ declaration }) => declaration.name.span.start));
   const seen = new Set<string>();
   return diagnostics.filter((each) => {
     const key = keyOf(each);
-    const [quoted = ""] = /`\w+`/.exec(each.message) ?? [];
-    if (each.code === "NG202" && neverRuns.has(quoted) && counts.get(key) === 1) return false;
+    if (each.code === "NG202" && places.has(each.span.start) && counts.get(key) === 1) return false;
     return seen.size !== seen.add(key).size;
   });
 }
