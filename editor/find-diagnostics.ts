@@ -1,7 +1,6 @@
 import type { Diagnostic as ProtocolDiagnostic, DiagnosticRelatedInformation } from "vscode-languageserver-protocol";
 import type { Diagnostic, Place } from "../diagnostics/diagnostic.ts";
-import { parse } from "../grammar/parse.ts";
-import { parseYaml } from "../grammar/yaml/parse-yaml.ts";
+import { readSyntax } from "../compiler/load/read-syntax.ts";
 import type { CheckedDocument } from "./document.ts";
 import { toRange } from "./positions.ts";
 
@@ -23,7 +22,11 @@ export function findDiagnostics(checked: CheckedDocument, links: Links): Protoco
   const foreign = new Map<string, Diagnostic[]>();
   for (const each of result.diagnostics) {
     if (each.file.path === document.path) own.push(toProtocol(each, links));
-    else foreign.set(each.file.path, [...(foreign.get(each.file.path) ?? []), each]);
+    else {
+      const found = foreign.get(each.file.path);
+      if (found === undefined) foreign.set(each.file.path, [each]);
+      else found.push(each);
+    }
   }
   for (const [path, found] of foreign) own.push(ofImport(checked, path, found, links));
   return own;
@@ -60,8 +63,7 @@ function ofImport(
   found: readonly Diagnostic[],
   links: Links,
 ): ProtocolDiagnostic {
-  const read = document.spelling === "yaml" ? parseYaml : parse;
-  const { items } = read(document.text, { path: document.path }).file;
+  const { items } = readSyntax(document.text, document.path, document.spelling).file;
   const name = path.slice(path.lastIndexOf("/") + 1);
   const declaration = items.find((item) => item.kind === "Import" && item.from.value.endsWith(name));
   const span = declaration?.kind === "Import" ? declaration.from.span : { start: 0, end: 0 };

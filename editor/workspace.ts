@@ -46,11 +46,12 @@ export class Workspace {
 
   /** The open graphs that import the file of a document, in any depth, as of their last check. */
   importersOf(uri: string): string[] {
-    const path = this.#realPath(this.#pathOf(uri));
+    const disk = this.#createHost();
+    const realPath = (of: string): string => disk.realPath(of) ?? of;
+    const path = realPath(this.#pathOf(uri));
     return this.uris().filter(
       (other) =>
-        other !== uri &&
-        (this.#checked.get(other)?.result.files.some((file) => this.#realPath(file) === path) ?? false),
+        other !== uri && (this.#checked.get(other)?.result.files.some((file) => realPath(file) === path) ?? false),
     );
   }
 
@@ -87,9 +88,5 @@ export class Workspace {
       readFile: (path) => texts.get(disk.realPath(path) ?? path) ?? disk.readFile(path),
       realPath: (path) => disk.realPath(path) ?? (texts.has(path) ? path : undefined),
     };
-  }
-
-  #realPath(path: string): string {
-    return this.#createHost().realPath(path) ?? path;
   }
 }
