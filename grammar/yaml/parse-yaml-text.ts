@@ -1,4 +1,5 @@
-import { Composer, isScalar, Parser, visit, type CST, type Document, type Scalar } from "yaml";
+import { Composer, isScalar, Parser, visit, type CST, type Document } from "yaml";
+import { SourceFile } from "../../diagnostics/source.ts";
 import { nestingOf } from "./nesting.ts";
 
 /** As the values of JSON texts. */
@@ -29,31 +30,30 @@ export function parseYamlText(text: string): unknown {
   const [document, further] = new Composer(options).compose(tokens, true, text.length);
   if (document === undefined) return null;
   if (further !== undefined) throw new Error("the text has several documents");
+  const source = new SourceFile("", text);
   const [problem] = document.errors;
-  if (problem !== undefined) throw new Error(`${problem.message}, at ${placeIn(text, problem.pos[0])}`);
-  refuseRepeatedKeys(document, text);
+  if (problem !== undefined) throw new Error(`${problem.message}, at ${placeIn(source, problem.pos[0])}`);
+  refuseRepeatedKeys(document, source);
   return document.toJS({ maxAliasCount: 100 });
 }
 
-function refuseRepeatedKeys(document: Document, text: string): void {
+function refuseRepeatedKeys(document: Document, source: SourceFile): void {
   visit(document, {
     Map: (_, { items }) => {
       const keys = new Set<string>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
         const name = String(key.value);
-        if (keys.has(name)) throw new Error(`the key ${JSON.stringify(name)} is repeated, at ${placeOf(key, text)}`);
+        if (keys.has(name)) {
+          throw new Error(`the key ${JSON.stringify(name)} is repeated, at ${placeIn(source, key.range?.[0] ?? 0)}`);
+        }
         keys.add(name);
       }
     },
   });
 }
 
-function placeOf({ range }: Scalar, text: string): string {
-  return placeIn(text, range?.[0] ?? 0);
-}
-
-function placeIn(text: string, offset: number): string {
-  const before = text.slice(0, offset).split("\n");
-  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+function placeIn(source: SourceFile, offset: number): string {
+  const { line, column } = source.position(offset);
+  return `line ${line}, column ${column}`;
 }
