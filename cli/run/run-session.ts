@@ -81,11 +81,10 @@ export async function openRunSession(
   const secrets = secretNames(table);
   const redact = createRedactor(new Map(secrets.map((name) => [name, process.env[name] ?? ""])));
   redactUserErrors(redact);
-  const [{ builtinNodes }, { createPrint }, { createYaml }, { parseYamlText }, code, models] = await Promise.all([
+  const [{ builtinNodes }, { createPrint }, { createYaml }, code, models] = await Promise.all([
     import("../../stdlib/builtin-nodes.ts"),
     import("../../stdlib/nodes/print.ts"),
     import("../../stdlib/nodes/yaml.ts"),
-    import("../../grammar/yaml/parse-yaml-text.ts"),
     bindFunctions(table, options.builtins),
     modelNodes(process.env, file, allow),
   ]);
@@ -107,7 +106,7 @@ export async function openRunSession(
         ...builtinNodes,
         ...models.nodes,
         print,
-        yaml: createYaml(parseYamlText),
+        yaml: createYaml(async (text) => (await import("../../grammar/yaml/parse-yaml-text.ts")).parseYamlText(text)),
         ...builtins(redact),
         ...code.builtins,
       },

@@ -6,7 +6,7 @@ import { NodeFailure } from "../node-failure.ts";
  * Makes the node `yaml`: `yaml(text)` is the value of a YAML text with one document. The engine checks it against the type of the
  * channel that stores it. A text that is not YAML fails the node, and another attempt cannot succeed.
  *
- * @param parse returns the value of a text, and throws for a text that is not YAML
+ * @param parse returns the value of a text or a promise of it, and throws for a text that is not YAML
  * @example import { parse } from "yaml";
  * createEngine(table, { builtins: { ...builtinNodes, yaml: createYaml(parse) } });
  */
