@@ -39,7 +39,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   const log = new PlanLog(RUNS_DIRECTORY);
   const expected = recordedDurations(log.runs, table.name);
   const progress = options.events === true ? planEventLines() : createProgress(execution, expected, output);
-  const timeline = createRunTimeline();
+  const timeline = options.report === undefined ? undefined : createRunTimeline();
   const groups = isGithubActions() && options.events !== true ? createOutputGroups(log.runs, output) : undefined;
   const guard = options.verifyTouches === true ? createTouchGuard(table, process.cwd()) : undefined;
   const shell = createShell({
@@ -68,7 +68,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     },
     onEvent(event) {
       log.onEvent(event);
-      timeline.onEvent(event);
+      timeline?.onEvent(event);
       // Announces the run only after this event: before it, the store has nothing to resume.
       if (event.type === "run_start") session.announce(started?.thread, started?.resumedFrom != null);
       guard?.onEvent(event);
@@ -94,12 +94,13 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     if (log.failure !== undefined) output.problem(`the run's log is not complete: ${reasonOf(log.failure)}`);
     await session.close();
     const code = reportPlan(result, session.place, remarks, session.output);
-    writeReports(options.report ?? [], {
-      plan: table.name,
-      result,
-      timeline,
-      outputOf: (task) => outputOf(log.runs, result.runId, task),
-    });
+    if (timeline !== undefined)
+      writeReports(options.report ?? [], {
+        plan: table.name,
+        result,
+        timeline,
+        outputOf: (task) => outputOf(log.runs, result.runId, task),
+      });
     return code;
   } finally {
     log.close();
