@@ -9,7 +9,7 @@ import { parseReport } from "./run-report.ts";
 export interface PlanFlags {
   readonly only?: readonly string[];
   readonly fromTask?: string;
-  /** A commit; \`true\` for the last one. */
+  /** A commit; `true` for the last one. */
   readonly affected?: string | true;
   readonly dryRun?: boolean;
   readonly verifyTouches?: boolean;

@@ -170,10 +170,10 @@ function calleeOf(name: string, context: GraphContext): CalleeBinding | undefine
   }
 }
 
-/** Reports each name once: a name that is read in several places is most likely misspelt where it is declared. */
 /** Objects that hold the environment in other languages. */
 const ENVIRONMENTS: ReadonlySet<string> = new Set(["process", "env", "os", "Deno", "Bun"]);
 
+/** Reports each name once: a name that is read in several places is most likely misspelt where it is declared. */
 function reportUnknownValue(name: string, span: Span, place: Place, context: GraphContext): void {
   context.poisoned.add(name);
   const at = placeIn(context, span);

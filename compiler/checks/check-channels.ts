@@ -63,8 +63,7 @@ function reportUnused(
 ): boolean {
   const problem = problemOf(role, reads.has(name), writes.has(name));
   if (problem === undefined) return false;
-  const place = placeOf(declaration.name.span);
-  report(unusedChannel(place, { name, role, problem }));
+  report(unusedChannel(placeOf(declaration.name.span), { name, role, problem }));
   return true;
 }
 
