@@ -21,6 +21,7 @@ import { resumeCommand } from "./commands/resume.ts";
 import { rollbackCommand } from "./commands/rollback.ts";
 import { runCommand } from "./commands/run.ts";
 import { signalCommand } from "./commands/signal.ts";
+import { serveCommand } from "./commands/serve.ts";
 import { showCommand } from "./commands/show.ts";
 import { testCommand } from "./commands/test.ts";
 import { threadsCommand } from "./commands/threads.ts";
@@ -58,6 +59,7 @@ const COMMANDS = [
   graphCommand,
   planCommand,
   mcpCommand,
+  serveCommand,
   lspCommand,
   explainCommand,
   newCommand,

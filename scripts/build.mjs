@@ -67,7 +67,7 @@ function buildTypes(output) {
     throw Object.assign(new Error("tsc failed", { cause }), { isReported: true });
   }
   // Declarations of modules that are JavaScript already (generated validators) keep their place.
-  const sources = ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "adapters", "testing", "api"];
+  const sources = ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "adapters", "testing", "service", "api"];
   for (const file of listFiles(root, sources)) {
     if (file.endsWith(".d.ts")) {
       mkdirSync(dirname(join(output, file)), { recursive: true });

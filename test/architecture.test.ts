@@ -17,6 +17,7 @@ const SOURCES = [
   "stdlib",
   "adapters",
   "testing",
+  "service",
   "editor",
   "api",
   "cli",
@@ -56,9 +57,10 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   adapters: [/^runtime\//],
   // The compiler reads the `test` blocks.
   testing: [/^compiler\/bind\/bind-tests\.ts$/, /^grammar\/yaml\/parse-yaml-text\.ts$/, /^runtime\//, /^stdlib\//],
+  service: [/^runtime\//, /^stdlib\//],
   editor: [/^diagnostics\//, /^grammar\//, /^compiler\//],
-  api: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^adapters\//, /^testing\//],
-  cli: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^testing\//, /^editor\//, /^api\//],
+  api: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^adapters\//, /^testing\//, /^service\//],
+  cli: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^testing\//, /^service\//, /^editor\//, /^api\//],
 };
 
 /** Packages and Node built-ins that each part may name. */
@@ -70,6 +72,7 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
   stdlib: [],
   testing: [],
   adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/, /^@opentelemetry\/api$/],
+  service: [/^hono(?:\/cors)?$/],
   editor: [/^vscode-languageserver-(?:protocol|textdocument)$/],
   api: [/^node:/, /^esbuild$/, /^prettier$/],
   // `ngraph/`: in the texts of the project that `ngc new` writes.
@@ -78,6 +81,7 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
     /^ngraph\//,
     /^esbuild$/,
     /^commander$/,
+    /^@hono\/node-server$/,
     /^prettier$/,
     /^@hpcc-js\/wasm-graphviz$/,
     /^vscode-languageserver-protocol\/node$/,

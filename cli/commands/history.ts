@@ -1,6 +1,6 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
-import { checkpointDocument } from "../documents/checkpoint-document.ts";
+import { checkpointDocument } from "../../runtime/checkpoint/checkpoint-document.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";

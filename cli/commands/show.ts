@@ -1,6 +1,6 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import { changedValues, describeChanges } from "../documents/changed-values.ts";
-import { checkpointDocument } from "../documents/checkpoint-document.ts";
+import { checkpointDocument } from "../../runtime/checkpoint/checkpoint-document.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { findCheckpoint } from "../threads/find-checkpoint.ts";

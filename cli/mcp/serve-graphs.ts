@@ -3,10 +3,10 @@ import { Writable } from "node:stream";
 import type { Engine, RunResult } from "../../runtime/interface/engine-options.ts";
 import type { PauseItem } from "../../runtime/interface/checkpoint.ts";
 import type { Json } from "../../runtime/value/json.ts";
-import type { Table } from "../../runtime/table/table.ts";
 import { loadPackage } from "../../stdlib/llm/sdk.ts";
 import { schemaOf } from "../../stdlib/type-schema.ts";
 import type { Output } from "../output/output.ts";
+import type { ServedGraph } from "../sources/load-served-graphs.ts";
 import { reasonOf } from "../sources/source-files.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
@@ -18,11 +18,6 @@ import { eventLines } from "../run/progress.ts";
 import { openRunSession, type RunSession } from "../run/run-session.ts";
 import { VERSION } from "../start/version.ts";
 import type { OpenStore } from "../threads/open-store.ts";
-
-export interface ServedGraph {
-  readonly table: Table;
-  readonly file: string;
-}
 
 interface Context {
   readonly store: OpenStore;

@@ -20,7 +20,8 @@ export interface ExecutionOptions {
   readonly config?: readonly string[];
 }
 
-export function addExecutionOptions(command: Command): void {
+/** Options of `run`, `resume` and the servers: what runs may do and use. */
+export function addLimitOptions(command: Command): void {
   command
     .option(STORE_FLAG, STORE_HELP)
     .option(
@@ -45,7 +46,12 @@ export function addExecutionOptions(command: Command): void {
       "--drain <seconds>",
       "on SIGTERM, wait at most this long for running nodes before the run ends (default 25)",
       parseCount("--drain", 0),
-    )
+    );
+}
+
+export function addExecutionOptions(command: Command): void {
+  addLimitOptions(command);
+  command
     .option(CONFIG_FLAG, CONFIG_HELP, collect)
     .option(
       "--pause-before <node>",

@@ -1,9 +1,10 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import { formatTime } from "../output/format-values.ts";
 import type { PauseItem } from "../../runtime/interface/checkpoint.ts";
-import type { FinallyResult, RunResult } from "../../runtime/interface/engine-options.ts";
+import type { RunResult } from "../../runtime/interface/engine-options.ts";
+import { resultDocument } from "../../runtime/run/result-document.ts";
 import { describeError } from "../../runtime/event/run-events.ts";
-import { NgraphError, NodeError } from "../../runtime/interface/errors.ts";
+import { NgraphError } from "../../runtime/interface/errors.ts";
 import { ExpressionError } from "../../runtime/expression/expression-error.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
@@ -25,7 +26,7 @@ export interface RunPlace {
 
 /** Prints a run's result (interface.md) and returns the exit code. */
 export function reportResult(result: RunResult, place: RunPlace, output: Output): ExitCode {
-  output.document(resultDocument(result));
+  output.document(resultDocument(result, (error) => ({ at: placeOf(error) ?? null })));
   const { error, thread } = result;
   if (result.status === "paused") reportPauses(result, place, output);
   else {
@@ -193,40 +194,6 @@ function readPayload(payload: Json): { question: string; choices: readonly strin
     }
   }
   return { question: payload === null ? "" : JSON.stringify(payload, null, 2), choices: [], rest: null };
-}
-
-/** The document of `ngc run --json` and `ngc resume --json`. */
-function resultDocument(result: RunResult): object {
-  return {
-    version: 1,
-    status: result.status,
-    ...(result.limit === undefined ? {} : { limit: result.limit }),
-    ...(result.usage === undefined ? {} : { usage: result.usage }),
-    thread: result.thread,
-    steps: result.steps,
-    output: result.output,
-    state: result.state,
-    pauses: result.pauses,
-    incompleteBarriers: result.incompleteBarriers,
-    error: result.error === null ? null : errorDocument(result.error),
-    ...(result.outcome === undefined ? {} : { outcome: result.outcome }),
-    ...(result.finally === undefined ? {} : { finally: finallyDocument(result.finally) }),
-    checkpoint: result.checkpointId,
-    ...(result.rollback === undefined ? {} : { rollback: result.rollback }),
-  };
-}
-
-function finallyDocument({ status, error, steps }: FinallyResult): object {
-  return { status, steps, error: error === null ? null : errorDocument(error) };
-}
-
-function errorDocument(error: NgraphError): object {
-  return {
-    code: error.code,
-    message: error.message,
-    ...(error instanceof NodeError ? { node: error.nodeId, attempts: error.attempts, items: error.items } : {}),
-    at: placeOf(error) ?? null,
-  };
 }
 
 /** Causes below the error that a failed node's message already shows. */

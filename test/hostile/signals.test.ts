@@ -99,6 +99,7 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   graph: ["pipe"],
   plan: ["pipe"],
   mcp: ["pipe --store memory"],
+  serve: ["pipe --store memory --port 0"],
 };
 
 /** The arguments with which a command opens a store. */
@@ -117,6 +118,7 @@ const STORED: Readonly<Record<string, string>> = {
   prune: "t --keep-last 1",
   delete: "t",
   mcp: "a.ngraph",
+  serve: "a.ngraph --port 0",
   doctor: "",
 };
 
@@ -125,6 +127,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(STORED).map(([name, args]) => [name, `${args} --store sqlite:none.db`])),
   run: "a.ngraph --store memory",
   mcp: "a.ngraph --store memory < pipe",
+  serve: "a.ngraph --store memory --port 0",
   lsp: "--stdio < pipe",
   check: "a.ngraph",
   compile: "a.ngraph",

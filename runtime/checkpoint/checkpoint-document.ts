@@ -1,6 +1,6 @@
-import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+import type { Checkpoint } from "../interface/checkpoint.ts";
 
-/** A checkpoint in the `--json` documents of `history` and `show`. */
+/** A checkpoint as JSON: in the `--json` documents of `history` and `show`, and in answers of the HTTP service. */
 export function checkpointDocument(checkpoint: Checkpoint): object {
   return {
     id: checkpoint.id,

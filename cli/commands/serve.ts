@@ -1,0 +1,46 @@
+import type { Command } from "commander";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { addLimitOptions, collect, type ExecutionOptions } from "../run/execution-options.ts";
+import { parseCount } from "../run/parse-values.ts";
+import { loadServedGraphs } from "../sources/load-served-graphs.ts";
+import { withStore } from "../threads/open-store.ts";
+
+/** Options of `ngc serve`. */
+export interface ServeOptions extends ExecutionOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly tokens?: string;
+  readonly origin?: readonly string[];
+  readonly rate?: number;
+  readonly maxRuns?: number;
+}
+
+export const serveCommand = defineCommand<ServeOptions>({
+  usage: "serve <file...>",
+  summary: "serve graphs over HTTP: runs, answers, signals, threads and events",
+  configure: (command: Command) => {
+    addLimitOptions(command);
+    command
+      .option("--port <n>", "the port; 0 chooses a free one", parseCount("--port", 0), 8080)
+      .option("--host <address>", "the address to listen on; others than loopback need tokens", "127.0.0.1")
+      .option(
+        "--tokens <file>",
+        "a JSON file with bearer tokens by the name of their owner; NGRAPH_TOKEN gives one token",
+      )
+      .option("--origin <url>", "a site whose pages may call the service; may be repeated", collect)
+      .option("--rate <n>", "requests of one owner of a token in a minute", parseCount("--rate", 1))
+      .option("--max-runs <n>", "runs under way at once (default 1000)", parseCount("--max-runs", 1));
+  },
+  examples: [
+    "ngc serve support.ngraph",
+    "ngc serve support.ngraph refunds.ngraph --port 3000 --store postgres:postgres://localhost/runs",
+    "ngc serve support.ngraph --host 0.0.0.0 --tokens tokens.json",
+  ],
+  run: async (files, options, output) => {
+    const graphs = await loadServedGraphs(files, output);
+    if (graphs === undefined) return EXIT.invalid;
+    const { serveHttp } = await import("../serve/serve-http.ts");
+    return withStore(options.store, { mustExist: false }, (store) => serveHttp(graphs, { store, options, output }));
+  },
+});

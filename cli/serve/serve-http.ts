@@ -1,0 +1,181 @@
+/** The HTTP server of `ngc serve`. */
+import { readFileSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { LogEntry, Service, ServedGraph as Graph } from "../../service/index.ts";
+import type { ServeOptions } from "../commands/serve.ts";
+import { printable } from "../../diagnostics/render/index.ts";
+import type { Output } from "../output/output.ts";
+import { printableText } from "../output/printable-text.ts";
+import { CommandError } from "../process/command-error.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { withInterruption } from "../process/interruption.ts";
+import { DRAIN_SECONDS } from "../run/execute-graph.ts";
+import { eventLines } from "../run/progress.ts";
+import { openRunSession, type RunSession } from "../run/run-session.ts";
+import type { ServedGraph } from "../sources/load-served-graphs.ts";
+import { reasonOf } from "../sources/source-files.ts";
+import type { OpenStore } from "../threads/open-store.ts";
+
+interface Context {
+  readonly store: OpenStore;
+  readonly options: ServeOptions;
+  readonly output: Output;
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
+/** Runs end at once after Ctrl-C, but store that they have been interrupted. */
+const HURRIED_MS = 1_000;
+
+/** Serves graphs until a signal arrives. After SIGTERM, runs end at their next step. */
+export async function serveHttp(graphs: readonly ServedGraph[], context: Context): Promise<ExitCode> {
+  const { store, options, output } = context;
+  const tokens = readTokens(options.tokens);
+  const isLocal = LOOPBACK.test(options.host);
+  if (!isLocal && tokens === undefined) {
+    throw new CommandError(
+      `without tokens the service listens on loopback addresses only, not on ${printable(options.host)}`,
+      {
+        help: "name a file of tokens with --tokens, or set NGRAPH_TOKEN",
+      },
+    );
+  }
+  const [{ createService }, { serve }] = await Promise.all([
+    import("../../service/index.ts"),
+    import("@hono/node-server"),
+  ]);
+  const sessions: RunSession[] = [];
+  const served: Graph[] = [];
+  for (const graph of graphs) {
+    const session = await openRunSession({ ...graph, store, options, flags: "" }, eventLines(), output);
+    sessions.push(session);
+    const { metadata, ...limits } = session.runOptions;
+    const { store: _, ...engineOptions } = session.engineOptions;
+    served.push({ table: graph.table, ...engineOptions, ...limits, metadata });
+  }
+  const redact = (text: string): string => sessions.reduce((shown, session) => session.redact(shown), text);
+  const service = createService({
+    graphs: served,
+    store: store.store,
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(isLocal && tokens === undefined ? { hosts: ["localhost", "127.0.0.1", "::1", options.host] } : {}),
+    ...(options.origin === undefined ? {} : { origins: options.origin }),
+    limits: {
+      ...(options.rate === undefined ? {} : { requestsPerMinute: options.rate }),
+      ...(options.maxRuns === undefined ? {} : { runs: options.maxRuns }),
+    },
+    onLog: (entry) => writeLog(entry, output, redact),
+  });
+  const server = await listen(service, serve as Serve, options);
+  const address = server.address() as AddressInfo;
+  const url = `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
+  output.document({ version: 1, url, graphs: graphs.map(({ table }) => table.name) });
+  output.result(`listening on ${url}`);
+  output.note(
+    `graphs: ${graphs.map(({ table }) => table.name).join(", ")}; the API is described at ${url}/openapi.json`,
+  );
+  let isDrained = false;
+  const isAborted = await withInterruption(
+    async (signal) => {
+      service.start();
+      await new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => resolve(), { once: true });
+        server.once("draining", resolve);
+      });
+      server.close();
+      const seconds = options.drain ?? DRAIN_SECONDS;
+      // Ctrl-C while the service drains hurries it.
+      const hurried = new Promise<void>((resolve) => {
+        const hurry = (): void => void service.drain({ deadline: HURRIED_MS }).then(resolve);
+        if (signal.aborted) hurry();
+        else signal.addEventListener("abort", hurry, { once: true });
+      });
+      await Promise.race([hurried, ...(signal.aborted ? [] : [service.drain({ deadline: seconds * 1000 })])]);
+      server.closeAllConnections();
+      return signal.aborted;
+    },
+    () => {
+      isDrained = true;
+      output.note("ending: runs stop at their next step; press Ctrl-C to end now");
+      server.emit("draining");
+    },
+  );
+  for (const session of sessions) await session.close();
+  return isAborted && !isDrained ? EXIT.interrupted : EXIT.ok;
+}
+
+type Serve = (settings: { fetch: Service["fetch"]; port: number; hostname: string }, ready: () => void) => Server;
+
+async function listen(service: Service, serve: Serve, { port, host }: ServeOptions): Promise<Server> {
+  if (port > 65_535) throw new CommandError(`--port takes a number from 0 to 65535, not ${port}`);
+  return new Promise((resolve, reject) => {
+    const server = serve({ fetch: service.fetch, port, hostname: host }, () => resolve(server));
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const inUse = error.code === "EADDRINUSE";
+      reject(
+        new CommandError(
+          `cannot listen on ${printable(host)}:${port}: ${inUse ? "the port is in use" : reasonOf(error)}`,
+          {
+            help: inUse ? "choose another one with --port; 0 chooses a free one" : undefined,
+            cause: error,
+          },
+        ),
+      );
+    });
+  });
+}
+
+/** Tokens by the name of their owner, of the file and of NGRAPH_TOKEN. @throws CommandError */
+function readTokens(file: string | undefined): Readonly<Record<string, string>> | undefined {
+  const one = process.env["NGRAPH_TOKEN"];
+  const tokens = new Map<string, string>();
+  if (file !== undefined) {
+    for (const [name, token] of Object.entries(readTokenFile(file))) tokens.set(name, token);
+  }
+  if (one !== undefined && one !== "") tokens.set("NGRAPH_TOKEN", one);
+  for (const [name, token] of tokens) {
+    if (!/^[\x21-\x7e]{16,}$/.test(token)) {
+      throw new CommandError(
+        `the token of \`${printable(name)}\` is too short, or has spaces or other characters than ASCII`,
+        {
+          help: "a token has at least 16 printable characters: `openssl rand -hex 32` makes one",
+        },
+      );
+    }
+  }
+  return tokens.size === 0 ? undefined : Object.fromEntries(tokens);
+}
+
+function readTokenFile(file: string): Readonly<Record<string, string>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    // The reason of JSON.parse quotes the text, which has tokens.
+    const reason = error instanceof SyntaxError ? "it is not JSON" : reasonOf(error);
+    throw new CommandError(`cannot read the tokens of ${printable(file)}: ${reason}`);
+  }
+  const isTokens =
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((token) => typeof token === "string");
+  if (isTokens && Object.keys(value as object).length > 0) return value as Readonly<Record<string, string>>;
+  throw new CommandError(`${printable(file)} is not a file of tokens`, {
+    help: 'the form is { "NAME": "TOKEN" }',
+  });
+}
+
+function writeLog(entry: LogEntry, output: Output, redact: (text: string) => string): void {
+  if (output.json) {
+    const shown = entry.type === "failure" ? { ...entry, error: redact(reasonOf(entry.error)) } : entry;
+    output.problem(JSON.stringify(shown));
+  } else if (entry.type === "request") {
+    const { method, path, status, milliseconds, principal } = entry;
+    output.note(
+      `${method} ${printable(path)} ${status} ${milliseconds} ms${principal === null ? "" : ` · ${printable(principal)}`}`,
+    );
+  } else {
+    output.problem(printableText(`${entry.message}: ${redact(reasonOf(entry.error))}`));
+  }
+}

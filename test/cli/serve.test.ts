@@ -1,0 +1,112 @@
+/** The built program as an HTTP server. */
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { createClient } from "../../service/client.ts";
+import { createProject, FLOW, HELLO, type Project } from "./project.ts";
+
+const NODES = `export async function double(n: number): Promise<number> {
+  if (n === 13) await new Promise((resolve) => setTimeout(resolve, 200));
+  if (n === 99) await new Promise((resolve) => setTimeout(resolve, 100_000));
+  return n * 2;
+}
+`;
+
+interface Server {
+  readonly url: string;
+  readonly stderr: () => string;
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+async function serve(project: Project, args: readonly string[]): Promise<Server> {
+  const child = project.start(["serve", ...args, "--port", "0", "--json"]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const [line] = (await Promise.race([once(child.stdout, "data"), exited])) as [Buffer | number];
+  if (!Buffer.isBuffer(line)) throw new Error(`it ended with ${line}: ${stderr}`);
+  const { url } = JSON.parse(line.toString()) as { url: string };
+  return {
+    url,
+    stderr: () => stderr,
+    end: async (signal) => {
+      child.kill(signal);
+      return (await exited)[0];
+    },
+  };
+}
+
+test("serves graphs over HTTP; the command line shows their threads", async () => {
+  const project = createProject({ "flow.ngraph": FLOW, "hello.ngraph": HELLO, "nodes.ts": NODES });
+  const server = await serve(project, ["flow.ngraph", "hello.ngraph"]);
+  const client = createClient({ url: server.url });
+  expect(await client.graph("hello").run({ name: "Ada" })).toMatchObject({
+    status: "completed",
+    output: { text: "hello Ada" },
+  });
+  expect(await client.graph("flow").run({ n: 4 }, { thread: "t" })).toMatchObject({
+    status: "paused",
+    state: { twice: 8 },
+  });
+  expect(project.ngc(["resume", "t", "--answer", "yes"])).toMatchObject({ status: 0 });
+  expect(await client.thread("t").state()).toMatchObject({ status: "completed", metadata: {} });
+  const response = await fetch(`${server.url}/openapi.json`);
+  expect(await response.json()).toMatchObject({ openapi: "3.1.0", paths: { "/graphs/flow/runs": {} } });
+  expect(await server.end("SIGTERM")).toBe(0);
+  expect(server.stderr()).toContain('"path":"/openapi.json","status":200');
+  expect(server.stderr()).not.toMatch(/\n\s+at /);
+});
+
+test("ends in order: runs stop at a step, and the next server resumes them", async () => {
+  const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": NODES });
+  const first = await serve(project, ["flow.ngraph"]);
+  await createClient({ url: first.url }).graph("flow").start({ n: 13 }, { thread: "t" });
+  expect(await first.end("SIGTERM")).toBe(0);
+  const second = await serve(project, ["flow.ngraph"]);
+  const client = createClient({ url: second.url });
+  await expect.poll(async () => (await client.thread("t").state()).status, { timeout: 20_000 }).toBe("paused");
+  await client.graph("flow").start({ n: 99 }, { thread: "long" });
+  expect(await second.end("SIGINT")).toBe(130);
+});
+
+test("tokens are needed beyond this machine, and are never shown", async () => {
+  const project = createProject({ "hello.ngraph": HELLO, "tokens.json": '{ "ada": "0123456789abcdef-secret" }' });
+  const open = project.ngc(["serve", "hello.ngraph", "--host", "0.0.0.0", "--port", "0"]);
+  expect([open.status, open.stderr]).toEqual([64, expect.stringContaining("--tokens")]);
+  const server = await serve(project, ["hello.ngraph", "--tokens", "tokens.json"]);
+  expect((await fetch(`${server.url}/graphs`)).status).toBe(401);
+  const client = createClient({ url: server.url, token: "0123456789abcdef-secret" });
+  expect(await client.graph("hello").run({})).toMatchObject({ status: "completed" });
+  expect(await server.end("SIGTERM")).toBe(0);
+  expect(server.stderr()).toContain('"principal":"ada"');
+  expect(server.stderr()).not.toContain("-secret");
+  for (const [text, problem] of [
+    ['{ "ada": "short-secret" }', "at least 16"],
+    ['["0123456789abcdef-secret"]', "NAME"],
+    ['{ "ada": 0123456789abcdef-secret }', "not JSON"],
+  ] as const) {
+    project.write("wrong.json", text);
+    const wrong = project.ngc(["serve", "hello.ngraph", "--port", "0", "--tokens", "wrong.json"]);
+    expect([wrong.status, wrong.stderr]).toEqual([64, expect.stringContaining(problem)]);
+    expect(wrong.stderr).not.toContain("-secret");
+  }
+});
+
+test("a port in use, a plan and an invalid graph are refused", async () => {
+  const project = createProject({
+    "hello.ngraph": HELLO,
+    "plan.ngraph": 'plan p {\n  task t = shell("true")\n}\n',
+    "wrong.ngraph": "graph wrong {\n  start -> nowhere\n}\n",
+  });
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  onTestFinished(() => void taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const busy = project.ngc(["serve", "hello.ngraph", "--port", String(port)]);
+  expect([busy.status, busy.stderr]).toEqual([64, expect.stringContaining("the port is in use")]);
+  expect(project.ngc(["serve", "hello.ngraph", "--port", "70000"]).status).toBe(64);
+  expect(project.ngc(["serve", "plan.ngraph"]).status).toBe(64);
+  expect(project.ngc(["serve", "wrong.ngraph"]).status).toBe(2);
+  expect(project.ngc(["serve", "hello.ngraph", "--allow", "net", "--builtins", "x.ts"])).toMatchObject({ status: 1 });
+});
