@@ -8,7 +8,7 @@ import { CommandError } from "./process/command-error.ts";
 import { replacedBuiltin } from "./process/builtin-objects.ts";
 import { endProcess, hasEnded } from "./process/end-process.ts";
 import { EXIT, type ExitCode } from "./process/exit-codes.ts";
-import { onImpatientSignal } from "./process/interruption.ts";
+import { onImpatientSignal, wasInterrupted } from "./process/interruption.ts";
 import { stopLiveBlocks } from "./output/live-block.ts";
 import { writeDocument, writeTo } from "./output/output.ts";
 import { printableText } from "./output/printable-text.ts";
@@ -137,8 +137,12 @@ function resumeHint(): string | undefined {
   return run?.command === undefined ? undefined : `resume with: ${run.command}`;
 }
 
+/** How long a command that a signal has ended waits for a reader of its output. */
+const FLUSH_MS = 2_000;
+
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
+    if (wasInterrupted()) setTimeout(resolve, FLUSH_MS);
     // Even an empty write fails on a full disk, and would hide the exit code of a command that prints nothing.
     if (stream.destroyed || !stream.writable || stream.writableLength === 0) resolve();
     else writeTo(stream, "", resolve);

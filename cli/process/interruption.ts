@@ -8,6 +8,12 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export type Signal = (typeof SIGNALS)[number];
 
 let endAtOnce: () => void = () => process.exit(130);
+let hasBeenInterrupted = false;
+
+/** Whether a signal has ended the work of this command: it does not wait for a reader of its output. */
+export function wasInterrupted(): boolean {
+  return hasBeenInterrupted;
+}
 
 /** Sets how the process ends on a signal that the current work no longer waits for. */
 export function onImpatientSignal(end: () => void): void {
@@ -18,6 +24,7 @@ export function onImpatientSignal(end: () => void): void {
 export async function withSignals<T>(onSignal: (signal: Signal) => boolean, work: () => Promise<T>): Promise<T> {
   const handler = (name: NodeJS.Signals): void => {
     // The run has not started, so it has nothing to store. Waiting for the store could take long.
+    hasBeenInterrupted = true;
     const isWaiting = activeRun() !== undefined && activeRun()?.isStarted === undefined;
     if (isWaiting || !onSignal(name as Signal)) endAtOnce();
   };

@@ -26,6 +26,8 @@ interface Context {
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 /** Runs end at once after Ctrl-C, but store that they have been interrupted. */
 const HURRIED_MS = 1_000;
+/** How long the store may take to close. */
+const CLOSE_MS = 3_000;
 
 /** Serves graphs until a signal arrives. After SIGTERM, runs end at their next step. */
 export async function serveHttp(graphs: readonly ServedGraph[], context: Context): Promise<ExitCode> {
@@ -96,12 +98,18 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
     },
     () => {
       isDrained = true;
-      output.note("ending: runs stop at their next step; press Ctrl-C to end now");
+      // Nothing may read standard error otherwise, and the write would wait.
+      if (process.stderr.isTTY) output.note("ending: runs stop at their next step; press Ctrl-C to end now");
       server.emit("draining");
     },
   );
-  for (const session of sessions) await session.close();
+  // A server of the store that does not answer is not waited for: what is stored is stored.
+  await Promise.race([closeAll(sessions), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))]);
   return isAborted && !isDrained ? EXIT.interrupted : EXIT.ok;
+}
+
+async function closeAll(sessions: readonly RunSession[]): Promise<void> {
+  for (const session of sessions) await session.close();
 }
 
 type Serve = (settings: { fetch: Service["fetch"]; port: number; hostname: string }, ready: () => void) => Server;
