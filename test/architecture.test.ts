@@ -59,8 +59,27 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   testing: [/^compiler\/bind\/bind-tests\.ts$/, /^grammar\/yaml\/parse-yaml-text\.ts$/, /^runtime\//, /^stdlib\//],
   service: [/^runtime\//, /^stdlib\//],
   editor: [/^diagnostics\//, /^grammar\//, /^compiler\//],
-  api: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^adapters\//, /^testing\//, /^service\//],
-  cli: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^testing\//, /^service\//, /^editor\//, /^api\//],
+  api: [
+    /^diagnostics\//,
+    /^grammar\//,
+    /^compiler\//,
+    /^runtime\//,
+    /^stdlib\//,
+    /^adapters\//,
+    /^testing\//,
+    /^service\//,
+  ],
+  cli: [
+    /^diagnostics\//,
+    /^grammar\//,
+    /^compiler\//,
+    /^runtime\//,
+    /^stdlib\//,
+    /^testing\//,
+    /^service\//,
+    /^editor\//,
+    /^api\//,
+  ],
 };
 
 /** Packages and Node built-ins that each part may name. */
