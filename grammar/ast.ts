@@ -655,13 +655,36 @@ export interface TestDecl {
 
 export type TestItem =
   | { readonly kind: "Given"; readonly span: Span; readonly channel: Identifier; readonly value: Expr }
-  /** `mock draft = a then b` */
-  | { readonly kind: "Mock"; readonly span: Span; readonly node: Identifier; readonly results: readonly Expr[] }
-  /** `mock draft fails "message"` */
-  | { readonly kind: "MockFails"; readonly span: Span; readonly node: Identifier; readonly message: StringLiteral }
+  /** `mock draft = a then b after 3d` */
+  | {
+      readonly kind: "Mock";
+      readonly span: Span;
+      readonly node: Identifier;
+      readonly results: readonly Expr[];
+      readonly delay?: Duration;
+    }
+  /** `mock draft fails "message" after 3d` */
+  | {
+      readonly kind: "MockFails";
+      readonly span: Span;
+      readonly node: Identifier;
+      readonly message: StringLiteral;
+      readonly delay?: Duration;
+    }
   /** `answer approve = "send" then "again"` */
   | { readonly kind: "Answer"; readonly span: Span; readonly node: Identifier; readonly values: readonly Expr[] }
+  /** `signal picked_up = "14:00" then "15:00"`; a string for a name that is not an identifier */
+  | {
+      readonly kind: "Signal";
+      readonly span: Span;
+      readonly name: Identifier | StringLiteral;
+      readonly values: readonly Expr[];
+    }
   | { readonly kind: "ExpectRan"; readonly span: Span; readonly steps: readonly (readonly Identifier[])[] }
+  | { readonly kind: "ExpectNeverRan"; readonly span: Span; readonly nodes: readonly Identifier[] }
+  | { readonly kind: "ExpectPausedAt"; readonly span: Span; readonly node: Identifier }
+  | { readonly kind: "ExpectFailsWith"; readonly span: Span; readonly code: Identifier }
+  | { readonly kind: "ExpectUndone"; readonly span: Span; readonly nodes: readonly Identifier[] }
   | { readonly kind: "ExpectStatus"; readonly span: Span; readonly status: Identifier }
   | { readonly kind: "Expect"; readonly span: Span; readonly condition: Expr }
   | Broken;

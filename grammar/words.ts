@@ -36,7 +36,7 @@ export const PLAN_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Words that begin a line of a test. */
-export const TEST_WORDS: ReadonlySet<string> = new Set(["given", "mock", "answer", "expect"]);
+export const TEST_WORDS: ReadonlySet<string> = new Set(["given", "mock", "answer", "signal", "expect"]);
 
 /** Words that begin a policy, in the order in which help texts list them. */
 export const POLICY_WORDS: ReadonlySet<string> = new Set([

@@ -44,6 +44,8 @@ export type LoadFunctions = (table: Table) => Promise<Bindings>;
 /** Pauses of one test. A graph that pauses more often is stopped. */
 const MAX_RESUMES = 1000;
 const MAX_SHOWN = 200;
+/** The longest time that a timer of JavaScript can have. */
+const MAX_LEASE_MS = 2 ** 31 - 1;
 
 /** Runs a test. Never throws for a failure of the graph or of `load`: it is a failure of the test. */
 export async function runTest(test: BoundTest, table: Table, load: LoadFunctions): Promise<TestResult> {
@@ -63,7 +65,8 @@ export async function runTest(test: BoundTest, table: Table, load: LoadFunctions
   const fail = (span: { readonly start: number }, message: string, details: readonly string[] = []): void =>
     void failures.push({ message, ...at(span.start), details });
   const ended = `the run ${endOf(result)}`;
-  const expectsStatus = test.expectations.some(({ kind }) => kind === "status");
+  const expectsStatus = test.expectations.some(({ kind }) => ENDS.has(kind));
+  const path = [`ran       ${pathText(steps)}`];
   if (!expectsStatus && result.status !== "completed") fail(declaration.title.span, ended, waitsOf(result));
   for (const expectation of test.expectations) {
     switch (expectation.kind) {
@@ -77,9 +80,37 @@ export async function runTest(test: BoundTest, table: Table, load: LoadFunctions
         if (details !== undefined) fail(expectation.span, "the run took another path", details);
         break;
       }
+      case "never": {
+        const step = steps.findIndex((each) => each.some((node) => expectation.nodes.includes(node)));
+        if (step === -1) break;
+        const node = expectation.nodes.find((each) => steps[step]?.includes(each)) ?? "";
+        const first = `first difference in step ${step}: \`${node}\` ran`;
+        fail(expectation.span, `expected that \`${node}\` never runs`, [...path, first]);
+        break;
+      }
+      case "paused": {
+        const { node } = expectation;
+        const isThere = result.pauses.some((pause) => (pause.namespace[0] ?? pause.node) === node);
+        if (result.status === "paused" && isThere) break;
+        const message = `expected a pause at \`${node}\`, and ${ended}`;
+        fail(expectation.span, message, [...path, ...waitsOf(result)]);
+        break;
+      }
+      case "fails": {
+        const codes = codesOf(result.error);
+        if (codes.includes(expectation.code)) break;
+        const codeText = codes.length === 0 ? "" : ` (${codes.join(", caused by ")})`;
+        fail(expectation.span, `expected error ${expectation.code}, and ${ended}${codeText}`, path);
+        break;
+      }
+      case "undone": {
+        const details = compareUndos(expectation.nodes, result);
+        if (details !== undefined) fail(expectation.span, "the run undid other results", [...details, ...path]);
+        break;
+      }
       case "before": {
         const message = compareOrder(expectation, steps);
-        if (message !== undefined) fail(expectation.span, message, [`ran       ${pathText(steps)}`]);
+        if (message !== undefined) fail(expectation.span, message, path);
         break;
       }
       case "condition": {
@@ -91,6 +122,9 @@ export async function runTest(test: BoundTest, table: Table, load: LoadFunctions
   }
   return { ...base, ok: failures.length === 0, status: result.status, steps, failures };
 }
+
+/** Expectations that name an end other than `completed`. */
+const ENDS: ReadonlySet<TestExpectation["kind"]> = new Set(["status", "paused", "fails", "undone"]);
 
 async function runToEnd(
   test: BoundTest,
@@ -111,7 +145,9 @@ async function runToEnd(
     clock,
     random: () => 0.5,
     wake: false,
-    mocks: mocksOf(test),
+    // No other process wants the thread, and each renewal of a claim costs turns: a mock may take a year.
+    leaseMs: MAX_LEASE_MS,
+    mocks: mocksOf(test, clock),
   });
   const configNames = new Set(table.channels.flatMap(({ name, role }) => (role === "config" ? [name] : [])));
   const part = (isConfig: boolean): JsonObject =>
@@ -120,6 +156,7 @@ async function runToEnd(
   let result = await engine.run(part(false), { thread, config: part(true) });
   const steps = [...result.steps];
   const used = new Map<string, number>();
+  const received = new Map<string, number>();
   for (let resumes = 0; result.status === "paused" && resumes < MAX_RESUMES; resumes++) {
     const answers: Record<string, Json> = {};
     for (const pause of result.pauses) {
@@ -130,8 +167,18 @@ async function runToEnd(
       used.set(pause.node, count + 1);
       answers[pause.id] = value;
     }
+    let signals = 0;
+    for (const { kind, payload } of result.pauses) {
+      if (kind !== "signal" || typeof payload !== "string") continue;
+      const count = received.get(payload) ?? 0;
+      const value = test.signals.get(payload)?.[count];
+      if (value === undefined) continue;
+      received.set(payload, count + 1);
+      await engine.signal(thread, payload, value);
+      signals++;
+    }
     const due = result.pauses.flatMap((pause) => pause.due ?? []);
-    if (Object.keys(answers).length === 0) {
+    if (Object.keys(answers).length === 0 && signals === 0) {
       if (due.length === 0) break;
       clock.advanceTo(Math.min(...due));
     }
@@ -141,18 +188,18 @@ async function runToEnd(
   return { result, steps };
 }
 
-function mocksOf({ mocks }: BoundTest): Record<string, () => Json> {
+function mocksOf({ mocks }: BoundTest, clock: SimulatedClock): Record<string, () => Json | Promise<Json>> {
   return Object.fromEntries(
     [...mocks].map(([node, mock]) => {
       let call = 0;
-      return [
-        node,
-        () => {
-          if ("fails" in mock) throw Object.assign(new Error(mock.fails), { retryable: false });
-          // The last value is returned again.
-          return mock.results[Math.min(call++, mock.results.length - 1)] ?? null;
-        },
-      ];
+      const body = (): Json => {
+        if ("fails" in mock) throw Object.assign(new Error(mock.fails), { retryable: false });
+        // The last value is returned again.
+        return mock.results[Math.min(call++, mock.results.length - 1)] ?? null;
+      };
+      const { delay } = mock;
+      if (delay === undefined) return [node, body];
+      return [node, () => new Promise<void>((resolve) => clock.setTimeout(resolve, delay)).then(body)];
     }),
   );
 }
@@ -225,11 +272,46 @@ function endOf({ status, error }: RunResult): string {
 
 /** What a paused run waits for. */
 function waitsOf({ pauses }: RunResult): string[] {
-  return pauses.map(({ node, kind }) =>
+  return pauses.map(({ node, kind, payload }) =>
     kind === "interrupt"
       ? `\`${node}\` waits for an answer: add \`answer ${node} = …\``
-      : `\`${node}\` waits (${kind})`,
+      : kind === "signal"
+        ? `\`${node}\` waits for a signal: add \`signal ${signalText(payload)} = …\``
+        : `\`${node}\` waits (${kind})`,
   );
+}
+
+function signalText(name: Json): string {
+  return typeof name === "string" && /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** The code of an error and those of its causes. */
+function codesOf(error: RunResult["error"]): string[] {
+  const codes: string[] = [];
+  const seen = new Set<unknown>();
+  for (let each: unknown = error; typeof each === "object" && each !== null && !seen.has(each);) {
+    seen.add(each);
+    const { code, cause } = each as { readonly code?: unknown; readonly cause?: unknown };
+    if (typeof code === "string") codes.push(code);
+    each = cause;
+  }
+  return codes;
+}
+
+/** The expected undos beside those of the run, and their first difference; `undefined` if they are equal. */
+function compareUndos(expected: readonly string[], { rollback }: RunResult): string[] | undefined {
+  const undone = (rollback?.undone ?? []).map(({ task }) => task.split("/", 1)[0]?.replace(/\[.*$/, "") ?? task);
+  const length = Math.max(expected.length, undone.length);
+  for (let place = 0; place < length; place++) {
+    const [wanted, found] = [expected[place] ?? "nothing", undone[place] ?? "nothing"];
+    if (wanted === found) continue;
+    return [
+      `expected  ${expected.join(", ")}`,
+      `undone    ${undone.join(", ") || "nothing"}`,
+      `first difference in undo ${place + 1}: expected ${wanted}, undone ${found}`,
+    ];
+  }
+  return undefined;
 }
 
 /** Why a node does not run before another one; `undefined` if it does. */

@@ -4,6 +4,7 @@ import {
   notSupported,
   unknownChannel,
   unknownNode,
+  unknownSignal,
   wrongSortOfName,
 } from "../../diagnostics/catalog/names.ts";
 import { computedTestValue, wrongType } from "../../diagnostics/catalog/types.ts";
@@ -13,6 +14,7 @@ import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
+import type { NodeErrorCode, RunErrorCode } from "../../runtime/interface/errors.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import { evaluateConstant } from "../expressions/constant.ts";
@@ -32,15 +34,28 @@ export interface BoundTest {
   /** Inputs and configuration of the run, by name. */
   readonly given: JsonObject;
   /** The results of each mocked node, in the order of its calls, or the message with which each call fails. */
-  readonly mocks: ReadonlyMap<string, { readonly results: readonly Json[] } | { readonly fails: string }>;
+  readonly mocks: ReadonlyMap<string, NodeMock>;
   /** The answers to the pauses of each node, in their order. */
   readonly answers: ReadonlyMap<string, readonly Json[]>;
+  /** The values of signals, by name, in the order in which nodes receive them. */
+  readonly signals: ReadonlyMap<string, readonly Json[]>;
   readonly expectations: readonly TestExpectation[];
 }
+
+/** What replaces the calls of a node. `delay`: milliseconds of each call, on the simulated clock. */
+export type NodeMock = ({ readonly results: readonly Json[] } | { readonly fails: string }) & {
+  readonly delay?: number;
+};
 
 export type TestExpectation =
   | { readonly kind: "ran"; readonly span: Span; readonly steps: readonly (readonly string[])[] }
   | { readonly kind: "status"; readonly span: Span; readonly status: string }
+  | { readonly kind: "never"; readonly span: Span; readonly nodes: readonly string[] }
+  | { readonly kind: "paused"; readonly span: Span; readonly node: string }
+  /** The code of the run's error or of one of its causes. */
+  | { readonly kind: "fails"; readonly span: Span; readonly code: string }
+  /** The nodes whose results a rollback has undone, in the order of the undos. */
+  | { readonly kind: "undone"; readonly span: Span; readonly nodes: readonly string[] }
   /** The first step of `earlier` comes before the first step of `later`, and both run. */
   | { readonly kind: "before"; readonly span: Span; readonly earlier: string; readonly later: string }
   /** A condition on the channels at the end. `channel` has indexes into `BoundGraph.channels`. */
@@ -53,6 +68,27 @@ export type TestExpectation =
 
 /** The ends that `expect status` can name. */
 const STATUSES = ["completed", "incomplete", "paused", "failed", "limit", "rolled_back"];
+
+/** The codes of errors with which a run can end. Other codes are those of imported functions and built-in nodes. */
+const RUN_CODES: ReadonlySet<string> = new Set<NodeErrorCode | RunErrorCode>([
+  "NG_NODE_FAILED",
+  "NG_NODE_TIMEOUT",
+  "NG_NULL_VALUE",
+  "NG_CONDITION",
+  "NG_ASSERTION",
+  "NG_BAD_RESULT",
+  "NG_NO_ROUTE",
+  "NG_UNDECLARED_GOTO",
+  "NG_ROLLED_BACK",
+  "NG_UNDO_FAILED",
+  "NG_CONCURRENT_WRITE",
+  "NG_REDUCER_FAILED",
+  "NG_STEP_LIMIT",
+  "NG_TOKEN_LIMIT",
+  "NG_COST_LIMIT",
+  "NG_EFFECT_DENIED",
+  "NG_DEADLOCK",
+]);
 
 /** The graph of a test: `undefined` where it is unknown (reported) or is a plan. */
 export type FindGraph = (
@@ -111,8 +147,9 @@ function bindTest(
   // A condition registers its functions in copies: the graph is bound already.
   const context: GraphContext = { ...shared, report, typeScriptChecks: [], functions: new Map(shared.functions) };
   const given: Record<string, Json> = Object.create(null) as Record<string, Json>;
-  const mocks = new Map<string, { readonly results: readonly Json[] } | { readonly fails: string }>();
+  const mocks = new Map<string, NodeMock>();
   const answers = new Map<string, readonly Json[]>();
+  const signals = new Map<string, readonly Json[]>();
   const expectations: TestExpectation[] = [];
   const first = new Map<string, Span>();
 
@@ -147,6 +184,22 @@ function bindTest(
     return constant.value;
   };
 
+  /** The signals that nodes receive, with the types of their values. Not complete if a name is computed or a call may receive. */
+  const received = (): { readonly types: Map<string, ValueType | undefined>; readonly isComplete: boolean } => {
+    const types = new Map<string, ValueType | undefined>();
+    let isComplete = !context.hasUnknownNames;
+    for (const node of graph.nodes) {
+      const { call } = node;
+      if (call.kind === "function" || call.kind === "graph" || call.kind === "broken") isComplete = false;
+      if (call.kind !== "builtin" || call.signature.name !== "receive") continue;
+      const name = call.args.find((argument) => argument.name === "name")?.value.expression;
+      if (name?.op !== "const" || typeof name.value !== "string") isComplete = false;
+      // Two nodes may receive a signal as different types: the run checks its value.
+      else types.set(name.value, types.has(name.value) ? undefined : mockedType(node, graph));
+    }
+    return { types, isComplete };
+  };
+
   for (const item of declaration.items) {
     switch (item.kind) {
       case "Broken":
@@ -171,11 +224,12 @@ function bindTest(
       case "MockFails": {
         const node = nodeOf(item.node);
         if (node === undefined || isRepeated("mock", item.node)) break;
-        if (item.kind === "MockFails") mocks.set(node.name, { fails: item.message.value });
+        const delay = item.delay === undefined ? {} : { delay: item.delay.milliseconds };
+        if (item.kind === "MockFails") mocks.set(node.name, { fails: item.message.value, ...delay });
         else {
           const type = mockedType(node, graph);
           const target = `the mock of \`${node.name}\``;
-          mocks.set(node.name, { results: item.results.map((value) => valueOf(value, target, type)) });
+          mocks.set(node.name, { results: item.results.map((value) => valueOf(value, target, type)), ...delay });
         }
         break;
       }
@@ -187,6 +241,71 @@ function bindTest(
           node.name,
           item.values.map((value) => valueOf(value, target, undefined)),
         );
+        break;
+      }
+      case "Signal": {
+        const { span } = item.name;
+        const name = item.name.kind === "Identifier" ? item.name.name : item.name.value;
+        const { types, isComplete } = received();
+        if (!types.has(name) && isComplete) {
+          const { similar, known } = suggest(name, () => [...types.keys()], context.suggestions);
+          report(unknownSignal({ file, span }, { name, similar, known }));
+        } else if (!isRepeated("signal", { kind: "Identifier", span, name })) {
+          const target = `the value of signal \`${name}\``;
+          signals.set(
+            name,
+            item.values.map((value) => valueOf(value, target, types.get(name))),
+          );
+        }
+        break;
+      }
+      case "ExpectNeverRan":
+        expectations.push({
+          kind: "never",
+          span: item.span,
+          nodes: item.nodes.flatMap((name) => nodeOf(name)?.name ?? []),
+        });
+        break;
+      case "ExpectPausedAt": {
+        const node = nodeOf(item.node);
+        if (node === undefined) break;
+        if (mayPause(node)) expectations.push({ kind: "paused", span: item.span, node: node.name });
+        else {
+          const facts = {
+            message: `no run pauses at \`${node.name}\``,
+            label: "neither waits nor has `pause`",
+            help: "name a node that calls `ask` or `receive`, or one with the policy `pause before` or `pause after`",
+          };
+          report(wrongType({ file, span: item.node.span }, facts));
+        }
+        break;
+      }
+      case "ExpectFailsWith": {
+        const { name, span } = item.code;
+        if (!name.startsWith("NG_") || RUN_CODES.has(name)) {
+          expectations.push({ kind: "fails", span: item.span, code: name });
+          break;
+        }
+        const { similar } = suggest(name, () => [...RUN_CODES], context.suggestions);
+        const help =
+          similar === undefined
+            ? "docs/execution.md lists the codes of errors"
+            : `a code with a similar name exists: \`${similar}\``;
+        report(wrongType({ file, span }, { message: `a run has no error \`${name}\``, label: "unknown code", help }));
+        break;
+      }
+      case "ExpectUndone": {
+        const nodes = item.nodes.map((name) => ({ name, node: nodeOf(name) }));
+        for (const { name, node } of nodes) {
+          if (node === undefined || node.undo !== undefined || node.call.kind === "graph") continue;
+          const facts = {
+            message: `no rollback undoes \`${node.name}\``,
+            label: "has no `undo`",
+            help: `write \`undo\` in the braces of \`${node.name}\``,
+          };
+          report(wrongType({ file, span: name.span }, facts));
+        }
+        expectations.push({ kind: "undone", span: item.span, nodes: nodes.flatMap(({ node }) => node?.name ?? []) });
         break;
       }
       case "ExpectRan":
@@ -254,7 +373,7 @@ function bindTest(
       }
     }
   }
-  return { declaration, title: declaration.title.value, graph, given, mocks, answers, expectations };
+  return { declaration, title: declaration.title.value, graph, given, mocks, answers, signals, expectations };
 }
 
 const NOWHERE = {
@@ -268,6 +387,15 @@ const NOWHERE = {
 function nameOf({ name, value }: Ast.Argument): Ast.Identifier | undefined {
   if (name !== undefined || value.kind !== "Name") return undefined;
   return { kind: "Identifier", span: value.span, name: value.name };
+}
+
+/** Whether a run may wait at a node. A function may interrupt, and a graph has nodes of its own. */
+function mayPause({ call, pauseBefore, pauseAfter }: BoundGraph["nodes"][number]): boolean {
+  if (pauseBefore || pauseAfter || call.kind === "function" || call.kind === "graph" || call.kind === "broken")
+    return true;
+  if (call.kind !== "builtin") return false;
+  const { name, pauses } = call.signature;
+  return pauses === true || name === "sleep" || call.tools !== undefined;
 }
 
 /** The type of one result of a node, where the graph declares it. */

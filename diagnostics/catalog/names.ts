@@ -28,6 +28,21 @@ export function unknownNode(
   });
 }
 
+/** NG101: a test sends a signal that no node receives. */
+export function unknownSignal(
+  place: Place,
+  facts: { name: string; similar?: string | undefined; known: readonly string[] },
+): Diagnostic {
+  const { name, similar, known } = facts;
+  const help =
+    similar !== undefined
+      ? `a signal with a similar name exists: \`${similar}\``
+      : known.length === 0
+        ? `a node receives it with \`receive("${name}")\``
+        : `the signals are ${listNames(known)}`;
+  return diagnostic("NG101", place, `unknown signal \`${name}\``, { label: "no node receives this signal", help });
+}
+
 /** NG102: two declarations share a name. */
 export function duplicateName(place: Place, facts: { name: string; what: string; first: Place }): Diagnostic {
   return diagnostic("NG102", place, `\`${facts.name}\` is declared twice`, {

@@ -101,7 +101,12 @@ function paragraphOf(statement: AnyStatement): string {
     case "MockFails":
     case "Answer":
     case "Expect":
+    case "Signal":
     case "ExpectRan":
+    case "ExpectNeverRan":
+    case "ExpectPausedAt":
+    case "ExpectFailsWith":
+    case "ExpectUndone":
     case "ExpectStatus":
       return "test";
     default:

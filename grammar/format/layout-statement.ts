@@ -49,11 +49,30 @@ export function layoutStatement(statement: AnyStatement, source: SourceView): Do
     case "Given":
       return words("given", statement.channel.name, "=", layoutExpression(statement.value, source));
     case "Mock":
-      return words("mock", statement.node.name, "=", sequence(statement.results, source));
+      return words("mock", statement.node.name, "=", sequence(statement.results, source), ...delay(statement.delay));
     case "MockFails":
-      return words("mock", statement.node.name, "fails", stringText(statement.message, source));
+      return words(
+        "mock",
+        statement.node.name,
+        "fails",
+        stringText(statement.message, source),
+        ...delay(statement.delay),
+      );
     case "Answer":
       return words("answer", statement.node.name, "=", sequence(statement.values, source));
+    case "Signal": {
+      const { name } = statement;
+      const text = name.kind === "Identifier" ? name.name : stringText(name, source);
+      return words("signal", text, "=", sequence(statement.values, source));
+    }
+    case "ExpectNeverRan":
+      return words("expect", "never", "ran", names(statement.nodes));
+    case "ExpectPausedAt":
+      return words("expect", "paused", "at", statement.node.name);
+    case "ExpectFailsWith":
+      return words("expect", "fails", "with", statement.code.name);
+    case "ExpectUndone":
+      return words("expect", "undone", names(statement.nodes));
     case "ExpectRan":
       return words("expect", "ran", trace(statement.steps));
     case "ExpectStatus":
@@ -69,6 +88,10 @@ export function layoutStatement(statement: AnyStatement, source: SourceView): Do
 export function layoutDoc(doc: Ast.DocComment | undefined): Doc {
   if (doc === undefined) return "";
   return doc.text.split("\n").map((text) => [text.trimEnd() === "" ? "///" : `/// ${text.trimEnd()}`, hardline]);
+}
+
+function delay(duration: Ast.Duration | undefined): Doc[] {
+  return duration === undefined ? [] : ["after", duration.raw];
 }
 
 function layoutChannel(channel: Ast.ChannelDecl, source: SourceView): Doc {

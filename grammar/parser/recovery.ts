@@ -79,6 +79,7 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
   if (body === "test") {
     if (first === "given" || first === "answer") return named && is(source, index + 2, t.Equal);
     if (first === "mock") return named;
+    if (first === "signal") return (named || is(source, index + 1, t.Quoted)) && is(source, index + 2, t.Equal);
     return first === "expect" && (named || is(source, index + 1, t.LeftParen) || is(source, index + 1, t.Not));
   }
   if (CHANNEL_WORDS.has(first)) return named && is(source, index + 2, t.Colon);

@@ -1,5 +1,5 @@
 /** The lines of a `test` block. */
-import type { Expr, Identifier, TestItem } from "../ast.ts";
+import type { Expr, Identifier, StringLiteral, TestItem } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import { TEST_WORDS } from "../words.ts";
 import { D } from "./decisions.ts";
@@ -26,6 +26,7 @@ export abstract class TestRules extends GraphRules {
         const values = this.values(D.answerThen);
         return { kind: "Answer", span: this.spanFrom(first), node, values };
       },
+      () => this.rule(this.signal),
       () => {
         this.takeWord("expect");
         const item = this.rule(this.expectation);
@@ -46,18 +47,36 @@ export abstract class TestRules extends GraphRules {
     const fails = this.isWord("fails");
     if (!this.RECORDING_PHASE && !fails && !this.at(t.Equal) && !this.at(t.Colon))
       this.failExpected("`=` and a result, or `fails`");
-    return this.choose<TestItem>(D.mock, [
+    const result = this.choose<{ readonly message: StringLiteral } | { readonly results: readonly Expr[] }>(D.mock, [
       () => {
         this.takeWord("fails");
-        const message = this.stringLiteral("a message in quotes");
-        return { kind: "MockFails", span: this.spanFrom(first), node, message };
+        return { message: this.stringLiteral("a message in quotes") };
       },
       () => {
         this.takeAssign("a result");
-        const results = this.values(D.mockThen);
-        return { kind: "Mock", span: this.spanFrom(first), node, results };
+        return { results: this.values(D.mockThen) };
       },
     ]);
+    const delay = this.maybe(D.mockAfter, () => {
+      this.takeWord("after");
+      return this.durationAhead();
+    });
+    const span = this.spanFrom(first);
+    const after = delay === undefined ? {} : { delay };
+    return "message" in result
+      ? { kind: "MockFails", span, node, message: result.message, ...after }
+      : { kind: "Mock", span, node, results: result.results, ...after };
+  });
+
+  private readonly signal = this.RULE("signal", (): TestItem => {
+    const first = this.takeWord("signal");
+    const name = this.choose<Identifier | StringLiteral>(D.signalName, [
+      () => this.stringLiteral("the name of a signal"),
+      () => this.name("the name of a signal"),
+    ]);
+    this.takeAssign("a value");
+    const values = this.values(D.signalThen);
+    return { kind: "Signal", span: this.spanFrom(first), name, values };
   });
 
   private values(decision: number): Expr[] {
@@ -94,15 +113,53 @@ export abstract class TestRules extends GraphRules {
       const condition = this.rule(this.expression);
       return { kind: "Expect", span: this.spanFrom(first), condition };
     };
-    if (this.RECORDING_PHASE) return this.choose(D.expectation, [readRan, readStatus, readCondition]);
-    const kind = this.expectationKind();
-    return kind === "ran" ? readRan() : kind === "status" ? readStatus() : readCondition();
+    const readNeverRan = (): TestItem => {
+      this.takeWord("never");
+      this.takeWord("ran");
+      const nodes = this.nameList(3, NODE);
+      return { kind: "ExpectNeverRan", span: this.spanFrom(first), nodes };
+    };
+    const readPausedAt = (): TestItem => {
+      this.takeWord("paused");
+      this.takeWord("at");
+      const node = this.name(NODE);
+      return { kind: "ExpectPausedAt", span: this.spanFrom(first), node };
+    };
+    const readFailsWith = (): TestItem => {
+      this.takeWord("fails");
+      this.takeWord("with");
+      const code = this.name("the code of an error");
+      return { kind: "ExpectFailsWith", span: this.spanFrom(first), code };
+    };
+    const readUndone = (): TestItem => {
+      this.takeWord("undone");
+      const nodes = this.nameList(4, NODE);
+      return { kind: "ExpectUndone", span: this.spanFrom(first), nodes };
+    };
+    const forms = {
+      ran: readRan,
+      status: readStatus,
+      never: readNeverRan,
+      paused: readPausedAt,
+      fails: readFailsWith,
+      undone: readUndone,
+      condition: readCondition,
+    };
+    if (this.RECORDING_PHASE) return this.choose(D.expectation, Object.values(forms));
+    return forms[this.expectationKind()]();
   });
 
-  /** G5: `ran` before a name or `[` begins a trace; `status` before a name checks the status. */
-  private expectationKind(): "ran" | "status" | "condition" {
+  /**
+   * G5: `ran` before a name or `[` begins a trace; `status` before a name checks the status, and `undone` the undos. Two words
+   * distinguish the other forms from channels.
+   */
+  private expectationKind(): "ran" | "status" | "never" | "paused" | "fails" | "undone" | "condition" {
     if (this.isWord("ran") && (this.isNameInTest(2) || this.at(t.LeftSquare, 2))) return "ran";
-    return this.isWord("status") && this.isNameInTest(2) ? "status" : "condition";
+    if (this.isWord("never") && this.isWord("ran", 2)) return "never";
+    if (this.isWord("paused") && this.isWord("at", 2)) return "paused";
+    if (this.isWord("fails") && this.isWord("with", 2)) return "fails";
+    for (const word of ["status", "undone"] as const) if (this.isWord(word) && this.isNameInTest(2)) return word;
+    return "condition";
   }
 
   /** A word that begins a line of a test is a name only directly before `,` or `}`. */

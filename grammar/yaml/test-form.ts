@@ -19,10 +19,11 @@ import {
   type Form,
 } from "./form.ts";
 import { brokenAt } from "./graph-forms.ts";
+import { durationForm } from "./small-forms.ts";
 import { entrySpan } from "./yaml-tree.ts";
 
 /** `draft = "a" then "b"`: a line of a test without its first word. The YAML key replaces that word. */
-function lineForm(word: "given" | "mock" | "answer", example: string): Form<TestItem> {
+function lineForm(word: "given" | "mock" | "answer" | "signal", example: string): Form<TestItem> {
   return scalarForm(`a line such as \`${example}\``, { type: "string" }, (node, reader) =>
     typeof node.value === "string"
       ? readFragment("testItem", node, reader, { prefix: `${word} ` })
@@ -68,13 +69,14 @@ const MOCK_FIELDS = {
   returns: optional(dataForm, "Its result."),
   then: optional(listOf(dataForm, "a list of values"), "Its results when it runs again, in order."),
   fails: optional(textForm("a message"), "It fails with this message instead."),
+  after: optional(durationForm, "How long each call takes, on the clock of the test."),
 } as const satisfies Fields;
 
 const mockForm = itemsForm(
   "the name of a node",
   lineForm("mock", "draft = 1 then 2"),
   recordForm("a mock", MOCK_FIELDS, ({ values, node: at, reader, isBroken }): TestItem | undefined => {
-    const { node, returns, then, fails } = values;
+    const { node, returns, then, fails, after } = values;
     if (isBroken || node === undefined) return undefined;
     if ((returns === undefined) === (fails === undefined) || (fails !== undefined && then !== undefined)) {
       return complain(
@@ -82,10 +84,11 @@ const mockForm = itemsForm(
         wrongYamlShape(placeIn(reader, node.span), { message: "a mock has either `returns` (and `then`) or `fails`" }),
       );
     }
-    if (fails !== undefined) return { kind: "MockFails", span: at.span, node, message: fails };
+    const delay = after === undefined ? {} : { delay: after };
+    if (fails !== undefined) return { kind: "MockFails", span: at.span, node, message: fails, ...delay };
     return returns === undefined
       ? undefined
-      : { kind: "Mock", span: at.span, node, results: [returns, ...(then ?? [])] };
+      : { kind: "Mock", span: at.span, node, results: [returns, ...(then ?? [])], ...delay };
   }),
   (node, value, span) => ({ kind: "Mock", span, node, results: [value] }),
 );
@@ -106,6 +109,24 @@ const answerForm = itemsForm(
         : { kind: "Answer", span: at.span, node, values: [value, ...(then ?? [])] },
   ),
   (node, value, span) => ({ kind: "Answer", span, node, values: [value] }),
+);
+
+const signalForm = itemsForm(
+  "the name of a signal",
+  lineForm("signal", "picked_up = true"),
+  recordForm(
+    "a signal",
+    {
+      name: required(nameForm("the name of a signal"), "The name that a node waits for."),
+      value: required(dataForm, "Its value."),
+      then: optional(listOf(dataForm, "a list of values"), "The values of later signals with the name, in order."),
+    },
+    ({ values: { name, value, then }, node: at, isBroken }): TestItem | undefined =>
+      name === undefined || value === undefined || isBroken
+        ? undefined
+        : { kind: "Signal", span: at.span, name, values: [value, ...(then ?? [])] },
+  ),
+  (name, value, span) => ({ kind: "Signal", span, name, values: [value] }),
 );
 
 const stepForm: Form<Identifier[]> = byKind("the name of a node, or a list of names for one step", {
@@ -157,8 +178,9 @@ export const TEST_FIELDS = {
   given: optional(givenForm, "The inputs, by name."),
   mock: optional(mockForm, "Results of nodes that do not run, by name."),
   answer: optional(answerForm, "Answers to nodes that ask, by name."),
+  signal: optional(signalForm, "Values of signals that nodes wait for, by name."),
   expect: optional(expectsForm, "What must hold after the run."),
 } as const satisfies Fields;
 
 /** The keys of a test that hold lines. */
-export const TEST_LINES = ["given", "mock", "answer", "expect"] as const;
+export const TEST_LINES = ["given", "mock", "answer", "signal", "expect"] as const;

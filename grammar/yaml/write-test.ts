@@ -7,7 +7,7 @@ import { allOf, dataValue } from "./write-data.ts";
 
 type Line = Exclude<TestItem, { readonly kind: "Broken" }>;
 
-const LINE_KEYS = ["given", "mock", "answer", "expect"] as const;
+const LINE_KEYS = ["given", "mock", "answer", "signal", "expect"] as const;
 
 export function writeTest(test: TestDecl, writing: Writing): Entry[] {
   const lines = new Map<string, Line[]>();
@@ -39,6 +39,8 @@ function keyOf(item: Line): (typeof LINE_KEYS)[number] {
       return "mock";
     case "Answer":
       return "answer";
+    case "Signal":
+      return "signal";
     default:
       return "expect";
   }
@@ -48,6 +50,9 @@ function keyOf(item: Line): (typeof LINE_KEYS)[number] {
 function byName(items: readonly Line[], writing: Writing): YamlValue | undefined {
   const entries = allOf(
     items.map((item): Entry | undefined => {
+      // Only a list has a place for a delay, and for a name that is not an identifier.
+      if (("delay" in item && item.delay !== undefined) || (item.kind === "Signal" && item.name.kind !== "Identifier"))
+        return undefined;
       const [name, values] = valuesOf(item);
       const [only] = values;
       const data = values.length === 1 && only !== undefined ? dataValue(only) : undefined;
@@ -66,6 +71,8 @@ function valuesOf(item: Line): [name: string, values: readonly Expr[]] {
       return [item.node.name, item.results];
     case "Answer":
       return [item.node.name, item.values];
+    case "Signal":
+      return [item.name.kind === "Identifier" ? item.name.name : "", item.values];
     default:
       return ["", []];
   }
@@ -84,15 +91,22 @@ function sequenceValue(item: Line): YamlValue | undefined {
     return yamlMap([
       ["node", item.node.name],
       ["fails", item.message.value],
+      ...delayOf(item),
     ]);
   }
-  if (item.kind !== "Mock" && item.kind !== "Answer") return undefined;
+  if (item.kind !== "Mock" && item.kind !== "Answer" && item.kind !== "Signal") return undefined;
+  if (item.kind === "Signal" && item.name.kind !== "Identifier") return undefined;
   const [name, values] = valuesOf(item);
   const [first, ...rest] = allOf(values.map(dataValue)) ?? [];
   if (first === undefined) return undefined;
   return yamlMap([
-    ["node", name],
+    [item.kind === "Signal" ? "name" : "node", name],
     [item.kind === "Mock" ? "returns" : "value", first],
     ...(rest.length === 0 ? [] : [["then", yamlList(rest)] as const]),
+    ...(item.kind === "Mock" ? delayOf(item) : []),
   ]);
+}
+
+function delayOf({ delay }: Extract<Line, { readonly kind: "Mock" | "MockFails" }>): Entry[] {
+  return delay === undefined ? [] : [["after", delay.raw]];
 }

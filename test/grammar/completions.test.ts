@@ -49,7 +49,7 @@ describe("completionsAt", () => {
     ["graph g {\n  node a = f() { pause ‸", ["after", "before"]],
     ["plan p {\n  task a = f() after ‸", ["NAME", "any", "done", "failed"]],
     ["plan p {\n  on failure ‸", ["continue", "kill", "no"]],
-    ['test "t" for g {\n  ‸', ["}", "answer", "expect", "given", "mock"]],
+    ['test "t" for g {\n  ‸', ["}", "answer", "expect", "given", "mock", "signal"]],
     ['test "t" for g {\n  mock a ‸', ["=", "fails"]],
     ["graph g {\n  node a = `text ${x ‸}`", undefined],
   ] as const)("%s", (marked, expected) => {

@@ -364,6 +364,33 @@ describe("tests", () => {
     );
   });
 
+  it("read delays, signals and the expectations about ends", () => {
+    const text = `mock a = 1 then 2 after 3d mock b fails "no" after 30m signal s = 1 then 2 signal "x.y" = 3
+      expect never ran a, b expect paused at a expect fails with NG_NODE_TIMEOUT expect undone b, a`;
+    expect(readTest(text).map(({ kind }) => kind)).toEqual([
+      "Mock",
+      "MockFails",
+      "Signal",
+      "Signal",
+      "ExpectNeverRan",
+      "ExpectPausedAt",
+      "ExpectFailsWith",
+      "ExpectUndone",
+    ]);
+    const [mock, fails, named, quoted] = readTest(text);
+    expect(mock).toMatchObject({ results: [{}, {}], delay: { raw: "3d", milliseconds: 259_200_000 } });
+    expect(fails).toMatchObject({ delay: { milliseconds: 1_800_000 } });
+    expect(named).toMatchObject({ name: { kind: "Identifier", name: "s" }, values: [{}, {}] });
+    expect(quoted).toMatchObject({ name: { kind: "String", value: "x.y" } });
+  });
+
+  it("distinguish the words of expectations from channels", () => {
+    const kinds = (text: string) => readTest(text).map(({ kind }) => kind);
+    expect(kinds("expect never expect paused expect fails expect undone")).toEqual(Array(4).fill("Expect"));
+    expect(kinds("expect undone == 1 expect paused && fails")).toEqual(["Expect", "Expect"]);
+    expect(kinds("expect undone signal x = 1 expect undone signal, a")).toEqual(["Expect", "Signal", "ExpectUndone"]);
+  });
+
   it("distinguish traces and statuses from channels of that name", () => {
     const kinds = (text: string) => readTest(text).map(({ kind }) => kind);
     expect(kinds("expect ran expect status")).toEqual(["Expect", "Expect"]);

@@ -33,7 +33,20 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
   ["recordField", ["RecordField"]],
   ["spread", ["Spread"]],
   ["forClause", ["ForClause"]],
-  ["testLine", ["Given", "Mock", "MockFails", "Answer", "ExpectRan", "ExpectStatus", "Expect"]],
+  ["testLine", [
+      "Given",
+      "Mock",
+      "MockFails",
+      "Answer",
+      "Signal",
+      "ExpectRan",
+      "ExpectStatus",
+      "ExpectNeverRan",
+      "ExpectPausedAt",
+      "ExpectFailsWith",
+      "ExpectUndone",
+      "Expect",
+    ]],
   [
     "policy",
     [

@@ -46,7 +46,7 @@ const SECTIONS: readonly (readonly [file: string, title: string, rules: readonly
   ["edges", "Edges", ["edge", "edgeSource", "barrierMember", "match", "valueArm", "patterns", "conditionArm"]],
   ["policies", "Policies", ["policies", "backoff", "undoPolicies"]],
   ["plans", "Statements of a plan", ["planStatement", "task", "planSetting"]],
-  ["tests", "Lines of a test", ["testItem", "mock", "expectation"]],
+  ["tests", "Lines of a test", ["testItem", "mock", "signal", "expectation"]],
   [
     "expressions",
     "Expressions",

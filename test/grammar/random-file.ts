@@ -46,7 +46,7 @@ function terminals(random: () => number): (name: string) => string {
 
 const isWord = (token: string | undefined) => token !== undefined && /^[A-Za-z_]\w*$/.test(token);
 const isName = (token: string | undefined) => isWord(token) && !RESERVED.includes(token ?? "");
-const TEST_WORDS = new Set(["given", "mock", "answer", "expect"]);
+const TEST_WORDS = new Set(["given", "mock", "answer", "signal", "expect"]);
 
 /** The gates of the grammar's head comment, over the tokens from `at` on. */
 const GATES: Readonly<Record<string, (tokens: readonly string[], at: number) => boolean>> = {
@@ -58,7 +58,10 @@ const GATES: Readonly<Record<string, (tokens: readonly string[], at: number) => 
     const next = tokens[at + 1];
     const isLine = TEST_WORDS.has(next ?? "") && tokens[at + 2] !== "," && tokens[at + 2] !== "}";
     if (tokens[at] === "ran") return next === "[" || (isName(next) && !isLine);
-    return tokens[at] === "status" && isName(next) && !isLine;
+    if (tokens[at] === "never") return next === "ran";
+    if (tokens[at] === "paused") return next === "at";
+    if (tokens[at] === "fails") return next === "with";
+    return (tokens[at] === "status" || tokens[at] === "undone") && isName(next) && !isLine;
   },
   G8: (tokens, at) => tokens[at] === "set" && isName(tokens[at + 1]),
   G9: (tokens, at) => tokens[at] === "each" && isName(tokens[at + 1]),

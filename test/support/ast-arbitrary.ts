@@ -500,7 +500,7 @@ const plan: fc.Arbitrary<Ast.PlanDecl> = merged(
 );
 
 /** Keywords of a test's lines would begin the next line. */
-const traced = identifier.filter(({ name }) => !["given", "mock", "answer", "expect"].includes(name));
+const traced = identifier.filter(({ name }) => !["given", "mock", "answer", "signal", "expect"].includes(name));
 
 const testItem: fc.Arbitrary<Ast.TestItem> = fc.oneof(
   fc.record({
@@ -509,13 +509,39 @@ const testItem: fc.Arbitrary<Ast.TestItem> = fc.oneof(
     channel: identifier,
     value: anyExpression,
   }),
+  fc.record(
+    {
+      kind: fc.constant("Mock" as const),
+      span: fc.constant(span),
+      node: identifier,
+      results: fc.array(anyExpression, { minLength: 1, maxLength: 3 }),
+      delay: duration,
+    },
+    { requiredKeys: ["kind", "span", "node", "results"] },
+  ),
+  fc.record(
+    {
+      kind: fc.constant("MockFails" as const),
+      span: fc.constant(span),
+      node: identifier,
+      message: string,
+      delay: duration,
+    },
+    { requiredKeys: ["kind", "span", "node", "message"] },
+  ),
   fc.record({
-    kind: fc.constant("Mock" as const),
+    kind: fc.constant("Signal" as const),
     span: fc.constant(span),
-    node: identifier,
-    results: fc.array(anyExpression, { minLength: 1, maxLength: 3 }),
+    name: fc.oneof(identifier, string),
+    values: fc.array(anyExpression, { minLength: 1, maxLength: 3 }),
   }),
-  fc.record({ kind: fc.constant("MockFails" as const), span: fc.constant(span), node: identifier, message: string }),
+  fc.record({
+    kind: fc.constantFrom("ExpectNeverRan" as const, "ExpectUndone" as const),
+    span: fc.constant(span),
+    nodes: fc.array(traced, { minLength: 1, maxLength: 3 }),
+  }),
+  fc.record({ kind: fc.constant("ExpectPausedAt" as const), span: fc.constant(span), node: traced }),
+  fc.record({ kind: fc.constant("ExpectFailsWith" as const), span: fc.constant(span), code: traced }),
   fc.record({
     kind: fc.constant("Answer" as const),
     span: fc.constant(span),

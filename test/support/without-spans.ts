@@ -61,12 +61,17 @@ const KINDS = [
   "Mock",
   "MockFails",
   "Answer",
+  "Signal",
   "ExpectRan",
 ];
 const ROLES = ["input", "output", "state", "memory", "config"];
 const SAME = new Map([
   ["MockFails", "Mock"],
   ["ExpectStatus", "ExpectRan"],
+  ["ExpectNeverRan", "ExpectRan"],
+  ["ExpectPausedAt", "ExpectRan"],
+  ["ExpectFailsWith", "ExpectRan"],
+  ["ExpectUndone", "ExpectRan"],
   ["Expect", "ExpectRan"],
 ]);
 

@@ -82,6 +82,104 @@ describe("a test", () => {
     expect(results[1]?.failures[0]?.details).toEqual(["ran       [a, b] → c"]);
   });
 
+  const ORDER = `
+graph order {
+  output text: string
+  state  booking: string
+  state  verdict: "yes" | "no"
+  state  time: string
+  node book    = shell("book") into { stdout: booking }  { undo shell("unbook", booking)  timeout 1h }
+  node approve = ask("Book it?") into verdict
+  node pickup  = receive("picked_up") into time
+  node arrive  = receive("order.arrived") into time
+  node done    = time into text
+  node refuse  = "refused" into text
+  start -> book -> approve -> match verdict { "yes" -> pickup  "no" -> refuse }
+  pickup -> arrive -> done
+  refuse -> rollback
+}
+`;
+  const BOOKED = `mock book = { stdout: "b", stderr: "", code: 0 }`;
+  /** The failures of a test with these lines. */
+  const failuresOf = async (lines: string): Promise<(readonly string[])[] | undefined> => {
+    const [result] = await run(`test "t" for order { ${lines} }`, ORDER);
+    return result?.failures.map(({ message, details }) => [message, ...details]);
+  };
+
+  it.each([
+    [
+      "sends signals",
+      `${BOOKED} answer approve = "yes" signal picked_up = "14" signal "order.arrived" = "15" expect text == "15"`,
+    ],
+    ["takes the time of a mock", `${BOOKED} after 30m expect paused at approve`],
+    ["takes a year at once", `${BOOKED} after 364d expect fails with NG_NODE_TIMEOUT`],
+    [
+      "stops a mock at the timeout",
+      `${BOOKED} after 2h expect fails with NG_NODE_TIMEOUT expect never ran approve, done`,
+    ],
+    ["fails after a time", `mock book fails "no" after 30m expect fails with NG_NODE_FAILED`],
+    ["names a pause", `${BOOKED} answer approve = "yes" expect paused at pickup expect never ran refuse`],
+    ["names undone results", `${BOOKED} answer approve = "no" expect undone book`],
+  ])("%s", async (_, lines) => expect(await failuresOf(lines)).toEqual([]));
+
+  it.each([
+    [
+      `${BOOKED} answer approve = "yes" expect paused at approve`,
+      [
+        "expected a pause at \`approve\`, and the run ended with status paused",
+        "ran       book → approve",
+        "\`pickup\` waits for a signal: add \`signal picked_up = …\`",
+      ],
+    ],
+    [
+      `${BOOKED} answer approve = "yes" signal picked_up = "14" expect status completed`,
+      [
+        "expected status completed, and the run ended with status paused",
+        '\`arrive\` waits for a signal: add \`signal "order.arrived" = …\`',
+      ],
+    ],
+    [
+      `${BOOKED} expect fails with NG_NODE_FAILED`,
+      ["expected error NG_NODE_FAILED, and the run ended with status paused", "ran       book"],
+    ],
+    [
+      `mock book fails "no" expect fails with NG_NODE_TIMEOUT`,
+      [
+        "expected error NG_NODE_TIMEOUT, and the run failed: node \`book\` failed: no (NG_NODE_FAILED)",
+        "ran       nothing",
+      ],
+    ],
+    [
+      `${BOOKED} expect status paused expect never ran done, book`,
+      ["expected that \`book\` never runs", "ran       book", "first difference in step 0: \`book\` ran"],
+    ],
+    [
+      `${BOOKED} expect undone book`,
+      [
+        "the run undid other results",
+        "expected  book",
+        "undone    nothing",
+        "first difference in undo 1: expected book, undone nothing",
+        "ran       book",
+      ],
+    ],
+  ])("%s", async (lines, failure) => expect(await failuresOf(lines)).toEqual([failure]));
+
+  it.each([
+    [`signal picked = "x"`, "NG101 unknown signal \`picked\`"],
+    [`signal picked_up = 3`, "NG408 the value of signal \`picked_up\` does not accept this value"],
+    [`signal picked_up = "a" signal "picked_up" = "b"`, "NG102 the field \`picked_up\` is given twice"],
+    [`expect paused at book`, "NG508 no run pauses at \`book\`"],
+    [`expect paused at boook`, "NG101 unknown node \`boook\`"],
+    [`expect fails with NG_NODE_TIMOUT`, "NG508 a run has no error \`NG_NODE_TIMOUT\`"],
+    [`expect undone approve`, "NG508 no rollback undoes \`approve\`"],
+    [`expect never ran bok`, "NG101 unknown node \`bok\`"],
+  ])("reports %s", (line, message) => {
+    const { diagnostics } = compile(`${ORDER}test "t" for order { ${line} }`);
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    expect(errors.map((each) => `${each.code} ${each.message}`)).toEqual([message]);
+  });
+
   it("names the channels of a condition without a value", async () => {
     const [result] = await run(
       'test "t" for g {\n  mock a fails "no"\n  expect status failed\n  expect len(o) == 1\n}',
