@@ -3,6 +3,7 @@ import type { BoundTest, TestExpectation } from "../compiler/bind/bind-tests.ts"
 import { parseYamlText } from "../grammar/yaml/parse-yaml-text.ts";
 import { createEngine } from "../runtime/engine/create-engine.ts";
 import { compileExpression } from "../runtime/expression/compile-expression.ts";
+import type { RunEvent } from "../runtime/interface/events.ts";
 import type { BuiltinNode } from "../runtime/interface/context.ts";
 import type { Bindings, ImportedFunction, RunResult } from "../runtime/interface/engine-options.ts";
 import { MemoryStore } from "../runtime/stores/memory.ts";
@@ -11,6 +12,7 @@ import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { stubBindings } from "../runtime/program/stub-bindings.ts";
 import { builtinNodes } from "../stdlib/builtin-nodes.ts";
 import { createYaml } from "../stdlib/nodes/yaml.ts";
+import type { CoverageCounter } from "./coverage.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
 
 /** The result of one `test` block. */
@@ -44,17 +46,28 @@ export type LoadFunctions = (table: Table) => Promise<Bindings>;
 /** Pauses of one test. A graph that pauses more often is stopped. */
 const MAX_RESUMES = 1000;
 const MAX_SHOWN = 200;
+/** Checkpoints of one test whose conditions the coverage evaluates. */
+const MAX_CHECKPOINTS = 10_000;
 /** The longest time that a timer of JavaScript can have. */
 const MAX_LEASE_MS = 2 ** 31 - 1;
 
-/** Runs a test. Never throws for a failure of the graph or of `load`: it is a failure of the test. */
-export async function runTest(test: BoundTest, table: Table, load: LoadFunctions): Promise<TestResult> {
+/**
+ * Runs a test. Never throws for a failure of the graph or of `load`: it is a failure of the test.
+ *
+ * @param coverage counts the parts of the graph that the run takes
+ */
+export async function runTest(
+  test: BoundTest,
+  table: Table,
+  load: LoadFunctions,
+  coverage?: CoverageCounter,
+): Promise<TestResult> {
   const { graph, declaration } = test;
   const at = (offset: number): { line: number; column: number } => graph.file.position(offset);
   const base = { title: test.title, graph: graph.name, file: graph.file.path, ...at(declaration.span.start) };
   let ran: { readonly result: RunResult; readonly steps: readonly (readonly string[])[] };
   try {
-    ran = await runToEnd(test, table, load);
+    ran = await runToEnd(test, table, load, coverage);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const failure = { message: `the run did not start: ${message}`, ...at(declaration.title.span.start), details: [] };
@@ -130,14 +143,17 @@ async function runToEnd(
   test: BoundTest,
   table: Table,
   load: LoadFunctions,
+  coverage: CoverageCounter | undefined,
 ): Promise<{ readonly result: RunResult; readonly steps: readonly (readonly string[])[] }> {
   let calls = 0;
   const bindings = await bindingsOf(test, table, load, (change) => {
     calls += change;
   });
   const clock = new SimulatedClock(() => calls > 0);
+  const events: RunEvent[] = [];
   const engine = createEngine(table, {
     ...bindings,
+    ...(coverage === undefined ? {} : { onEvent: (event: RunEvent) => void events.push(event) }),
     builtins: testBuiltins(),
     store: new MemoryStore(),
     // Tests read no secrets of the environment.
@@ -184,6 +200,9 @@ async function runToEnd(
     }
     result = await engine.resume(thread, { answers });
     steps.push(...result.steps);
+  }
+  if (coverage !== undefined) {
+    coverage.add({ events, checkpoints: await engine.history(thread, { limit: MAX_CHECKPOINTS }) });
   }
   return { result, steps };
 }

@@ -9,10 +9,17 @@ import { parseChoice } from "../run/parse-values.ts";
 import { compileSource } from "../sources/compile-source.ts";
 import { findSources } from "../sources/source-files.ts";
 import { defineCommand } from "../start/define-command.ts";
-import { printResults, resultsDocument, TEST_FORMATS, type TestFormat } from "../testing/report-tests.ts";
+import {
+  printCoverage,
+  printResults,
+  resultsDocument,
+  TEST_FORMATS,
+  type TestFormat,
+} from "../testing/report-tests.ts";
 
 interface TestOptions {
   readonly filter?: string;
+  readonly coverage?: boolean;
   readonly format?: TestFormat;
 }
 
@@ -22,6 +29,7 @@ export const testCommand = defineCommand<TestOptions>({
   configure: (command) => {
     command
       .option("--filter <text>", "run only the tests whose title contains this text")
+      .option("--coverage", "list the nodes, edges, arms and error routes that no test takes")
       .option("--format <format>", `${TEST_FORMATS.join(", ")} (default text)`, (text) =>
         parseChoice("--format", TEST_FORMATS, text),
       );
@@ -29,9 +37,10 @@ export const testCommand = defineCommand<TestOptions>({
   examples: [
     "ngc test support.ngraph",
     "ngc test graphs/ --filter refund",
+    "ngc test support.ngraph --coverage",
     "ngc test graphs/ --format junit > results.xml",
   ],
-  run: async (paths, { filter, format = "text" }, output) => {
+  run: async (paths, { filter, format = "text", coverage }, output) => {
     const compiled = [];
     for (const path of findSources(paths)) compiled.push(await compileSource(path));
     const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
@@ -46,6 +55,15 @@ export const testCommand = defineCommand<TestOptions>({
     }
     const { runTest } = await import("../../testing/run-test.ts");
     const { bindFunctions } = await import("../sources/bind-functions.ts");
+    const { CoverageCounter } = await import("../../testing/coverage.ts");
+    // A graph without tests is not covered.
+    const counters = new Map(
+      coverage === true
+        ? compiled.flatMap(({ graphs }) =>
+            graphs.flatMap(({ table }) => (table === undefined ? [] : [[table, new CoverageCounter(table)] as const])),
+          )
+        : [],
+    );
     // One after the other: a bundle registers a listener for the exit of the process while it loads.
     let loading: Promise<unknown> = Promise.resolve();
     const load = (table: Table): Promise<Bindings> => {
@@ -57,15 +75,17 @@ export const testCommand = defineCommand<TestOptions>({
       tests.flatMap((test) => {
         if (filter !== undefined && !test.title.includes(filter)) return [];
         const table = graphs.find(({ bound }) => bound === test.graph)?.table;
-        return table === undefined ? [] : [runTest(test, table, load)];
+        return table === undefined ? [] : [runTest(test, table, load, counters.get(table))];
       }),
     );
     if (running.length === 0 && filter !== undefined) {
       throw new CommandError(`no test has a title that contains \`${filter}\``);
     }
     const results = await Promise.all(running);
-    output.document(resultsDocument(results));
+    const covered = [...counters.values()].map((counter) => counter.result());
+    output.document(resultsDocument(results, coverage === true ? covered : undefined));
     printResults(results, format, output);
+    printCoverage(covered, format, output);
     return results.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
   },
 });

@@ -1,3 +1,4 @@
+import type { Coverage } from "../../testing/coverage.ts";
 import type { TestResult } from "../../testing/run-test.ts";
 import type { Output } from "../output/output.ts";
 
@@ -18,9 +19,34 @@ export function printResults(results: readonly TestResult[], format: TestFormat,
 }
 
 /** The document of `--json`. */
-export function resultsDocument(results: readonly TestResult[]): object {
+export function resultsDocument(results: readonly TestResult[], coverage?: readonly Coverage[]): object {
   const failed = results.filter(({ ok }) => !ok).length;
-  return { version: 1, ok: failed === 0, passed: results.length - failed, failed, tests: results };
+  return {
+    version: 1,
+    ok: failed === 0,
+    passed: results.length - failed,
+    failed,
+    tests: results,
+    ...(coverage === undefined ? {} : { coverage }),
+  };
+}
+
+const PART_NAMES = { node: "nodes", edge: "edges", arm: "arms", error: "error routes" } as const;
+
+/** The share of the parts of each graph that tests take, and the other parts. In formats of other programs on stderr. */
+export function printCoverage(coverage: readonly Coverage[], format: TestFormat, output: Output): void {
+  const print = (line: string): void => (format === "text" ? output.result(line) : output.note(line));
+  for (const { graph, file, parts } of coverage) {
+    const counts = (Object.keys(PART_NAMES) as (keyof typeof PART_NAMES)[]).flatMap((kind) => {
+      const all = parts.filter((part) => part.kind === kind);
+      if (all.length === 0) return [];
+      return [`${PART_NAMES[kind]} ${all.filter(({ count }) => count > 0).length}/${all.length}`];
+    });
+    print(`coverage of ${graph}: ${counts.join("  ")}`);
+    for (const { kind, text, line, column, count } of parts) {
+      if (count === 0) print(`        ${file}(${line},${column}): not taken: ${kind === "node" ? "node " : ""}${text}`);
+    }
+  }
 }
 
 function printText(results: readonly TestResult[], output: Output): void {
