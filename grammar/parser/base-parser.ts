@@ -507,14 +507,14 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   }
 
   /** Names separated by commas, without a comma at the end: `a, b`. */
-  protected nameList(index: number, what: string): Identifier[] {
+  protected nameList(index: number, what: string, isStray = (): boolean => this.isStrayComma()): Identifier[] {
     const names = [this.name(what)];
     const next = (): void => {
       this.take(t.Comma);
       names.push(this.name(what));
     };
     if (this.RECORDING_PHASE) this.many(FIRST_LOOP + index, next);
-    else while (this.at(t.Comma) && !this.isStrayComma()) next();
+    else while (this.at(t.Comma) && !isStray()) next();
     return names;
   }
 

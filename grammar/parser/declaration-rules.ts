@@ -73,9 +73,9 @@ export abstract class DeclarationRules extends PolicyRules {
   };
 
   /** `was draft, write` */
-  protected formerNames(index: number): Identifier[] {
+  protected formerNames(index: number, isStray?: () => boolean): Identifier[] {
     this.takeWord("was");
-    return this.nameList(index, "an earlier name");
+    return this.nameList(index, "an earlier name", isStray);
   }
 
   private failColon(name: Identifier): never {

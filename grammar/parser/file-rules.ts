@@ -227,7 +227,8 @@ export class NgraphParser extends StatementLoop {
         });
       }
       const name = this.name("a name for the graph");
-      const was = this.maybe(D.graphWas, () => this.formerNames(19));
+      // No statement follows these names: in `graph g was f, defaults {` the last one is a name, too.
+      const was = this.maybe(D.graphWas, () => this.formerNames(19, () => false));
       return { name, ...(was === undefined ? undefined : { was }) };
     });
     const statements = this.body<Statement>("graph", owner, () => this.rule(this.statement));

@@ -355,6 +355,14 @@ describe("dependencies with several words", () => {
   });
 });
 
+describe("earlier names of a graph", () => {
+  it("end with the word of a statement", () => {
+    const { file, diagnostics } = parse("graph g was f, defaults { }");
+    expect(diagnostics).toEqual([]);
+    expect(file.items[0]).toMatchObject({ was: [{ name: "f" }, { name: "defaults" }] });
+  });
+});
+
 describe("tests", () => {
   it("read every line", () => {
     const text = `given ticket = "x" mock a = "b" mock draft = { score: 0.1 } then { score: 0.9 } mock c fails "no" answer d = "send" then "again"
