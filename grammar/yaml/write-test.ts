@@ -88,11 +88,7 @@ function asLines(items: readonly Line[], writing: Writing): YamlValue {
 
 function sequenceValue(item: Line): YamlValue | undefined {
   if (item.kind === "MockFails") {
-    return yamlMap([
-      ["node", item.node.name],
-      ["fails", item.message.value],
-      ...delayOf(item),
-    ]);
+    return yamlMap([["node", item.node.name], ["fails", item.message.value], ...delayOf(item)]);
   }
   if (item.kind !== "Mock" && item.kind !== "Answer" && item.kind !== "Signal") return undefined;
   if (item.kind === "Signal" && item.name.kind !== "Identifier") return undefined;

@@ -33,7 +33,9 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
   ["recordField", ["RecordField"]],
   ["spread", ["Spread"]],
   ["forClause", ["ForClause"]],
-  ["testLine", [
+  [
+    "testLine",
+    [
       "Given",
       "Mock",
       "MockFails",
@@ -46,7 +48,8 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
       "ExpectFailsWith",
       "ExpectUndone",
       "Expect",
-    ]],
+    ],
+  ],
   [
     "policy",
     [
