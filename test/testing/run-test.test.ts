@@ -126,16 +126,16 @@ graph order {
     [
       `${BOOKED} answer approve = "yes" expect paused at approve`,
       [
-        "expected a pause at \`approve\`, and the run ended with status paused",
+        "expected a pause at `approve`, and the run ended with status paused",
         "ran       book → approve",
-        "\`pickup\` waits for a signal: add \`signal picked_up = …\`",
+        "`pickup` waits for a signal: add `signal picked_up = …`",
       ],
     ],
     [
       `${BOOKED} answer approve = "yes" signal picked_up = "14" expect status completed`,
       [
         "expected status completed, and the run ended with status paused",
-        '\`arrive\` waits for a signal: add \`signal "order.arrived" = …\`',
+        '`arrive` waits for a signal: add `signal "order.arrived" = …`',
       ],
     ],
     [
@@ -145,13 +145,13 @@ graph order {
     [
       `mock book fails "no" expect fails with NG_NODE_TIMEOUT`,
       [
-        "expected error NG_NODE_TIMEOUT, and the run failed: node \`book\` failed: no (NG_NODE_FAILED)",
+        "expected error NG_NODE_TIMEOUT, and the run failed: node `book` failed: no (NG_NODE_FAILED)",
         "ran       nothing",
       ],
     ],
     [
       `${BOOKED} expect status paused expect never ran done, book`,
-      ["expected that \`book\` never runs", "ran       book", "first difference in step 0: \`book\` ran"],
+      ["expected that `book` never runs", "ran       book", "first difference in step 0: `book` ran"],
     ],
     [
       `${BOOKED} expect undone book`,
@@ -166,14 +166,14 @@ graph order {
   ])("%s", async (lines, failure) => expect(await failuresOf(lines)).toEqual([failure]));
 
   it.each([
-    [`signal picked = "x"`, "NG101 unknown signal \`picked\`"],
-    [`signal picked_up = 3`, "NG408 the value of signal \`picked_up\` does not accept this value"],
-    [`signal picked_up = "a" signal "picked_up" = "b"`, "NG102 the field \`picked_up\` is given twice"],
-    [`expect paused at book`, "NG508 no run pauses at \`book\`"],
-    [`expect paused at boook`, "NG101 unknown node \`boook\`"],
-    [`expect fails with NG_NODE_TIMOUT`, "NG508 a run has no error \`NG_NODE_TIMOUT\`"],
-    [`expect undone approve`, "NG508 no rollback undoes \`approve\`"],
-    [`expect never ran bok`, "NG101 unknown node \`bok\`"],
+    [`signal picked = "x"`, "NG101 unknown signal `picked`"],
+    [`signal picked_up = 3`, "NG408 the value of signal `picked_up` does not accept this value"],
+    [`signal picked_up = "a" signal "picked_up" = "b"`, "NG102 the field `picked_up` is given twice"],
+    [`expect paused at book`, "NG508 no run pauses at `book`"],
+    [`expect paused at boook`, "NG101 unknown node `boook`"],
+    [`expect fails with NG_NODE_TIMOUT`, "NG508 a run has no error `NG_NODE_TIMOUT`"],
+    [`expect undone approve`, "NG508 no rollback undoes `approve`"],
+    [`expect never ran bok`, "NG101 unknown node `bok`"],
   ])("reports %s", (line, message) => {
     const { diagnostics } = compile(`${ORDER}test "t" for order { ${line} }`);
     const errors = diagnostics.filter(({ severity }) => severity === "error");
