@@ -9,6 +9,7 @@ import { fmtCommand } from "./commands/fmt.ts";
 import { forkCommand } from "./commands/fork.ts";
 import { graphCommand } from "./commands/graph.ts";
 import { historyCommand } from "./commands/history.ts";
+import { importCommand } from "./commands/import.ts";
 import { labelCommand } from "./commands/label.ts";
 import { logsCommand } from "./commands/logs.ts";
 import { lspCommand } from "./commands/lsp.ts";
@@ -56,6 +57,7 @@ const COMMANDS = [
   testCommand,
   fmtCommand,
   convertCommand,
+  importCommand,
   graphCommand,
   planCommand,
   mcpCommand,

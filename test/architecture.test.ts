@@ -18,6 +18,7 @@ const SOURCES = [
   "adapters",
   "testing",
   "service",
+  "importers",
   "editor",
   "api",
   "cli",
@@ -58,6 +59,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   // The compiler reads the `test` blocks.
   testing: [/^compiler\/bind\/bind-tests\.ts$/, /^grammar\/yaml\/parse-yaml-text\.ts$/, /^runtime\//, /^stdlib\//],
   service: [/^runtime\//, /^stdlib\//],
+  importers: [/^grammar\//],
   editor: [/^diagnostics\//, /^grammar\//, /^compiler\//],
   api: [
     /^diagnostics\//,
@@ -77,6 +79,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
     /^stdlib\//,
     /^testing\//,
     /^service\//,
+    /^importers\//,
     /^editor\//,
     /^api\//,
   ],
@@ -92,6 +95,7 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
   testing: [],
   adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/, /^@opentelemetry\/api$/],
   service: [/^hono(?:\/cors)?$/],
+  importers: [/^@babel\/parser$/],
   editor: [/^vscode-languageserver-(?:protocol|textdocument)$/],
   api: [/^node:/, /^esbuild$/, /^prettier$/],
   // `ngraph/`: in the texts of the project that `ngc new` writes.

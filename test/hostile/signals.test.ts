@@ -96,6 +96,7 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   ],
   fmt: ["pipe"],
   convert: ["pipe"],
+  import: ["pipe"],
   graph: ["pipe"],
   plan: ["pipe"],
   mcp: ["pipe --store memory"],
@@ -135,6 +136,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   test: "t.ngraph",
   fmt: "b.ngraph",
   convert: "a.ngraph",
+  import: "package.json",
   graph: "a.ngraph",
   plan: "p.ngraph",
   explain: "NG301",
@@ -144,7 +146,13 @@ const PRINTING: Readonly<Record<string, string>> = {
   doctor: "",
 };
 
-const FILES = { "a.ngraph": GRAPH, "b.ngraph": GRAPH.replaceAll("\n  ", " "), "p.ngraph": PLAN, "t.ngraph": TESTED };
+const FILES = {
+  "a.ngraph": GRAPH,
+  "b.ngraph": GRAPH.replaceAll("\n  ", " "),
+  "p.ngraph": PLAN,
+  "t.ngraph": TESTED,
+  "package.json": '{ "scripts": { "a": "true" } }',
+};
 
 /** Each command while it reads a pipe, waits for a store, and writes to a pipe that is full. */
 function phasesOf(postgres: number): readonly Phase[] {

@@ -1,0 +1,102 @@
+import { format } from "../grammar/format/format.ts";
+import { parse } from "../grammar/parse.ts";
+import { parseYamlText } from "../grammar/yaml/parse-yaml-text.ts";
+import { SOURCE_KINDS, type SourceKind } from "./kinds.ts";
+import { ImportError, Source, type Imported, type JsonValue } from "./imported.ts";
+import { importLangGraphGen, isLangGraphGen } from "./langgraph-gen.ts";
+import { importLangGraphJs } from "./langgraph-js.ts";
+import { importNeoGraph, isNeoGraph } from "./neograph.ts";
+import { importKahn, importPackageJson, importTurbo, isKahn, isTurbo } from "./plans.ts";
+
+interface Importer {
+  /** Whether a JSON or YAML document is of this kind. */
+  readonly accepts: (value: JsonValue) => boolean;
+  readonly read: (source: Source, name: string, module: string) => Imported;
+}
+
+const isPackage = (value: JsonValue): boolean => typeof value === "object" && value !== null && "scripts" in value;
+
+/** The kinds of documents, by the name that `--from` takes. The first that accepts a document reads it. */
+const DOCUMENTS: Readonly<Record<Exclude<SourceKind, "langgraph-js">, Importer>> = {
+  kahn: { accepts: isKahn, read: importKahn },
+  "langgraph-gen": { accepts: isLangGraphGen, read: importLangGraphGen },
+  "package-json": { accepts: isPackage, read: importPackageJson },
+  turbo: { accepts: isTurbo, read: importTurbo },
+  neograph: { accepts: isNeoGraph, read: importNeoGraph },
+};
+
+/**
+ * A file of another system as `.ngraph` text. Nothing of the file runs.
+ *
+ * @param path decides between a program and a document
+ * @param options `name` of the graph if the file has none, `module` of the node functions, `kind` of the file if it is known
+ * @throws ImportError with the place of what cannot be imported
+ * @example
+ * const { text, stubs, changes } = importText(json, "support.json", { name: "support", module: "./support.nodes.ts" });
+ */
+export async function importText(
+  text: string,
+  path: string,
+  { name, module, kind }: { readonly name: string; readonly module: string; readonly kind?: SourceKind },
+): Promise<Imported> {
+  if (kind === "langgraph-js" || (kind === undefined && /\.[cm]?[jt]sx?$/.test(path)))
+    return readable(importLangGraphJs(text, name, module));
+  return readable(importDocument(text, name, module, kind));
+}
+
+function importDocument(
+  text: string,
+  name: string,
+  module: string,
+  kind: Exclude<SourceKind, "langgraph-js"> | undefined,
+): Imported {
+  const value = readDocument(text);
+  const importer =
+    kind === undefined ? Object.values(DOCUMENTS).find(({ accepts }) => accepts(value)) : DOCUMENTS[kind];
+  if (importer !== undefined) return importer.read(new Source(value), name, module);
+  throw new ImportError(
+    "$",
+    "the file is of no kind that can be imported",
+    `the kinds are ${SOURCE_KINDS.join(", ")}; --from names one`,
+  );
+}
+
+/** JSON is YAML, but errors of JSON are more precise, and it is read faster. */
+function readDocument(text: string): JsonValue {
+  const trimmed = text.replace(/^\uFEFF/, "").trimStart();
+  if (trimmed.startsWith("{") || trimmed.startsWith("[")) {
+    try {
+      return JSON.parse(withoutComments(trimmed)) as JsonValue;
+    } catch (error) {
+      throw new ImportError(
+        "line 1",
+        `the file is not JSON: ${error instanceof Error ? error.message.slice(0, 200) : ""}`,
+      );
+    }
+  }
+  try {
+    return parseYamlText(text) as JsonValue;
+  } catch (error) {
+    throw new ImportError(
+      "line 1",
+      `the file is not YAML: ${error instanceof Error ? error.message.slice(0, 200) : ""}`,
+    );
+  }
+}
+
+/** `turbo.json` may have comments and trailing commas. */
+function withoutComments(text: string): string {
+  return text.replace(/"(?:[^"\\]|\\[^])*"?|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|,(?=\s*[}\]])/g, (part) =>
+    part.startsWith('"') ? part : "",
+  );
+}
+
+/** The formatted text. A name or a value that the grammar refuses would be a mistake of the importer: it is reported as such. */
+async function readable(imported: Imported): Promise<Imported> {
+  const { diagnostics } = parse(imported.text);
+  const first = diagnostics.find(({ severity }) => severity === "error");
+  if (first !== undefined) {
+    throw new ImportError("$", `the file has something that the language cannot say: ${first.message}`);
+  }
+  return { ...imported, text: await format(imported.text) };
+}

@@ -1,0 +1,3 @@
+/** The kinds of sources that can be imported. */
+export const SOURCE_KINDS = ["kahn", "langgraph-gen", "package-json", "turbo", "neograph", "langgraph-js"] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];

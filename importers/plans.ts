@@ -1,0 +1,215 @@
+/** Task graphs of other tools as plans: kahn's `graph.json`, scripts of `package.json`, tasks of `turbo.json`. */
+import {
+  Changes,
+  comment,
+  ImportError,
+  isObject,
+  Names,
+  quoted,
+  shortJson,
+  type Imported,
+  type JsonValue,
+  type Source,
+} from "./imported.ts";
+
+interface Task {
+  readonly name: string;
+  readonly call: string;
+  readonly after: readonly string[];
+  readonly policies: readonly string[];
+  readonly doc?: string;
+  readonly notes: readonly string[];
+}
+
+interface Plan {
+  readonly name: string;
+  readonly notes: readonly string[];
+  /** Declarations before the plan. */
+  readonly constants?: readonly string[];
+  /** Statements before the tasks. */
+  readonly head: readonly string[];
+  readonly tasks: readonly Task[];
+}
+
+export function isKahn(value: JsonValue | undefined): boolean {
+  if (!isObject(value) || !Array.isArray(value["nodes"]) || "edges" in value) return false;
+  return (value["nodes"] as readonly JsonValue[]).every(
+    (node) => isObject(node) && "id" in node && ("deliverable" in node || "depends_on" in node || "done_when" in node),
+  );
+}
+
+/** kahn runs one agent for each node, until its checks pass. @throws ImportError */
+export function importKahn(source: Source, name: string): Imported {
+  const changes = new Changes();
+  const version = source.field("version");
+  if (version.isPresent && version.value !== 1)
+    throw new ImportError(version.at, `version ${shortJson(version.value!)} is not known`, "version 1 is");
+  const nodes = source.field("nodes").items();
+  const names = new Names();
+  const known = new Set<string>();
+  for (const node of nodes) {
+    const id = node.field("id").text();
+    if (known.has(id)) throw new ImportError(node.field("id").at, `the node \`${id}\` is declared twice`);
+    known.add(id);
+  }
+  const tasks = nodes.map((node): Task => {
+    const id = node.field("id").text();
+    const deliverable = node.field("deliverable").optionalText();
+    const after = node
+      .field("depends_on")
+      .items()
+      .map((item) => {
+        if (known.has(item.text())) return names.of("task", item.text());
+        throw new ImportError(item.at, `\`${item.text()}\` is not a node`);
+      });
+    const touches = node.field("touches").texts();
+    const checks = node.field("done_when").texts();
+    const tries = node.field("max_ralph_iters").value ?? 6;
+    if (typeof tries !== "number" || !Number.isSafeInteger(tries) || tries < 1)
+      throw node.field("max_ralph_iters").wrong("a whole number of at least 1");
+    const notes: string[] = [];
+    const size = node.field("estimated_loc");
+    if (size.isPresent)
+      notes.push(changes.add(size.at, `${shortJson(size.value!)} lines are estimated; the plan estimates durations`));
+    return {
+      name: names.of("task", id),
+      call: `shell([agent, ${quoted(deliverable ?? id)}], check: false)`,
+      after,
+      policies: [
+        ...(touches.length === 0 ? [] : [`touches ${touches.map(quoted).join(", ")}`]),
+        ...(node.field("parallel_safe").value === false ? ["alone"] : []),
+        ...checks.map((check) => `done when shell(${quoted(check)})`),
+        ...(tries === 1 ? [] : [`tries ${tries} backoff 1s..1m`]),
+      ],
+      ...(deliverable === undefined ? {} : { doc: deliverable }),
+      notes,
+    };
+  });
+  const note = changes.add(
+    "$",
+    "kahn's settings name the agent: here it is the constant `agent`, a command whose argument is the deliverable",
+  );
+  return planFile(
+    { name, notes: [note], constants: [`const agent = ${quoted("agent")}`], head: ["order file"], tasks },
+    changes,
+  );
+}
+
+/** Scripts become tasks of `npm run`. `pre…` and `post…` scripts are part of the script that they belong to. */
+export function importPackageJson(source: Source, name: string): Imported {
+  const changes = new Changes();
+  const scripts = source.field("scripts").entries();
+  const own = source.field("name").value;
+  const names = new Names();
+  const known = new Map(scripts);
+  if (known.size === 0) throw new ImportError("$.scripts", "the package has no scripts");
+  const isPart = (script: string): boolean =>
+    [
+      ["pre", ""],
+      ["post", ""],
+    ].some(([prefix]) => script.startsWith(prefix!) && known.has(script.slice(prefix!.length)));
+  const tasks = scripts
+    .filter(([script]) => !isPart(script))
+    .map(([script, value]): Task => {
+      const command = value.text();
+      const parts = command
+        .split("&&")
+        .map((part) => /^\s*(?:npm run|npm run-script|yarn|pnpm|pnpm run|bun run)\s+([\w:.-]+)\s*$/.exec(part)?.[1]);
+      // A script that only runs others is a task that waits for them.
+      if (parts.every((part) => part !== undefined && known.has(part) && part !== script)) {
+        const note =
+          parts.length === 1
+            ? []
+            : [changes.add(value.at, `${parts.join(", ")} run at the same time here, unless one comes after another`)];
+        return {
+          name: names.of("task", script),
+          call: quoted(script),
+          after: (parts as string[]).map((part) => names.of("task", part)),
+          policies: [],
+          notes: note,
+        };
+      }
+      return {
+        name: names.of("task", script),
+        call: `shell(${quoted(`npm run ${script}`)})`,
+        after: [],
+        policies: [],
+        doc: command,
+        notes: [],
+      };
+    });
+  const note = changes.add(
+    "$.scripts",
+    "the scripts do not say what they need: add `after`, and `touches` for what they write",
+  );
+  const title = typeof own === "string" ? own.replace(/^@[^/]*\//, "") : name;
+  return planFile({ name: `${title} scripts`, notes: [note], head: [], tasks }, changes);
+}
+
+export function isTurbo(value: JsonValue | undefined): boolean {
+  return isObject(value) && (isObject(value["tasks"]) || isObject(value["pipeline"]));
+}
+
+/** Tasks of Turborepo for one package. `^task` means the packages that this one depends on. */
+export function importTurbo(source: Source, name: string): Imported {
+  const changes = new Changes();
+  const tasks = source.field(source.field("tasks").isPresent ? "tasks" : "pipeline").entries();
+  const known = new Set(tasks.map(([task]) => task));
+  const names = new Names();
+  const made = tasks.map(([task, value]): Task => {
+    const notes: string[] = [];
+    const after: string[] = [];
+    for (const item of value.field("dependsOn").items()) {
+      const on = item.text();
+      if (known.has(on)) after.push(names.of("task", on));
+      else if (on.startsWith("^"))
+        notes.push(
+          changes.add(
+            item.at,
+            `\`${on}\` means other packages of the workspace, which a plan of one package does not have`,
+          ),
+        );
+      else notes.push(changes.add(item.at, `\`${on}\` is not a task of this file`));
+    }
+    const outputs = value
+      .field("outputs")
+      .texts()
+      .filter((path) => !path.startsWith("!"));
+    for (const field of ["inputs", "env", "passThroughEnv", "persistent", "interactive", "outputLogs"]) {
+      const found = value.field(field);
+      if (found.isPresent)
+        notes.push(changes.add(found.at, `\`${field}\` is not imported: ${shortJson(found.value!)}`));
+    }
+    const [, script = task] = /#(.+)$/.exec(task) ?? [];
+    return {
+      name: names.of("task", task),
+      call: `shell(${quoted(`npm run ${script}`)})`,
+      after: [...new Set(after)],
+      policies: [
+        ...(outputs.length === 0 ? [] : [`touches ${outputs.map(quoted).join(", ")}`]),
+        ...(value.field("cache").value === false || outputs.length === 0 ? [] : ["cache"]),
+      ],
+      notes,
+    };
+  });
+  const notes = ["globalDependencies", "globalEnv", "extends"].flatMap((field) =>
+    source.field(field).isPresent ? [changes.add(source.field(field).at, `\`${field}\` is not imported`)] : [],
+  );
+  return planFile({ name, notes, head: [], tasks: made }, changes);
+}
+
+function planFile({ name, notes, constants = [], head, tasks }: Plan, changes: Changes): Imported {
+  const lines = tasks.flatMap((task) => {
+    const after = task.after.length === 0 ? "" : ` after ${task.after.join(", ")}`;
+    const policies = task.policies.length === 0 ? "" : ` { ${task.policies.join("  ")} }`;
+    return [
+      ...task.notes.map((note) => comment(note, "//", "  ")),
+      ...(task.doc === undefined ? [] : [comment(task.doc, "///", "  ")]),
+      `  task ${task.name} = ${task.call}${after}${policies}`,
+    ];
+  });
+  const title = new Names(["agent"]).fresh(name);
+  const body = [...head.map((line) => `  ${line}`), ...(head.length === 0 ? [] : [""]), ...lines].join("\n");
+  const text = `${notes.map((note) => `${comment(note)}\n`).join("")}${constants.map((line) => `${line}\n\n`).join("")}plan ${title} {\n${body}\n}\n`;
+  return { text, changes: changes.list };
+}

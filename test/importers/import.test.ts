@@ -1,0 +1,394 @@
+import { describe, expect, test } from "vitest";
+import { check, compile, createEngine } from "../../api/index.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
+import { format } from "../../grammar/index.ts";
+import { ImportError, importText } from "../../importers/index.ts";
+import type { SourceKind } from "../../importers/kinds.ts";
+
+/** The import of a source, with what the compiler says about it and its stubs. */
+async function imported(source: string | object, path = "source.json", kind?: SourceKind) {
+  const text = typeof source === "string" ? source : JSON.stringify(source);
+  const result = await importText(text, path, {
+    name: "source",
+    module: "./nodes.ts",
+    ...(kind === undefined ? {} : { kind }),
+  });
+  expect(await format(result.text)).toBe(result.text);
+  const host = memoryHost({ "nodes.ts": result.stubs ?? "" });
+  const { diagnostics } = check(result.text, { path: "source.ngraph", host });
+  const findings = diagnostics
+    .filter(({ severity }) => severity !== "info")
+    .map(({ code, severity }) => `${code}:${severity}`);
+  return { ...result, findings };
+}
+
+/** An engine of an imported graph, with functions in the place of its stubs. */
+async function engineOf(
+  source: object | string,
+  functions: Record<string, (...args: never[]) => unknown>,
+  path = "source.json",
+) {
+  const { text, stubs } = await imported(source, path);
+  const { table, diagnostics } = compile(text, {
+    path: "source.ngraph",
+    host: memoryHost({ "nodes.ts": stubs ?? "" }),
+  });
+  if (table === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
+  return createEngine(table, { functions, store: new MemoryStore() });
+}
+
+async function refusal(source: string | object, path = "source.json", kind?: SourceKind): Promise<string> {
+  const error = await imported(source, path, kind).then(
+    () => "it was imported",
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ImportError);
+  return `${(error as ImportError).at}: ${(error as ImportError).message}`;
+}
+
+const MINIMAL = {
+  nodes: { a: { type: "work" } },
+  edges: [
+    { from: "__start__", to: "a" },
+    { from: "a", to: "__end__" },
+  ],
+};
+
+describe("NeoGraph", () => {
+  test("channels, reducers, barriers, pauses, retries and both forms of conditional edges", async () => {
+    const { text, findings, changes } = await imported({
+      schema_version: 1,
+      name: "review-flow",
+      _comment: "Reviews a text.",
+      channels: { messages: { reducer: "append" }, status: { reducer: "overwrite", initial: "idle" } },
+      nodes: {
+        draft: { type: "llm_call" },
+        "style check": { type: "checker", rules: ["a", { b: 1.5 }], _note: "fast" },
+        facts: { type: "checker" },
+        merge: { type: "merge", barrier: { wait_for: ["style check", "facts"] } },
+      },
+      edges: [
+        { from: "__start__", to: "draft" },
+        { from: "draft", to: "style check" },
+        { from: "draft", to: "facts" },
+        { from: "style check", to: "merge" },
+        { from: "facts", to: "merge" },
+        { from: "merge", condition: "done", routes: { yes: "__end__", no: "draft", default: "__end__" } },
+      ],
+      interrupt_before: ["merge"],
+      retry_policy: { max_retries: 2, initial_delay_ms: 100, max_delay_ms: 5000 },
+    });
+    expect(findings).toEqual([]);
+    expect(changes).toEqual([]);
+    expect(text).toContain("// Reviews a text.\ngraph review_flow {");
+    expect(text).toContain('output status: json = "idle" reduce last');
+    expect(text).toContain('// fast\n  node style_check = checker(current, { rules: ["a", { b: 1.5 }] })');
+    expect(text).toContain("tries 3 backoff 100ms..5s  pause before }");
+    expect(text).toContain("all(style_check, facts) -> merge");
+    expect(text).toContain('merge -> match done(current) {\n    "yes" -> end\n    "no" -> draft\n    else -> end\n  }');
+  });
+
+  test("an imported graph runs as its source", async () => {
+    const engine = await engineOf(
+      {
+        channels: { log: { reducer: "append" }, __route__: {} },
+        nodes: { router: { type: "router" }, a: { type: "say", text: "a" }, b: { type: "say", text: "b" } },
+        edges: [
+          { from: "__start__", to: "router" },
+          { from: "router", condition: "route_channel", routes: { a: "a", b: "b" } },
+        ],
+      },
+      {
+        router: ({ log }: { log: string[] }) => ({ __route__: log[0] }),
+        say: (_state: unknown, { text }: { text: string }) => ({ log: [text] }),
+      },
+    );
+    expect((await engine.run({ input: { log: ["a"] } })).state).toMatchObject({ log: ["a", "a"] });
+    expect((await engine.run({ input: { log: ["b"] } })).steps).toEqual([["begin"], ["router"], ["b"]]);
+    // The lenient engine follows the last route.
+    expect((await engine.run({ input: { log: ["x"] } })).steps).toEqual([["begin"], ["router"], ["b"]]);
+  });
+
+  test("called graphs replace the lists that they continue", async () => {
+    const source = {
+      schema_version: 1,
+      channels: { messages: { reducer: "append" } },
+      nodes: {
+        talk: {
+          type: "subgraph",
+          definition: {
+            name: "inner",
+            channels: { messages: { reducer: "append" } },
+            nodes: { reply: { type: "reply" } },
+            edges: [{ from: "__start__", to: "reply" }],
+          },
+        },
+      },
+      edges: [{ from: "__start__", to: "talk" }],
+    };
+    const engine = await engineOf(source, { reply: () => ({ messages: ["hello"] }) });
+    expect((await engine.run({ input: { messages: ["hi"] } })).state["messages"]).toEqual(["hi", "hello"]);
+  });
+
+  test("what is wrong in the source is a finding of the import", async () => {
+    const { findings } = await imported({
+      schema_version: 1,
+      nodes: { a: { type: "x" }, b: { type: "x" }, j: { type: "x", barrier: { wait_for: ["a", "b"] } } },
+      edges: [
+        { from: "__start__", condition: "pick", routes: { a: "a", b: "b" } },
+        { from: "a", to: "j" },
+        { from: "b", to: "j" },
+      ],
+    });
+    expect(findings).toContain("NG301:error");
+  });
+
+  test.each([
+    [{ ...MINIMAL, edges: [{ from: "__start__", to: "b" }] }, "$.edges[0].to: `b` is not a node"],
+    [{ ...MINIMAL, schema_version: 3 }, "$.schema_version: schema version 3 is not known"],
+    [
+      { ...MINIMAL, schema_version: 1, conditionnal_edges: [] },
+      "$.conditionnal_edges: `conditionnal_edges` is not a key of a topology",
+    ],
+    [{ ...MINIMAL, nodes: { a: {} } }, "$.nodes.a.type: a text is missing"],
+    [
+      { ...MINIMAL, nodes: { a: { type: "x", barrier: { wait_for: ["ghost"] } } } },
+      "$.nodes.a.barrier: `ghost` is not a node",
+    ],
+    [
+      { ...MINIMAL, conditional_edges: [{ from: "a", condition: "c", routes: {} }] },
+      "$.conditional_edges[0].routes: a conditional edge has at least one route",
+    ],
+    [
+      { ...MINIMAL, channels: { m: { reducer: "append", initial: 1 } } },
+      "$.channels.m.initial: the start value of a channel that appends is a list",
+    ],
+    [
+      { nodes: { a: { type: "subgraph", definition: "inner.json" } } },
+      '$.nodes.a.definition: the definition is the file "inner.json"',
+    ],
+  ])("%j is refused", async (source, message) => {
+    expect(await refusal(source)).toBe(message);
+  });
+
+  test("names that the language does not have are changed, each to another one", async () => {
+    const { text, findings } = await imported({
+      channels: { match: {}, größe: {}, Größe: {}, a: {}, "1st": {} },
+      nodes: {
+        a: { type: "match" },
+        start: { type: "end" },
+        日本: { type: "日本" },
+        "x-y": { type: "__proto__" },
+        x_y: { type: "constructor" },
+      },
+      edges: [
+        { from: "__start__", to: "a" },
+        { from: "a", to: "start" },
+        { from: "start", to: "日本" },
+        { from: "日本", to: "x-y" },
+        { from: "x-y", to: "x_y" },
+      ],
+    });
+    expect(
+      findings.filter((finding) => finding.endsWith("error")),
+      text,
+    ).toEqual([]);
+    expect(text).toContain("output match_: json");
+    expect(text).toContain("node x_y_2 = constructor(");
+  });
+});
+
+describe("langgraph-gen", () => {
+  test("YAML with conditional edges", async () => {
+    const { text, findings, changes } = await imported(
+      "name: Rag Agent\nentrypoint: agent\nnodes:\n  - name: agent\n  - name: Node 2\nedges:\n  - from: agent\n    condition: is_good\n    paths: [Node 2, __end__]\n  - from: Node 2\n    to: __end__\n",
+      "spec.yml",
+    );
+    expect(findings).toEqual([]);
+    expect(text).toContain("graph Rag_Agent {");
+    expect(text).toContain('agent -> match is_good(current) { "Node 2" -> Node_2  "__end__" -> end }');
+    expect(changes).toEqual([expect.stringContaining("does not describe the state")]);
+  });
+
+  test("unknown nodes and doubles are refused", async () => {
+    expect(await refusal("nodes:\n  - name: a\nedges:\n  - from: a\n    to: b\n", "s.yml")).toBe(
+      "$.edges[0].to: `b` is not a node",
+    );
+    expect(await refusal("nodes: [{name: a}, {name: a}]\nedges: []\n", "s.yml")).toBe(
+      "$.nodes: the node `a` is declared twice",
+    );
+  });
+});
+
+describe("LangGraph JS", () => {
+  const AGENT = `
+import { StateGraph, Annotation, START, END, MessagesAnnotation } from "@langchain/langgraph";
+const State = Annotation.Root({
+  ...MessagesAnnotation.spec,
+  topic: Annotation<string>,
+  score: Annotation<number>({ reducer: (a, b) => a + b, default: () => 0 }),
+  drafts: Annotation<string[]>({ reducer: (left, right) => left.concat(right), default: () => [] }),
+  verdict: Annotation<"good" | "bad" | null>(),
+  seen: Annotation<Record<string, number>>({ reducer: (a, b) => ({ ...a, ...b }), default: () => ({}) }),
+});
+const grade = async (state: typeof State.State) => {
+  if (state.score > 3) return { verdict: "good", score: 1 };
+  return { verdict: "bad" };
+};
+function shouldContinue({ messages }) {
+  if (messages.at(-1).tool_calls?.length) return "tools";
+  return END;
+}
+const workflow = new StateGraph(State)
+  .addNode("agent", async (state) => ({ messages: [await model.invoke(state.messages)] }))
+  .addNode("tools", new ToolNode(tools))
+  .addNode("grade", grade, { retryPolicy: { maxAttempts: 4 } })
+  .addEdge(START, "grade")
+  .addEdge("tools", "agent");
+workflow.addConditionalEdges("grade", (state) => (state.verdict === "good" ? "agent" : END));
+workflow.addConditionalEdges("agent", shouldContinue, { tools: "tools", [END]: END });
+export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] });
+`;
+
+  test("builder calls, annotations, reducers, routers and interrupts", async () => {
+    const { text, findings, changes } = await imported(AGENT, "agent.ts");
+    expect(findings).toEqual([]);
+    expect(text).toContain("output messages: json[] reduce append");
+    expect(text).toContain("output topic: string | null = null");
+    expect(text).toContain("output score: float = 0.0 reduce sum");
+    expect(text).toContain("output drafts: string[] reduce append");
+    expect(text).toContain('output verdict: "good" | "bad" | null = null');
+    expect(text).toContain("output seen: map<json> reduce merge");
+    expect(text).toContain("node grade = grade(current) into { verdict?, score? } { tries 4 }");
+    expect(text).toMatch(/node tools = tools\(current\) into \{[^}]*\} \{ pause before \}/);
+    expect(text).toContain('grade -> match route_grade(current) { "agent" -> agent  "__end__" -> end }');
+    expect(text).toContain('agent -> match shouldContinue(current) { "tools" -> tools  "__end__" -> end }');
+    expect(changes).toEqual([expect.stringContaining("is an object of a library")]);
+  });
+
+  test("an imported agent runs", async () => {
+    let calls = 0;
+    const engine = await engineOf(
+      AGENT.replace(', interruptBefore: ["tools"]', ""),
+      {
+        grade: () => ({ verdict: "good" }),
+        agent: () => ({ messages: [{ calls: calls++ }] }),
+        tools: () => ({ messages: ["result"] }),
+        route_grade: () => "agent",
+        shouldContinue: ({ messages }: { messages: unknown[] }) => (messages.length < 3 ? "tools" : "__end__"),
+      },
+      "agent.ts",
+    );
+    const { state, steps } = await engine.run({ input: { topic: "x" } });
+    expect(state["messages"]).toEqual([{ calls: 0 }, "result", { calls: 1 }]);
+    expect(steps.flat()).toEqual(["begin", "grade", "agent", "tools", "agent"]);
+  });
+
+  test("lists of sources are joins, and objects of nodes are nodes", async () => {
+    const { text, findings } = await imported(
+      `const g = new StateGraph({ channels: { a: null, b: { value: (x, y) => y ?? x, default: () => "z" } } })
+         .addNode({ one: (s) => ({ a: 1 }), two: (s) => ({ b: 2 }) })
+         .addNode("three", (s) => ({}));
+       g.setEntryPoint("one"); g.addEdge("__start__", "two"); g.addEdge(["one", "two"], "three"); g.setFinishPoint("three");
+       export default g.compile();`,
+      "g.mjs",
+    );
+    expect(findings).toEqual([]);
+    expect(text).toContain("all(one, two) -> three");
+    expect(text).toContain('output b: json = "z" reduce last');
+    expect(text).toContain("three -> end");
+  });
+
+  test.each([
+    ["const x = 1;", "line 1: the program creates no `StateGraph`"],
+    ["const x = ;;; {", "line 1: the program cannot be parsed"],
+    ['const g = new StateGraph(S).addNode("a", f).addEdge("a", "b");', "line 1: `b` is not a node of the graph"],
+    [
+      'const g = new StateGraph(S).addNode("a", f).addConditionalEdges("a", imported);',
+      "line 1: the targets of `imported` are not in this file",
+    ],
+    ['const g = new StateGraph(S).addNode("a", f).addNode("a", f);', "line 1: the node `a` is added twice"],
+  ])("%j is refused", async (source, message) => {
+    expect(await refusal(source, "g.ts")).toContain(message);
+  });
+});
+
+describe("plans", () => {
+  test("kahn's graph.json", async () => {
+    const { text, findings } = await imported({
+      version: 1,
+      nodes: [
+        {
+          id: "schema-init",
+          deliverable: 'Create "it"',
+          depends_on: [],
+          touches: ["db/**"],
+          parallel_safe: false,
+          done_when: ["npm test", "test -f db"],
+        },
+        {
+          id: "api",
+          deliverable: "The API",
+          depends_on: ["schema-init"],
+          touches: [],
+          done_when: ["true"],
+          max_ralph_iters: 1,
+        },
+      ],
+    });
+    expect(findings).toEqual([]);
+    expect(text).toContain('task schema_init = shell([agent, "Create \\"it\\""], check: false) {');
+    expect(text).toContain('done when shell("test -f db")');
+    expect(text).toContain("alone");
+    expect(text).toContain("tries 6");
+    expect(text).toMatch(/task api = shell\(.*\) after schema_init \{ done when shell\("true"\) \}/);
+    expect(await refusal({ version: 1, nodes: [{ id: "a", depends_on: ["b"] }] })).toBe(
+      "$.nodes[0].depends_on[0]: `b` is not a node",
+    );
+    expect(await refusal({ version: 1, nodes: [{ id: "a", depends_on: [], max_ralph_iters: 0 }] })).toContain(
+      "max_ralph_iters",
+    );
+  });
+
+  test("scripts of a package", async () => {
+    const { text, findings } = await imported(
+      {
+        name: "@scope/shop",
+        scripts: {
+          prebuild: "rm -rf dist",
+          build: "tsc",
+          test: "vitest",
+          all: "npm run build && npm run test",
+          "a:b": "echo",
+        },
+      },
+      "package.json",
+    );
+    expect(findings).toEqual([]);
+    expect(text).toContain("plan shop_scripts {");
+    expect(text).not.toContain("prebuild");
+    expect(text).toContain('task all_ = "all" after build, test');
+    expect(text).toContain('task a_b = shell("npm run a:b")');
+    expect(await refusal({ scripts: {} })).toBe("$.scripts: the package has no scripts");
+  });
+
+  test("tasks of Turborepo, with comments", async () => {
+    const { text, findings, changes } = await imported(
+      '{ // tasks\n "tasks": { "build": { "dependsOn": ["^build"], "outputs": ["dist/**", "!dist/x"], }, /* */ "test": { "dependsOn": ["build", "gen"], "cache": false } } }',
+      "turbo.json",
+    );
+    expect(findings).toEqual([]);
+    expect(text).toContain('task build = shell("npm run build") { touches "dist/**"  cache }');
+    expect(text).toContain('task test = shell("npm run test") after build');
+    expect(changes).toHaveLength(2);
+  });
+});
+
+test("other files are refused with the kinds that there are", async () => {
+  expect(await refusal("{}")).toBe("$: the file is of no kind that can be imported");
+  expect(await refusal("[1, 2]")).toBe("$: the file is of no kind that can be imported");
+  expect(await refusal("{")).toContain("line 1: the file is not JSON");
+  expect(await refusal("a: [", "a.yaml")).toContain("line 1: the file is not YAML");
+  expect(await refusal({ nodes: [] }, "x.json", "neograph")).toBe("$.nodes: expected an object, found []");
+});
