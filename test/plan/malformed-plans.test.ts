@@ -130,7 +130,7 @@ describe("numbers, pools and paths", () => {
 describe("matrices", () => {
   test.each([
     ["[]", "NG006: a matrix has at least one value"],
-    ['["a", "a"]', 'NG006: the value "a" stands twice in a matrix'],
+    ['["a", "a"]', 'NG006: a matrix contains the value "a" twice'],
     ["xs", "NG408: the values of a matrix must be known before the plan runs"],
     ["3", "NG408: the values of a matrix must be known before the plan runs"],
   ])("for v in %s", (list, finding) => {

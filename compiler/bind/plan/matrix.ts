@@ -35,9 +35,9 @@ export function bindMatrix(matrix: Ast.Matrix, context: GraphContext): Matrix {
   for (const { item } of axesOf(matrix)) {
     if (seen.has(item.name)) {
       const facts = {
-        message: `the variable \`${item.name}\` stands twice in a matrix`,
-        label: "stands here again",
-        help: "rename it",
+        message: `the variable \`${item.name}\` is declared twice in a matrix`,
+        label: "second declaration",
+        help: "rename one of them",
       };
       context.report(badMatrix(placeIn(context, item.span), facts));
     }
@@ -137,9 +137,9 @@ function bindAxis({ item: { name }, list }: Ast.MatrixAxis, context: GraphContex
     if (seen.has(text)) {
       const span = items[at]?.span ?? list.span;
       const facts = {
-        message: `the value ${text} stands twice in a matrix`,
-        label: "stands here again",
-        help: "remove it",
+        message: `a matrix contains the value ${text} twice`,
+        label: "second occurrence",
+        help: "remove it: each value makes one task",
       };
       context.report(badMatrix(placeIn(context, span), facts));
       return broken;
