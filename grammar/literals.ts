@@ -51,7 +51,46 @@ function badEscape(reading: Reading, at: number, letter: string, written: string
   });
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** Units of durations, in milliseconds. */
+export const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+export type Unit = keyof typeof UNITS;
+
+const UNIT_NAMES: Readonly<Record<string, Unit>> = {
+  sec: "s",
+  secs: "s",
+  second: "s",
+  seconds: "s",
+  min: "m",
+  mins: "m",
+  minute: "m",
+  minutes: "m",
+  hr: "h",
+  hour: "h",
+  hours: "h",
+  day: "d",
+  days: "d",
+  msec: "ms",
+  millis: "ms",
+};
+
+/** The unit of durations that a word means: `min` is `m`. */
+export function unitOf(word: string): Unit | undefined {
+  if (Object.hasOwn(UNITS, word)) return word as Unit;
+  const name = word.toLowerCase();
+  return Object.hasOwn(UNIT_NAMES, name) ? UNIT_NAMES[name] : undefined;
+}
+
+/** `1h30m` as a duration of one unit, `90m`. */
+export function inOneUnit(text: string): string | undefined {
+  if (!/^(?:\d+(?:ms|[smhd]))+$/.test(text)) return undefined;
+  const parts = [...text.matchAll(/(\d+)(ms|[smhd])/g)].map(([, count, unit]) => ({
+    count: Number(count),
+    unit: unit as Unit,
+  }));
+  const total = parts.reduce((sum, { count, unit }) => sum + count * UNITS[unit], 0);
+  const unit = parts.reduce<Unit>((least, part) => (UNITS[part.unit] < UNITS[least] ? part.unit : least), "d");
+  return Number.isSafeInteger(total) ? `${total / UNITS[unit]}${unit}` : undefined;
+}
 
 /** A duration in integer milliseconds. */
 export function durationValue(reading: Reading, image: string, offset: number): number {
@@ -59,7 +98,7 @@ export function durationValue(reading: Reading, image: string, offset: number): 
   const written = (parts?.[2] ?? "").toLowerCase();
   // `readTokens` has reported an unknown unit. Its first letters select a known unit.
   const unit = Object.hasOwn(UNITS, written) ? written : /^m(?:s|il)/.test(written) ? "ms" : written.slice(0, 1);
-  const factor = UNITS[unit] ?? 1_000;
+  const factor = Object.hasOwn(UNITS, unit) ? UNITS[unit as Unit] : 1_000;
   const digits = parts?.[1] ?? "0";
   const exact = Number(digits) * factor;
   if (/^0\d/.test(digits)) report(reading, leadingZero(placeAt(reading, offset, offset + digits.length), digits));

@@ -8,6 +8,8 @@ export interface Parameter {
   readonly optional?: true;
   /** A command: values in its template are quoted for the shell. */
   readonly isCommand?: true;
+  /** A time in milliseconds, written as a duration. */
+  readonly isDuration?: true;
   /** A list of imported functions, by name: tools of a model, or those of its tools that need approval. */
   readonly isTools?: true;
 }

@@ -117,7 +117,7 @@ const signatures: readonly NodeSignature[] = [
   {
     name: "sleep",
     summary: "waits; the duration is in milliseconds (`30s` is 30000)",
-    parameters: [required("duration", INT)],
+    parameters: [{ ...required("duration", INT), isDuration: true }],
     result: NULL,
     effects: [],
   },
@@ -171,7 +171,7 @@ const signatures: readonly NodeSignature[] = [
       optional("delete", STRING),
       optional("namespace", NAMESPACE),
       optional("value", JSON_VALUE),
-      optional("ttl", { kind: "union", members: [INT, NULL] }),
+      { ...optional("ttl", { kind: "union", members: [INT, NULL] }), isDuration: true },
       optional("filter", { kind: "map", value: JSON_VALUE }),
       optional("limit", INT),
       optional("minScore", FLOAT),

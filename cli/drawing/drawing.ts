@@ -161,8 +161,12 @@ export function describeCall(
       return `${table.functions[call.function]?.name ?? ""}()`;
     case "builtin":
       return `${call.name}()`;
-    case "plan":
-      return `plan ${table.plans?.[call.plan]?.name ?? ""}`;
+    case "plan": {
+      const called = table.plans?.[call.plan];
+      const [task] = called?.tasks ?? [];
+      if (called?.matrix === undefined || task?.item === undefined) return `plan ${called?.name ?? ""}`;
+      return `${describeCall(called, task.call, () => "")} for each ${task.item.name}`;
+    }
     case "graph":
       return `graph ${table.graphs[call.graph]?.name ?? ""}`;
     case "expression":

@@ -9,6 +9,8 @@ import {
   unknownFunction,
   wrongSortOfName,
 } from "../../diagnostics/catalog/names.ts";
+import { notDuration, plainDuration } from "../../diagnostics/catalog/types.ts";
+import { inOneUnit, unitOf } from "../../grammar/literals.ts";
 import { findSimilar, suggest } from "../../diagnostics/similar.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Effect } from "../../runtime/table/table.ts";
@@ -343,6 +345,37 @@ function checkArgument(
   context: GraphContext,
 ): void {
   const target = `argument \`${parameter.name}\` of \`${callee.name}\``;
+  const duration = parameter.isDuration === true ? durationMeant(typed.syntax) : undefined;
+  if (duration !== undefined) {
+    context.report(
+      duration.isPlain
+        ? plainDuration(placeIn(context, typed.syntax.span), { target, ...duration })
+        : notDuration(placeIn(context, typed.syntax.span), { target, ...duration }),
+    );
+    return;
+  }
   if (!reportMisfit(typed, parameter.type, { target }, context)) return;
   if (parameter.type.kind === "json") reportUnwritten(typed, scope);
+}
+
+/** What a literal that is no duration most likely means. A plain number is milliseconds. */
+function durationMeant(syntax: Ast.Expr): { readonly isPlain: boolean; readonly use: string | undefined } | undefined {
+  switch (syntax.kind) {
+    case "Number": {
+      const { value } = syntax;
+      if (Number.isInteger(value)) return value === 0 ? undefined : { isPlain: true, use: `${value}ms` };
+      return { isPlain: false, use: Number.isSafeInteger(value * 1000) ? `${value * 1000}ms` : undefined };
+    }
+    case "String": {
+      const written = /^(\d+(?:\.\d+)?)\s*([A-Za-z]+)$/.exec(syntax.value.trim());
+      const unit = written === null ? undefined : unitOf(written[2] ?? "");
+      return { isPlain: false, use: unit === undefined ? inOneUnit(syntax.value) : `${written?.[1]}${unit}` };
+    }
+    case "Unary":
+      return syntax.operator === "-" && syntax.operand.kind === "Number"
+        ? { isPlain: false, use: undefined }
+        : undefined;
+    default:
+      return undefined;
+  }
 }

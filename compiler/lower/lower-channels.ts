@@ -1,22 +1,24 @@
 import type { Json } from "../../runtime/value/json.ts";
 import type { ChannelSpec } from "../../runtime/table/table.ts";
 import { mergesById, type BoundChannel, type BoundGraph } from "../bind/bound-graph.ts";
+import type { BoundPlan } from "../bind/plan/bound-plan.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 
 const ROLES = ["input", "output", "state", "memory", "config"] as const;
 
 /** Channels in the table's order (by role, then by declaration), with their positions in the bound graph. */
-export function orderChannels(bound: Pick<BoundGraph, "channels">): {
+export function orderChannels(bound: Pick<BoundGraph, "channels"> & Pick<BoundPlan, "numbers">): {
   readonly ordered: readonly BoundChannel[];
-  /** Position in the table by position in the bound graph. */
+  /** Position in the table by index in the expressions of the bound graph. */
   readonly index: readonly number[];
 } {
   const order = ROLES.flatMap((role) =>
     bound.channels.map((channel, at) => ({ channel, at })).filter(({ channel }) => channel.role === role),
   );
-  const index = Array.from<number>({ length: order.length });
+  const { numbers } = bound;
+  const index: number[] = [];
   order.forEach(({ at }, position) => {
-    index[at] = position;
+    index[numbers?.[at] ?? at] = position;
   });
   return { ordered: order.map(({ channel }) => channel), index };
 }

@@ -53,6 +53,7 @@ export function createPlanTable(bound: BoundPlan, tableOf: TableOf): PlanTable {
     plans: plans.tables,
     secrets: [...bound.secrets].sort(),
     effects: collectEffects(bound.tasks, called, pool.functions.length > 0),
+    ...(bound.matrix === undefined ? {} : { matrix: { list: 0, plan: bound.matrix.owner } }),
     debug: {
       file: bound.file.path,
       nodes: bound.tasks.map((task) => bound.file.position(task.declaration.name.span.start)),

@@ -134,14 +134,6 @@ export function unorderedWrites(
   });
 }
 
-/** NG408: the values of a matrix are not constant. */
-export function matrixNotConstant(place: Place): Diagnostic {
-  return diagnostic("NG408", place, "the values of a matrix must be known before the plan runs", {
-    label: "must be a list of constants",
-    help: 'write them out, `for version in ["20", "22"]`, or call a graph whose `for` node runs once for each item',
-  });
-}
-
 /** NG006: a matrix has no values, a repeated value, or too many. */
 export function badMatrix(place: Place, facts: { message: string; label: string; help?: string }): Diagnostic {
   return diagnostic("NG006", place, facts.message, { label: facts.label, help: facts.help });

@@ -146,6 +146,42 @@ export function wrongType(
   });
 }
 
+/** NG408: an argument that is a time and no duration. */
+export function notDuration(place: Place, facts: { target: string; use: string | undefined }): Diagnostic {
+  const { target, use } = facts;
+  return diagnostic("NG408", place, `${target} takes a duration`, {
+    label: use === undefined ? "is no duration" : `write \`${use}\``,
+    help: "a duration is a number from 0 with a unit, without quotes: `500ms`, `30s`, `5m`, `2h`, `3d`",
+    fixes: use === undefined ? [] : [{ title: `write \`${use}\``, edits: [{ span: place.span, text: use }] }],
+  });
+}
+
+/** NG408, a warning: a time without a unit. */
+export function plainDuration(place: Place, facts: { target: string; use: string | undefined }): Diagnostic {
+  const { target, use = "" } = facts;
+  const seconds = `${use.slice(0, -2)}s`;
+  return diagnostic("NG408", place, `${target} has no unit: a plain number is milliseconds`, {
+    severity: "warning",
+    label: `this is \`${use}\``,
+    help: `write the unit: \`${use}\` or \`${seconds}\``,
+    fixes: [{ title: `write \`${use}\``, edits: [{ span: place.span, text: use }] }],
+  });
+}
+
+/** NG508: a task whose value nobody reads is a text or another literal, so that it does nothing. */
+export function literalTask(place: Place, facts: { command: string | undefined; what: string }): Diagnostic {
+  const { command, what } = facts;
+  return diagnostic("NG508", place, `${what} does nothing as a task`, {
+    label: command === undefined ? "runs nothing" : "is not run",
+    help:
+      command === undefined
+        ? "call something, `task a = f(x)`, or store the value, `into channel`"
+        : `a command is run by \`shell\`: \`${command}\``,
+    fixes:
+      command === undefined ? [] : [{ title: "run it with `shell`", edits: [{ span: place.span, text: command }] }],
+  });
+}
+
 /** NG408: `set` before a channel without a reducer. */
 export function needlessSet(place: Place, facts: { channel: string; remove: Span | undefined }): Diagnostic {
   const { channel, remove } = facts;

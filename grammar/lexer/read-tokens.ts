@@ -12,6 +12,7 @@ import {
 } from "../../diagnostics/catalog/syntax.ts";
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import type { Comment } from "../ast.ts";
+import { inOneUnit, unitOf } from "../literals.ts";
 import { placeAt, report, spanAt, type Reading } from "../reading.ts";
 import { resetTemplateScan } from "./template-scan.ts";
 import * as t from "./tokens.ts";
@@ -229,31 +230,17 @@ function doubleQuoted(image: string): string {
   return `"${image.slice(1, -1).replace(/\\'|"/g, (found) => (found === '"' ? '\\"' : "'"))}"`;
 }
 
-const UNIT_NAMES: Readonly<Record<string, string>> = {
-  sec: "s",
-  secs: "s",
-  second: "s",
-  seconds: "s",
-  min: "m",
-  mins: "m",
-  minute: "m",
-  minutes: "m",
-  hr: "h",
-  hour: "h",
-  hours: "h",
-  day: "d",
-  days: "d",
-  msec: "ms",
-  millis: "ms",
-};
-
 function badNumber(reading: Reading, token: t.Token): Diagnostic {
   const at = place(reading, token);
   const { image } = token;
   const unit = /^(\d+(?:\.\d+)?)([A-Za-z]+)$/.exec(image);
-  const short = unit === null ? undefined : UNIT_NAMES[(unit[2] ?? "").toLowerCase()];
+  const short = unit === null ? undefined : unitOf(unit[2] ?? "");
   const use =
-    short !== undefined ? `${unit?.[1] ?? ""}${short}` : image.includes("_") ? image.replaceAll("_", "") : undefined;
+    short !== undefined
+      ? `${unit?.[1] ?? ""}${short}`
+      : image.includes("_")
+        ? image.replaceAll("_", "")
+        : inOneUnit(image);
   return badLiteral(at, {
     message: `\`${shorten(image)}\` is neither a number nor a duration`,
     label: use === undefined ? "digits run into letters" : `write \`${use}\``,

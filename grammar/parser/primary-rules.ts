@@ -3,7 +3,7 @@ import type { IToken, ParserMethod, TokenType } from "chevrotain";
 import { replacement, unterminatedTemplate } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { Argument, BrokenExpr, Expr, ForClause, Identifier, RecordField, Spread, TemplateText } from "../ast.ts";
-import { durationValue, numberValue, removeIndentation, resolveEscapes } from "../literals.ts";
+import { durationValue, numberValue, removeIndentation, resolveEscapes, unitOf } from "../literals.ts";
 import { endOf } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { newReading, spanAt } from "../reading.ts";
@@ -71,6 +71,8 @@ export abstract class PrimaryRules extends TypeRules {
       const token = this.take(t.Numeral);
       if (this.RECORDING_PHASE) return PLACEHOLDER;
       const { value, isFloat } = numberValue(this.reading, token.image, token.startOffset);
+      const spaced = this.spacedDuration(token);
+      if (spaced !== undefined) return spaced;
       return { kind: "Number", span: this.spanOf(token), value, isFloat, raw: token.image };
     },
     () => {
@@ -87,6 +89,26 @@ export abstract class PrimaryRules extends TypeRules {
     () => this.rule(this.list),
     () => this.rule(this.record),
   ];
+
+  /** `5 min` on one line: reported, and read as the duration that it means. */
+  private spacedDuration(number: IToken): Expr | undefined {
+    const next = this.LA(1);
+    const unit = next.tokenType === t.Identifier ? unitOf(next.image) : undefined;
+    const text = unit === undefined ? "" : this.reading.text.slice(endOf(number), next.startOffset);
+    if (unit === undefined || !/^[ \t]+$/.test(text) || this.at(t.LeftParen, 2) || this.at(t.Dot, 2)) return undefined;
+    const raw = `${number.image}${unit}`;
+    this.takeAny();
+    const span = this.spanFrom(number);
+    this.reportForeign(
+      { ...this.placeOf(number), span },
+      {
+        message: "a duration has no space before its unit",
+        label: `write \`${raw}\``,
+        fixes: [replacement(`write \`${raw}\``, span, raw)],
+      },
+    );
+    return { kind: "DurationLiteral", span, raw, milliseconds: durationValue(this.reading, raw, number.startOffset) };
+  }
 
   private failPrimary(): never {
     const token = this.LA(1);

@@ -10,7 +10,8 @@ import { placeOfCall, Run } from "../run/run.ts";
 import type { Attempt } from "../step/attempt.ts";
 import { loadCall } from "../checkpoint/load-checkpoint.ts";
 import type { JsonObject } from "../value/json.ts";
-import { drivePlan } from "./drive-plan.ts";
+import { drivePlan, type DriveEnd } from "./drive-plan.ts";
+import { expandMatrix } from "./expand-matrix.ts";
 import { planContext } from "./plan-hooks.ts";
 import type { PlanProgram } from "./plan-program.ts";
 import { ledgerOf } from "./run-ledger.ts";
@@ -23,8 +24,9 @@ import { endsRunBadly, exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
  * Runs a plan as a task of another plan, or as a node: with its own slots, values and paths, under the caller's
  * namespace. After a resume it continues with the unfinished tasks. A retry starts a new run.
  */
-export async function callPlan(attempt: Attempt, program: PlanProgram, input: JsonObject): Promise<JsonObject> {
+export async function callPlan(attempt: Attempt, linked: PlanProgram, input: JsonObject): Promise<JsonObject> {
   const { run: caller, task } = attempt;
+  const program = expandMatrix(linked, input);
   const { shared } = caller;
   const { durable } = shared;
   const cancellation = new Cancellation(true);
@@ -55,7 +57,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
     program,
     run,
     emit: (body) => emit?.(body),
-    prefix: `${prefix}${run.path.join("/")}/`,
+    prefix: `${prefix}${pathOf(run, program)}`,
     ledger: ledgerOf(shared),
     options,
     restored: certainRecords(program.plan, restored.tasks),
@@ -67,13 +69,35 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
   const totals = totalsOf(program.plan, end, shared.clock.now() - begin);
   const status = statusOf(end, cancellation.aborted);
   await saveLastCheckpoint(run, end, status, totals.outcome);
-  if (exitCodeOf(status, totals.outcome) === 0) return run.output();
+  if (exitCodeOf(status, totals.outcome) === 0) {
+    return program.plan.matrix === undefined ? run.output() : writtenOutput(program, end, run.output());
+  }
   if (run.writer !== undefined && run.writer.headId !== null) {
     attempt.children = { ...end.children, [run.namespace]: run.writer.headId };
   }
   if (status === "paused") throw new PauseSignal(end.pauses);
-  const failed = end.tasks.filter(endsRunBadly).map(({ id }) => id);
-  const why = end.error?.message ?? (failed.length === 0 ? totals.outcome : `${failed.join(", ")} failed`);
-  const reason = `plan \`${program.plan.name}\`: ${why}`;
+  const bad = end.tasks.filter(endsRunBadly);
+  const failed = bad.map(({ id }) => id);
+  const why = end.error?.message ?? (failed.length === 0 ? totals.outcome : `${listed(failed)} failed`);
+  const first = bad.find(({ error }) => error !== null)?.error;
+  const reason =
+    program.plan.matrix === undefined
+      ? `plan \`${program.plan.name}\`: ${why}`
+      : `${why}${first === undefined ? "" : `: ${first}`}`;
   throw new ChildStopped(new NodeError("NG_NODE_FAILED", failed[0] ?? task.node.spec.name, reason), reason);
+}
+
+/** The prefix of task names. The tasks of a matrix have the name of the task that calls it, with their value. */
+function pathOf({ path }: Run, { plan }: PlanProgram): string {
+  const parts = plan.matrix === undefined ? path : path.slice(0, -1);
+  return parts.length === 0 ? "" : `${parts.join("/")}/`;
+}
+
+/** The outputs of a matrix in which some task is done: without such a task, nothing is written. */
+function writtenOutput(program: PlanProgram, { scheduler }: DriveEnd, output: JsonObject): JsonObject {
+  return program.tasks.some(({ index }) => scheduler.status(index) === "done") ? output : {};
+}
+
+function listed(names: readonly string[]): string {
+  return names.length <= 10 ? names.join(", ") : `${names.slice(0, 10).join(", ")} and ${names.length - 10} more`;
 }

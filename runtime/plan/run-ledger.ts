@@ -178,7 +178,7 @@ function computeClaim(program: PlanProgram, task: TaskCode): TaskClaim {
     pool:
       pool === undefined
         ? undefined
-        : { name: `${plan.name} ${pool.name}`, size: pool.size, count: spec.pool?.count ?? 1 },
+        : { name: `${plan.matrix?.plan ?? plan.name} ${pool.name}`, size: pool.size, count: spec.pool?.count ?? 1 },
     alone: spec.alone === true,
     isCall,
   };

@@ -18,6 +18,7 @@ export function checkPlanRules(plan: PlanTable, path: ValuePath): void {
     if (role === "memory") bad(path, ["channels", at, "role"], "a plan has no memory");
   }
   for (const [at, task] of plan.tasks.entries()) checkTask(task, plan, [...path, "tasks", at]);
+  checkMatrix(plan, path);
   checkRanks(plan, path);
   checkOrder(plan, path);
 }
@@ -32,6 +33,15 @@ function checkTask(task: TaskSpec, plan: PlanTable, path: ValuePath): void {
   if (pool === undefined) return;
   const size = plan.pools[pool.pool]?.size ?? pool.count;
   if (pool.count > size) bad(path, ["pool", "count"], `the pool has only ${size}`);
+}
+
+function checkMatrix({ matrix, tasks, channels }: PlanTable, path: ValuePath): void {
+  if (matrix === undefined) return;
+  const [task] = tasks;
+  if (tasks.length !== 1 || task?.item === undefined || task.statuses !== undefined) {
+    bad(path, ["tasks"], "a matrix has one task, with a variable");
+  }
+  if (channels[matrix.list]?.role !== "input") bad(path, ["matrix", "list"], "the values of a matrix are an input");
 }
 
 function checkRanks({ ranks, tasks }: PlanTable, path: ValuePath): void {

@@ -5,6 +5,7 @@
 import type { Expression } from "../expression/expression.ts";
 import type {
   CallSpec,
+  ChannelIndex,
   ChannelSpec,
   Digest,
   Effect,
@@ -50,10 +51,22 @@ export interface PlanTable {
   readonly plans: readonly PlanTable[];
   readonly secrets: readonly string[];
   readonly effects: readonly Effect[];
+  /**
+   * A matrix over a list that is known at run time: a plan of one task, which its caller runs once for each value. Absent in other
+   * plans.
+   */
+  readonly matrix?: MatrixSpec;
   readonly digest: Digest;
   /** The best order that `ngc plan --optimize` found: rank by task index. Not part of the digest. */
   readonly ranks?: readonly number[];
   readonly debug?: TableDebug;
+}
+
+export interface MatrixSpec {
+  /** The input with the values. */
+  readonly list: ChannelIndex;
+  /** The plan that declares the task: its pools are those of this plan. */
+  readonly plan: string;
 }
 
 /**
@@ -78,7 +91,7 @@ export interface TaskSpec {
         readonly plan: number;
         readonly args: readonly { readonly name: string; readonly expression: ExpressionIndex }[];
       };
-  /** Of a matrix task: the variable and its value. */
+  /** Of a matrix task: the variable and its value; `null` in the task of a `matrix`, which has a value when it runs. */
   readonly item?: { readonly name: string; readonly value: Json };
   /**
    * The task starts when all tasks that are not `finally` have ended, however they ended; a failure, and a run that starts no further

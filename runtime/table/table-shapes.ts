@@ -357,5 +357,6 @@ export const PLAN_SHAPE: Shape<PlanTable> = record<PlanTable>({
   pools: namedList(record<PlanTable["pools"][number]>({ name: TEXT, size: COUNT }), "pools", "name"),
   tasks: namedList(TASK, "tasks", "name"),
   plans: list(calledTable<PlanTable>("plan")),
+  matrix: optional(record<NonNullable<PlanTable["matrix"]>>({ list: index("channel"), plan: TEXT })),
   ranks: optional(list(ORDINAL)),
 });

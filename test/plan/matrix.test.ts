@@ -58,10 +58,7 @@ describe("a matrix of several variables", () => {
 
   test.each([
     ["task t = print(a) for a in [1], a in [2]", "NG006: the variable `a` is declared twice in a matrix"],
-    [
-      "task t = print(a) for a in [1], b in [level]",
-      "NG408: the values of a matrix must be known before the plan runs",
-    ],
+    ["task t = print(a) for a in [1], b in level", "NG508: a matrix goes over a list"],
     ["task t = print(a) for a in [1], b in []", "NG006: a matrix has at least one value"],
     ["task t = print(a) for a in [1, 2], b in [3, 3]", "NG006: a matrix contains the value 3 twice"],
     ["task t = print(c) for a in [1], b in [2]", "NG104: unknown channel `c`"],

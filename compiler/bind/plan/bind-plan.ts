@@ -8,14 +8,15 @@ import { referencedTypes } from "../../types/referenced-types.ts";
 import { bindConfig } from "../bind-config.ts";
 import { functionsOf, toBoundChannel } from "../bind-graph.ts";
 import type { PlanUnit } from "../file-scope.ts";
-import type { NodeEntry } from "../graph-context.ts";
+import type { GraphContext, NodeEntry } from "../graph-context.ts";
 import { openContext, watchErrors, type BindOptions } from "../open-context.ts";
 import { createExpansion, expandChannel, expandTask } from "../expand-names.ts";
 import { mayInterrupt } from "../may-interrupt.ts";
 import { signatureDigest } from "../signature-digest.ts";
 import { bindTask, type TypedTask } from "./bind-task.ts";
 import { resolveDependencies, type Dependencies } from "./dependencies.ts";
-import { bindMatrix, checkSize, readAxes, type Matrix } from "./matrix.ts";
+import { callMatrix, checkDynamicTask, checkDynamicWrites, type OuterPlan } from "./dynamic-matrix.ts";
+import { bindMatrix, checkSize, readAxes, sizeOf, type Matrix } from "./matrix.ts";
 import { collectPlan } from "./plan-declarations.ts";
 import { analyseTaskData, reportUnorderedWrites } from "./task-data.ts";
 import { bindTaskPolicies, type TaskPolicies } from "./task-policies.ts";
@@ -43,7 +44,8 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
   const policies = tasks.map((task) => bindTaskPolicies(task, settings.pools, context));
   const matrices = tasks.map((task) => (task.each === undefined ? undefined : bindMatrix(task.each, context)));
   const isPartial = dependencies.isPartial || hasBroken || options.hasSyntaxErrors;
-  const input = { tasks, writes, dependencies, channels, isPartial };
+  const mayBeEmpty = matrices.map((matrix) => matrix?.axes !== undefined);
+  const input = { tasks, writes, dependencies, channels, isPartial, mayBeEmpty };
   const data = analyseTaskData(input);
   const adviceOn = adviser(
     tasks,
@@ -51,6 +53,10 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
   );
   const statuses = tasks.map(({ condition }, index) =>
     condition === undefined ? undefined : bindStatus(condition, index, { tasks, dependencies }, context),
+  );
+  /** By declared task: what it calls. */
+  const contexts = tasks.map((_, index): GraphContext =>
+    mayBeEmpty[index] === true ? { ...context, called: new Set(), calledPlans: new Set() } : context,
   );
   const typed = tasks.map((task, index) =>
     bindTask(
@@ -64,39 +70,55 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
         unwritten: data.unwritten[index] ?? new Map(),
         adviceOn: adviceOn(task.name.name),
       },
-      context,
+      contexts[index] ?? context,
     ),
   );
   if (!isPartial) reportUnorderedWrites(input, context);
   const isTooLarge = !checkSize(tasks, matrices, dependencies.after, context);
-  const isCalledBroken = [...context.called, ...context.calledPlans].some((called) => called.hasErrors);
+  const called = new Set([context, ...contexts].flatMap((each) => [...each.called]));
+  const calledPlans = new Set([context, ...contexts].flatMap((each) => [...each.calledPlans]));
+  const isCalledBroken = [...called, ...calledPlans].some((each) => each.hasErrors);
   const boundChannels = channels.map((channel): BoundChannel => toBoundChannel(channel, data.mayEndNull));
-  const config = bindConfig(boundChannels, context);
-  return {
+  const config = bindConfig(boundChannels, { ...context, called, calledPlans });
+  const multiplied = isTooLarge ? [] : multiply({ typed, policies, statuses, matrices, dependencies });
+  const outer: OuterPlan = {
     file,
     declaration,
     name: declaration.name.name,
     ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
     channels: boundChannels,
     config,
-    tasks: isTooLarge ? [] : multiply({ typed, policies, statuses, matrices, dependencies }),
     ...settings,
     functions: functionsOf(channels, context),
     signatureOf: (name) => signatureDigest(name, context),
     mayInterrupt: (name) => mayInterrupt(name, context),
-    types: referencedTypes(
-      [
-        ...channels.map(({ type }) => type),
-        ...config.map(({ channel }) => channel.type),
-        ...typed.flatMap(({ result }) => result ?? []),
-        ...typed.flatMap(({ call }) => toolTypes(call)),
-      ],
-      options.types,
-    ),
+    secrets: [...scope.secrets.keys()],
+  };
+  const types = referencedTypes(
+    [
+      ...channels.map(({ type }) => type),
+      ...config.map(({ channel }) => channel.type),
+      ...typed.flatMap(({ result }) => result ?? []),
+      ...typed.flatMap(({ call }) => toolTypes(call)),
+    ],
+    options.types,
+  );
+  const finished = multiplied.map((task): BoundTask => {
+    const index = tasks.indexOf(task.declaration);
+    const dynamic = typed[index]?.dynamic;
+    if (dynamic === undefined) return task;
+    checkDynamicWrites(writes[index] ?? [], boundChannels, context);
+    checkDynamicTask(task, dynamic, outer, context);
+    const own = contexts[index] ?? context;
+    return callMatrix(task, dynamic, { ...outer, types }, { graphs: [...own.called], plans: [...own.calledPlans] });
+  });
+  return {
+    ...outer,
+    tasks: finished,
+    types,
     typeScriptChecks: context.typeScriptChecks,
     graphs: [...context.called],
-    plans: [...context.calledPlans],
-    secrets: [...scope.secrets.keys()],
+    plans: plansOf(finished, [...context.calledPlans]),
     hasErrors: options.foundErrors() || isCalledBroken || hasBroken,
     poisoned: context.poisoned,
   };
@@ -133,7 +155,7 @@ function multiply({
   readonly dependencies: Dependencies;
 }): readonly BoundTask[] {
   const firsts: number[] = [];
-  const sizes = matrices.map((matrix) => matrix?.values.length ?? 1);
+  const sizes = matrices.map(sizeOf);
   let total = 0;
   for (const size of sizes) {
     firsts.push(total);
@@ -141,7 +163,7 @@ function multiply({
   }
   const tasksOf = (declared: number): readonly number[] =>
     Array.from({ length: sizes[declared] ?? 0 }, (_, value) => (firsts[declared] ?? 0) + value);
-  return typed.flatMap(({ result: _result, ...task }, declared): readonly BoundTask[] => {
+  return typed.flatMap(({ result: _result, dynamic: _dynamic, ...task }, declared): readonly BoundTask[] => {
     const { touches = [], alone = false, allowFailure, pool } = policies[declared] ?? NO_POLICIES;
     const { name } = task.declaration.name;
     const own = dependencies.needs[declared];
@@ -168,13 +190,18 @@ function multiply({
       ...(pool === undefined ? {} : { pool }),
     };
     const matrix = matrices[declared];
-    if (matrix === undefined) return [whole];
+    if (matrix === undefined || matrix.axes !== undefined) return [whole];
     return matrix.values.map((value, at): BoundTask => ({
       ...whole,
       name: `${name}[${matrix.texts[at] ?? ""}]`,
       item: { name: matrix.item, value },
     }));
   });
+}
+
+/** Called plans, in the order of their first call by a task; then those that only other parts name. */
+function plansOf(tasks: readonly BoundTask[], called: readonly BoundPlan[]): readonly BoundPlan[] {
+  return [...new Set([...tasks.flatMap(({ call }) => (call.kind === "plan" ? [call.plan] : [])), ...called])];
 }
 
 /** The help for a channel that no earlier task has written: come after a task that writes it. */

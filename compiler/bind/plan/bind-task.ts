@@ -1,6 +1,6 @@
 /** Binds one declared task: types its call, condition and checks, once for all values of its matrix. */
 import { notSupported } from "../../../diagnostics/catalog/names.ts";
-import { wrongType } from "../../../diagnostics/catalog/types.ts";
+import { literalTask, wrongType } from "../../../diagnostics/catalog/types.ts";
 import type * as Ast from "../../../grammar/ast.ts";
 import type { Effect } from "../../../runtime/table/table.ts";
 import type { ValueType } from "../../../runtime/table/value-type.ts";
@@ -19,6 +19,7 @@ import { placeIn, type GraphContext, type NodeEntry } from "../graph-context.ts"
 import { createNames } from "../resolve-names.ts";
 import { toTypedExpression } from "../typed-expression.ts";
 import type { Unwritten } from "../../control/unwritten.ts";
+import { bindValues, type DynamicMatrix } from "./dynamic-matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import type { TaskPolicies } from "./task-policies.ts";
 import type { StatusCondition } from "./task-status.ts";
@@ -39,13 +40,15 @@ export interface TaskParts {
 /** A task before its matrix is multiplied. */
 export type TypedTask = Omit<BoundTask, "name" | "item" | "after" | "statuses" | "touches" | "alone" | "pool"> & {
   readonly result: ValueType | undefined;
+  /** Of a matrix over a list that only a run knows. */
+  readonly dynamic?: DynamicMatrix;
 };
 
 export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
   const { entry, task, matrix, writes, policies, status } = parts;
   const reads = new Set<string>();
   const effects = new Set<Effect>();
-  const locals = new Map(matrix === undefined ? [] : [[matrix.item, matrix.type]]);
+  const locals = new Map(matrix === undefined || matrix.axes !== undefined ? [] : [[matrix.item, matrix.type]]);
   const scopeAt = (
     unwritten: ReadonlyMap<number, Unwritten>,
     facts: Facts,
@@ -66,6 +69,11 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
       depth: 0,
     };
   };
+  let dynamic: DynamicMatrix | undefined;
+  if (matrix?.axes !== undefined) {
+    dynamic = bindValues(matrix.item, matrix.axes, scopeAt(parts.unwritten, NO_FACTS, "argument"), context);
+    locals.set(matrix.item, dynamic.item);
+  }
   let condition: TypedExpression | undefined;
   let facts = NO_FACTS;
   if (status !== undefined) {
@@ -82,6 +90,7 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
     unwritten,
   } = bindCall(task.call, scopeAt(parts.unwritten, facts, "argument"), context);
   for (const effect of own) effects.add(effect);
+  if (task.output === undefined) reportLiteral(task.call, context);
   if (call.kind === "builtin" && call.signature.name === "receive") {
     const help = "let the task call a graph that receives the signal";
     context.report(notSupported(placeIn(context, task.call.span), { what: "a task that receives signals is", help }));
@@ -116,8 +125,29 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
     reads: [...reads],
     writes: [...new Set(writes.map(({ channel }) => channel.name))],
     result: type,
+    ...(dynamic === undefined ? {} : { dynamic }),
   };
 }
+
+/** NG508: `task test = "npm test"`. A value that only orders other tasks, `task ready = true after a, b`, is allowed. */
+function reportLiteral(syntax: Ast.Expr, context: GraphContext): void {
+  const what = LITERALS[syntax.kind];
+  if (what === undefined) return;
+  const isText = syntax.kind === "String" || syntax.kind === "Template";
+  const text = context.file.text.slice(syntax.span.start, syntax.span.end);
+  const isShort = isText && text.length <= 60 && !text.includes("\n");
+  const command = isShort ? `shell(${text})` : undefined;
+  context.report(literalTask(placeIn(context, syntax.span), { what, command }));
+}
+
+const LITERALS: Readonly<Partial<Record<Ast.Expr["kind"], string>>> = {
+  String: "a text",
+  Template: "a text",
+  Number: "a number",
+  DurationLiteral: "a duration",
+  List: "a list",
+  Record: "a record",
+};
 
 /** A call passes if it does not fail and does not return `false`; an expression must be a bool. */
 function bindCheck(check: Ast.Expr, scope: ExpressionScope, effects: Set<Effect>, context: GraphContext): BoundCall {

@@ -25,6 +25,10 @@ export interface BoundPlan {
   readonly name: string;
   readonly doc?: string;
   readonly channels: readonly BoundChannel[];
+  /** By position in `channels`: the index that the expressions have for it. Absent: the position. */
+  readonly numbers?: readonly number[];
+  /** The plan of a matrix, see `dynamic-matrix.ts`. */
+  readonly matrix?: { readonly owner: string };
   /** As in `BoundGraph`. */
   readonly config: readonly BoundConfig[];
   /** In source order; a matrix task occurs once for each value. */

@@ -1,7 +1,11 @@
-/** `for os in ["linux", "mac"], node in ["20", "22"]`: one task for each combination of values, known at compile time. */
-import { badMatrix, matrixNotConstant } from "../../../diagnostics/catalog/plans.ts";
+/**
+ * `for os in ["linux", "mac"], node in ["20", "22"]`: one task for each combination of values. A list that the run computes makes the
+ * tasks when it is known, see `dynamic-matrix.ts`.
+ */
+import { badMatrix } from "../../../diagnostics/catalog/plans.ts";
 import type * as Ast from "../../../grammar/ast.ts";
 import { axesOf } from "../../../grammar/matrix-axes.ts";
+import { MOST_VALUES, textsOf } from "../../../runtime/plan/matrix-names.ts";
 import type { Json } from "../../../runtime/value/json.ts";
 import type { ValueType } from "../../../runtime/table/value-type.ts";
 import { canonicalJson } from "../../table/canonical-json.ts";
@@ -17,6 +21,8 @@ export interface Matrix {
   readonly values: readonly Json[];
   /** By value: the text in the name of its task. */
   readonly texts: readonly string[];
+  /** The variables, if only a run knows their values: `type`, `values` and `texts` are empty. */
+  readonly axes?: readonly Ast.MatrixAxis[];
 }
 
 interface Axis {
@@ -25,12 +31,10 @@ interface Axis {
   readonly values: readonly Json[];
 }
 
-/** Maximum number of tasks of one declaration. */
-const MOST_VALUES = 1000;
-
 /** The values of a task's matrix. Reports invalid values, and returns an empty list for them. */
 export function bindMatrix(matrix: Ast.Matrix, context: GraphContext): Matrix {
-  const axes = axesOf(matrix).map((axis) => bindAxis(axis, context));
+  const isComputed = axesOf(matrix).some(({ list }) => !isKnown(list));
+  const axes = isComputed ? [] : axesOf(matrix).map((axis) => bindAxis(axis, context));
   const seen = new Set<string>();
   for (const { item } of axesOf(matrix)) {
     if (seen.has(item.name)) {
@@ -43,6 +47,7 @@ export function bindMatrix(matrix: Ast.Matrix, context: GraphContext): Matrix {
     }
     seen.add(item.name);
   }
+  if (isComputed) return { item: variableOf(matrix), type: BROKEN_TYPE, values: [], texts: [], axes: axesOf(matrix) };
   const size = axes.reduce((product, { values }) => product * values.length, 1);
   if (size > MOST_VALUES) {
     const last = axesOf(matrix).at(-1)?.list.span ?? matrix.list.span;
@@ -103,17 +108,19 @@ export function readAxes(task: Ast.TaskDecl): Ast.TaskDecl {
   };
 }
 
+/** A constant list. Another expression is typed with the task, which reports what is no list. */
+function isKnown(list: Ast.Expr): boolean {
+  const constant = evaluateConstant(list);
+  return constant.kind === "broken" || (constant.kind === "constant" && Array.isArray(constant.value));
+}
+
 /** The values of one variable. Reports invalid values, and returns an empty list for them. */
 function bindAxis({ item: { name }, list }: Ast.MatrixAxis, context: GraphContext): Axis {
   const place = placeIn(context, list.span);
   const broken: Axis = { name, type: BROKEN_TYPE, values: [] };
   const constant = evaluateConstant(list);
   if (constant.kind === "broken") return broken;
-  if (constant.kind === "computed" || constant.type.kind !== "list" || !Array.isArray(constant.value)) {
-    const span = constant.kind === "computed" ? constant.span : list.span;
-    context.report(matrixNotConstant(placeIn(context, span)));
-    return broken;
-  }
+  if (constant.kind === "computed" || constant.type.kind !== "list" || !Array.isArray(constant.value)) return broken;
   const values: readonly Json[] = constant.value;
   const { type } = constant;
   if (values.length === 0) {
@@ -149,6 +156,11 @@ function bindAxis({ item: { name }, list }: Ast.MatrixAxis, context: GraphContex
   return { name, type: type.item, values };
 }
 
+/** The number of tasks that a declared task becomes. A matrix over a computed list is one task, which calls a plan. */
+export function sizeOf(matrix: Matrix | undefined): number {
+  return matrix === undefined || matrix.axes !== undefined ? 1 : matrix.values.length;
+}
+
 /** Dependencies of a plan with its matrices multiplied: each of one matrix comes after each of another. */
 const MOST_DEPENDENCIES = 1_000_000;
 
@@ -163,10 +175,10 @@ export function checkSize(
   after: readonly (readonly number[])[],
   context: GraphContext,
 ): boolean {
-  const sizeOf = (task: number): number => matrices[task]?.values.length ?? 1;
+  const sizes = matrices.map(sizeOf);
   let total = 0;
   for (const [index, task] of tasks.entries()) {
-    total += sizeOf(index) * (after[index] ?? []).reduce((sum, before) => sum + sizeOf(before), 0);
+    total += (sizes[index] ?? 1) * (after[index] ?? []).reduce((sum, before) => sum + (sizes[before] ?? 1), 0);
     if (total <= MOST_DEPENDENCIES) continue;
     context.report(
       badMatrix(placeIn(context, task.after[0]?.span ?? task.name.span), {
@@ -178,23 +190,4 @@ export function checkSize(
     return false;
   }
   return true;
-}
-
-/** The texts of values in names such as `test[20]`: short plain text as it is, other values as JSON; all are different. */
-function textsOf(values: readonly Json[]): readonly string[] {
-  const plain = values.map((value) =>
-    typeof value === "string" && /^[\w.+-]{1,40}$/.test(value) ? value : shorten(canonicalJson(value)),
-  );
-  const counts = new Map<string, number>();
-  for (const text of plain) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return values.map((value, at) => {
-    const text = plain[at] ?? "";
-    if (counts.get(text) === 1) return text;
-    const json = canonicalJson(value);
-    return typeof value === "string" && json.length <= 40 ? json : `${text}#${at + 1}`;
-  });
-}
-
-function shorten(text: string): string {
-  return text.length <= 40 ? text : `${text.slice(0, 39)}…`;
 }

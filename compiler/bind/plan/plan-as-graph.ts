@@ -8,7 +8,7 @@ import {
   type TypedExpression,
 } from "../bound-graph.ts";
 import { buildNet } from "../../control/build-net.ts";
-import type { BoundPlan } from "./bound-plan.ts";
+import type { BoundPlan, BoundTask } from "./bound-plan.ts";
 
 /**
  * A plan as a graph with the same control flow, for checks of calls and their arguments. Dependencies become barriers,
@@ -25,7 +25,8 @@ export function planAsGraph(plan: BoundPlan): BoundGraph {
     return [asNode(statement, statement.call), ...checks.map((check) => asNode(statement, check))];
   });
   const seen = new Set<Ast.TaskDecl>();
-  for (const task of plan.tasks) {
+  for (const called of plan.tasks) {
+    const task = inMatrix(called);
     // A matrix is one node, so that each finding about it is reported once.
     if (seen.has(task.declaration)) continue;
     seen.add(task.declaration);
@@ -83,6 +84,15 @@ export function planAsGraph(plan: BoundPlan): BoundGraph {
     hasErrors: plan.hasErrors,
     poisoned: plan.poisoned,
   };
+}
+
+/** A task that calls the plan of its matrix, as if it ran once itself. */
+function inMatrix(task: BoundTask): BoundTask {
+  const { call } = task;
+  const inner = call.kind === "plan" && call.plan.matrix !== undefined ? call.plan.tasks[0] : undefined;
+  if (inner === undefined) return task;
+  const { after, trigger, condition = inner.condition } = task;
+  return { ...inner, after, trigger, ...(condition === undefined ? {} : { condition }) };
 }
 
 function asNode(task: Ast.TaskDecl, call: Ast.Expr): Ast.NodeDecl {

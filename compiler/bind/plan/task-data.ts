@@ -23,6 +23,8 @@ export interface TaskDataInput {
   readonly dependencies: Dependencies;
   readonly channels: readonly ChannelEntry[];
   readonly isPartial: boolean;
+  /** By declared task: it is a matrix over a list that a run computes, which may be empty. */
+  readonly mayBeEmpty: readonly boolean[];
 }
 
 export function analyseTaskData(input: TaskDataInput): TaskData {
@@ -35,6 +37,7 @@ export function analyseTaskData(input: TaskDataInput): TaskData {
     const block = starts.slice(base, base + 32);
     const bits = (task: number): number => {
       let found = 0;
+      if (input.mayBeEmpty[task] === true) return found;
       for (const { channel } of input.writes[task] ?? []) {
         const at = (local.get(channel.name) ?? -1) - base;
         if (at >= 0 && at < 32) found |= 1 << at;
@@ -86,7 +89,7 @@ function spread(
  * Outputs that no task surely writes. A task that a condition may skip does not count, nor do tasks that are skipped
  * with it.
  */
-function unwrittenAtEnd({ tasks, writes, dependencies, channels }: TaskDataInput): ReadonlySet<string> {
+function unwrittenAtEnd({ tasks, writes, dependencies, channels, mayBeEmpty }: TaskDataInput): ReadonlySet<string> {
   const skippable = new Uint8Array(tasks.length);
   for (const task of dependencies.order) {
     const { condition } = tasks[task] ?? {};
@@ -106,7 +109,8 @@ function unwrittenAtEnd({ tasks, writes, dependencies, channels }: TaskDataInput
     channels.filter((channel) => channel.role === "output" && channel.startsNull).map(({ name }) => name),
   );
   for (const [task, list] of writes.entries()) {
-    if (skippable[task] === 0 && !mayFail(tasks[task])) for (const { channel } of list) open.delete(channel.name);
+    const isSure = skippable[task] === 0 && mayBeEmpty[task] !== true && !mayFail(tasks[task]);
+    if (isSure) for (const { channel } of list) open.delete(channel.name);
   }
   return open;
 }
