@@ -409,7 +409,15 @@ describe("a graph", () => {
     ],
     [
       'node a = sleep("5s")\nstart -> a',
-      ['NG408 argument `duration` of `sleep` does not accept this value | expected `int`, found `"5s"`'],
+      [
+        "NG408 argument `duration` of `sleep` takes a duration | a duration is a number from 0 with a unit, without quotes: `500ms`, `30s`, `5m`, `2h`, `3d`",
+      ],
+    ],
+    [
+      "node a = sleep(5)\nstart -> a",
+      [
+        "NG408 argument `duration` of `sleep` has no unit: a plain number is milliseconds | write the unit: `5ms` or `5s`",
+      ],
     ],
   ])("%s", (text, expected) => {
     expect(found(`graph g {\n  ${text.replaceAll("\n", "\n  ")}\n}`)).toEqual(expected);

@@ -6,7 +6,7 @@ const PLAN = planTable(`plan p {
   output n: int = 0
   task a = 1 into n
   task b = n + 1 after a
-  task c = 3 after b
+  task c = n * 3 after b
 }`);
 
 test("8.1: the events of a run, as they happen", async () => {

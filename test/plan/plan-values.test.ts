@@ -12,7 +12,7 @@ describe("values", () => {
       task a = n + 1 into sum
       task b = n * 10 into sum
       task c = \`\${sum}\` after a, b into text
-      task d = \`\${sum}\` after a
+      task d = sum after a
     }`);
     const result = await run.run({}, { n: 4 });
     expect(result.output).toEqual({ sum: 45, text: "45" });
