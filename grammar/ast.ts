@@ -302,7 +302,11 @@ export type Policy =
   | { readonly kind: "AllowFailure"; readonly span: Span }
   | { readonly kind: "DoneWhen"; readonly span: Span; readonly check: Expr }
   | { readonly kind: "Pool"; readonly span: Span; readonly name: Identifier; readonly count?: Count }
-  | { readonly kind: "Estimate"; readonly span: Span; readonly duration: Duration };
+  | { readonly kind: "Estimate"; readonly span: Span; readonly duration: Duration }
+  /** The folder of a task's commands. */
+  | { readonly kind: "Cwd"; readonly span: Span; readonly path: Expr }
+  /** Further environment variables of a task's commands. */
+  | { readonly kind: "Env"; readonly span: Span; readonly values: Expr };
 
 export type UndoPolicy = Extract<Policy, { readonly kind: "Tries" | "Timeout" }>;
 

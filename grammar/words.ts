@@ -57,6 +57,8 @@ export const POLICY_WORDS: ReadonlySet<string> = new Set([
   "done",
   "pool",
   "estimate",
+  "cwd",
+  "env",
 ]);
 
 /** Words that may follow an expression. An expression ends before them. */

@@ -90,6 +90,10 @@ function layoutPolicy(policy: Ast.Policy, source: SourceView): Doc {
       return words("pool", policy.name.name, ...(policy.count === undefined ? [] : [layoutCount(policy.count)]));
     case "Estimate":
       return words("estimate", policy.duration.raw);
+    case "Cwd":
+      return words("cwd", layoutExpression(policy.path, source));
+    case "Env":
+      return words("env", layoutExpression(policy.values, source));
   }
 }
 

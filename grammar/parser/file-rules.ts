@@ -32,6 +32,8 @@ import {
 } from "./recovery.ts";
 import { StatementLoop } from "./statement-loop.ts";
 
+const TASK_ORDER = "the clauses of a task have this order: `for`, `after`, `when`, `into`, `{ policies }`";
+
 export class NgraphParser extends StatementLoop {
   /** `record`: for tests, content assist and diagrams (see `base-parser.ts`). */
   constructor(record = false) {
@@ -378,6 +380,7 @@ export class NgraphParser extends StatementLoop {
     if (ITEM_WORDS.has(word) && startsItem(this.tokenText(), this.position() + 1))
       return `a \`${word}\` is declared beside the ${kind}, not inside it`;
     if (this.at(t.Else)) return STATEMENT_HINTS.get("else");
+    if (this.at(t.When) && kind === "plan" && !isLineStart) return TASK_ORDER;
     if (this.at(t.When) || this.at(t.Otherwise) || word === "on" || (this.at(t.Colon) && kind === "graph"))
       return "a condition follows the targets of an edge: `a -> b when x > 3`";
     if (kind === "plan" && (this.at(t.Arrow, 2) || word === "edge")) {
@@ -396,7 +399,7 @@ export class NgraphParser extends StatementLoop {
     if (word === "if" && !isLineStart) return PREFIX_HINTS.get(word);
     if (["for", "into", "after"].includes(word)) {
       return kind === "plan"
-        ? "the clauses of a task have this order: `for`, `after`, `when`, `into`, `{ policies }`"
+        ? TASK_ORDER
         : word === "for"
           ? "the clauses of a node have this order: `for`, `into`, `{ policies }`; one `for` goes over pairs as `for p in [[x, y] for x in xs for y in ys]`"
           : "the clauses of a node have this order: `for`, `into`, `{ policies }`";

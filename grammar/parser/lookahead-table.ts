@@ -66,6 +66,8 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
     ["'done'"],
     ["'pool'"],
     ["'estimate'"],
+    ["'cwd'"],
+    ["'env'"],
   ],
   backoff: [["'backoff'"]],
   cacheFor: [["'for'"]],

@@ -213,6 +213,16 @@ export abstract class PolicyRules extends ExpressionRules {
       const duration = this.durationAhead();
       return { kind: "Estimate", span: this.spanFrom(first), duration };
     },
+    cwd: () => {
+      const first = this.takePolicyWord("cwd");
+      const path = this.rule(this.expression);
+      return { kind: "Cwd", span: this.spanFrom(first), path };
+    },
+    env: () => {
+      const first = this.takePolicyWord("env");
+      const values = this.rule(this.expression);
+      return { kind: "Env", span: this.spanFrom(first), values };
+    },
   };
 
   /** The policies of an `undo`. */

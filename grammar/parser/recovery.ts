@@ -251,6 +251,10 @@ export function startsPolicy(source: TokenText, index: number): boolean {
     case "within":
     case "estimate":
       return is(source, index + 1, t.Duration) || is(source, index + 1, t.Numeral);
+    case "cwd":
+      return is(source, index + 1, t.Quoted) || is(source, index + 1, t.TemplateStart);
+    case "env":
+      return is(source, index + 1, t.LeftBrace);
     case "undo":
       return next?.tokenType === t.Identifier && is(source, index + 2, t.LeftParen);
     case "touches":

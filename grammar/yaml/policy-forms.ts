@@ -3,6 +3,7 @@ import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
 import { coverSpans, type Span } from "../../diagnostics/source.ts";
 import type { Count, Duration, Expr, Identifier, Policy, StringLiteral, UndoPolicy } from "../ast.ts";
 import { CALL_FIELDS, callOf } from "./call-form.ts";
+import { dataForm } from "./data-form.ts";
 import { durationForm, countForm, choiceForm, flagForm } from "./small-forms.ts";
 import { expressionForm, fragmentForm, nameForm, namesForm, textForm } from "./fragment-forms.ts";
 import {
@@ -109,6 +110,8 @@ function isUndoPolicy(policy: Policy): policy is UndoPolicy {
   return policy.kind === "Tries" || policy.kind === "Timeout";
 }
 
+const envForm: Form<Expr> = byKind("a map of values, or an expression", { scalar: expressionForm(), map: dataForm });
+
 export const POLICY_FIELDS = {
   ...ATTEMPT_FIELDS,
   within: optional(durationForm, "The deadline of `ask` or `receive`, from the start of the wait."),
@@ -133,6 +136,11 @@ export const POLICY_FIELDS = {
   ),
   pool: optional(poolsForm, "Pools that it takes places of."),
   estimate: optional(durationForm, "How long it is expected to take."),
+  cwd: optional(
+    expressionForm("the folder is an expression; plain text needs its own quotes: '\"packages/web\"'"),
+    "The folder of its commands, relative to the root: an expression.",
+  ),
+  env: optional(envForm, "Further environment variables of its commands: a map of plain data, or an expression."),
 } as const satisfies Fields;
 
 /** The policies of a node or task that has been read, in the order of their keys. */
@@ -219,6 +227,10 @@ function readPolicy(
       }));
     case "estimate":
       return values.estimate === undefined ? [] : [{ kind: "Estimate", span, duration: values.estimate }];
+    case "cwd":
+      return values.cwd === undefined ? [] : [{ kind: "Cwd", span, path: values.cwd }];
+    case "env":
+      return values.env === undefined ? [] : [{ kind: "Env", span, values: values.env }];
     default:
       return [];
   }

@@ -214,6 +214,10 @@ function policyValues(policy: Policy, writing: Writing): Entry[] {
       ];
     case "Estimate":
       return [["estimate", policy.duration.raw]];
+    case "Cwd":
+      return [["cwd", expressionValue(policy.path, source)]];
+    case "Env":
+      return [["env", dataValue(policy.values) ?? expressionValue(policy.values, source)]];
   }
 }
 

@@ -225,6 +225,8 @@ const policy: fc.Arbitrary<Ast.Policy> = fc.oneof(
     maybe("count", count(9)),
   ),
   fc.record({ kind: fc.constant("Estimate" as const), span: fc.constant(span), duration }),
+  fc.record({ kind: fc.constant("Cwd" as const), span: fc.constant(span), path: anyExpression }),
+  fc.record({ kind: fc.constant("Env" as const), span: fc.constant(span), values: anyExpression }),
 );
 
 /** Policies that may be repeated. */

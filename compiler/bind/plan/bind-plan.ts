@@ -14,6 +14,7 @@ import { createExpansion, expandChannel, expandTask } from "../expand-names.ts";
 import { mayInterrupt } from "../may-interrupt.ts";
 import { signatureDigest } from "../signature-digest.ts";
 import { bindTask, type TypedTask } from "./bind-task.ts";
+import { settleCommands } from "./command-settings.ts";
 import { resolveDependencies, type Dependencies } from "./dependencies.ts";
 import { callMatrix, checkDynamicTask, checkDynamicWrites, type OuterPlan } from "./dynamic-matrix.ts";
 import { bindMatrix, checkSize, readAxes, sizeOf, type Matrix } from "./matrix.ts";
@@ -34,7 +35,7 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
   const declarations = {
     ...collected,
     channels: collected.channels.map((channel) => expandChannel(channel, expand)),
-    tasks: collected.tasks.map((task) => readAxes(expandTask(task, expand))),
+    tasks: collected.tasks.map((task) => readAxes(expandTask(settleCommands(task, scope, options.report), expand))),
   };
   const { tasks, settings } = declarations;
   const entries = tasks.map(asNode);

@@ -56,6 +56,10 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
     case "Touches":
       bound.touches = [...bound.touches, ...bindTouches(policy, bound.touches, context)];
       break;
+    case "Cwd":
+    case "Env":
+      // `settleCommands` has moved it into the commands.
+      break;
     case "Pool":
       bindPool(policy, bound, pools, context);
       break;

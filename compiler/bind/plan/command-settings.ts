@@ -1,0 +1,56 @@
+/** `cwd` and `env` of a task: arguments of all its commands, the call and the checks. */
+import { policyWithoutEffect } from "../../../diagnostics/catalog/policies.ts";
+import type { Span } from "../../../diagnostics/source.ts";
+import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
+import type * as Ast from "../../../grammar/ast.ts";
+import type { FileScope } from "../file-scope.ts";
+
+const COMMAND = "shell";
+
+/**
+ * A task with its `cwd` and `env` as arguments of its commands. What a command states itself stays. Reports a setting of a task without
+ * commands.
+ */
+export function settleCommands(
+  task: Ast.TaskDecl,
+  scope: FileScope,
+  report: (diagnostic: Diagnostic) => void,
+): Ast.TaskDecl {
+  const settings = new Map<string, { readonly span: Span; readonly value: Ast.Expr }>();
+  for (const policy of task.policies) {
+    const { span } = policy;
+    if (policy.kind === "Cwd" && !settings.has("cwd")) settings.set("cwd", { span, value: policy.path });
+    if (policy.kind === "Env" && !settings.has("env")) settings.set("env", { span, value: policy.values });
+  }
+  if (settings.size === 0) return task;
+  const isCommand = (call: Ast.Expr): call is Ast.CallExpr =>
+    call.kind === "Call" && call.callee.name === COMMAND && !scope.names.has(COMMAND);
+  const settled = (call: Ast.Expr): Ast.Expr => {
+    if (!isCommand(call)) return call;
+    const given = new Set(call.args.map(({ name }) => name?.name));
+    const added = [...settings]
+      .filter(([name]) => !given.has(name))
+      .map(([name, { span, value }]): Ast.Argument => ({
+        kind: "Argument",
+        span,
+        name: { kind: "Identifier", span, name },
+        value,
+      }));
+    return { ...call, args: [...call.args, ...added] };
+  };
+  const checks = task.policies.flatMap((policy) => (policy.kind === "DoneWhen" ? [policy.check] : []));
+  if (![task.call, ...checks].some(isCommand)) {
+    for (const [name, { span }] of settings) {
+      const message = `\`${name}\` is for commands, and \`${task.name.name}\` has none`;
+      const help = "remove it, or pass it to what the task calls";
+      report(policyWithoutEffect({ file: scope.file.source, span }, { policy: name, message, help }));
+    }
+  }
+  return {
+    ...task,
+    call: settled(task.call),
+    policies: task.policies.map((policy) =>
+      policy.kind === "DoneWhen" ? { ...policy, check: settled(policy.check) } : policy,
+    ),
+  };
+}
