@@ -50,6 +50,8 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
     /^runtime\/expression\//,
     // Whether the paths of two tasks of a plan overlap.
     /^runtime\/plan\/path-pattern\.ts$/,
+    // The names of a matrix's tasks.
+    /^runtime\/plan\/matrix-names\.ts$/,
     // Signatures only.
     /^stdlib\/signatures?\.ts$/,
   ],

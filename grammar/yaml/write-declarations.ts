@@ -78,6 +78,11 @@ export function expressionValue(expr: Expr, source: Writing["source"]): YamlValu
   return isScalar ? data : expressionText(expr, source);
 }
 
+/** A record of plain data as a map. */
+function recordValue(expr: Expr): YamlValue | undefined {
+  return expr.kind === "Record" ? dataValue(expr) : undefined;
+}
+
 /** `call` with `args` and `with` where they can express the call, else `expr`. */
 function callEntries(call: Expr, { source }: Writing): Entry[] {
   const fallback: Entry[] = [["expr", expressionValue(call, source)]];
@@ -217,7 +222,7 @@ function policyValues(policy: Policy, writing: Writing): Entry[] {
     case "Cwd":
       return [["cwd", expressionValue(policy.path, source)]];
     case "Env":
-      return [["env", dataValue(policy.values) ?? expressionValue(policy.values, source)]];
+      return [["env", recordValue(policy.values) ?? expressionValue(policy.values, source)]];
   }
 }
 
