@@ -368,7 +368,7 @@ describe("plans", () => {
     expect(findings).toEqual([]);
     expect(text).toContain("plan shop_scripts {");
     expect(text).not.toContain("prebuild");
-    expect(text).toContain('task all_ = true after build, test');
+    expect(text).toContain("task all_ = true after build, test");
     expect(text).toContain('task a_b = shell("npm run a:b")');
     expect(await refusal({ scripts: {} })).toBe("$.scripts: the package has no scripts");
   });
