@@ -6,6 +6,7 @@ export { createEngine } from "./engine/create-engine.ts";
 export * from "./interface/engine-options.ts";
 export * from "./interface/errors.ts";
 export * from "./interface/events.ts";
+export type * from "./interface/host.ts";
 export type { Json, JsonObject, MaybePromise } from "./value/json.ts";
 export * from "./run/node-cache.ts";
 export type { CheckResult, PlanEvent, PlanEventListener, PlanTotals, TaskAttempt } from "./plan/plan-events.ts";

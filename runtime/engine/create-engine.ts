@@ -93,6 +93,8 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
   options: EngineOptions = {},
 ): Engine<Input, Output, State> {
   checkOptions("an engine", options, ENGINE_OPTIONS);
+  if (options.host !== undefined)
+    return options.host.connect(table, options) as unknown as Engine<Input, Output, State>;
   freezeTable(table, "graph");
   const core = createCore(
     compileProgram(table, options, LINKER),

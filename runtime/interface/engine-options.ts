@@ -8,6 +8,7 @@ import type { Clock } from "./clock.ts";
 import type { BuiltinNode, NodeContext, RunContext } from "./context.ts";
 import type { NodeError, NgraphError } from "./errors.ts";
 import type { EventListener, StreamViews } from "./events.ts";
+import type { EngineHost, ExecuteBody } from "./host.ts";
 import type { GeneratedExpression } from "../expression/compile-expression.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import type { NodeCache } from "../run/node-cache.ts";
@@ -55,6 +56,13 @@ export interface EngineOptions extends Bindings {
   readonly clock?: Clock;
   /** Numbers from 0 (inclusive) to 1, for the jitter of backoff. Default `Math.random`. */
   readonly random?: () => number;
+  /**
+   * Executes the bodies of nodes: on other machines, for example. Default: calls them. Expressions, called graphs, undos and the tasks
+   * of plans are not passed to it.
+   */
+  readonly execute?: ExecuteBody;
+  /** A system that runs the threads, such as `restate(url)` of `ngraph/hosts/restate`. The engine is then a client of it. */
+  readonly host?: EngineHost;
   /** Results of nodes with a `cache` policy. Default: a cache of this engine with 1,000 entries. */
   readonly cache?: NodeCache;
   /** Called synchronously, in order, for the events of every run. Exceptions are ignored. */

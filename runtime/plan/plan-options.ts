@@ -11,7 +11,7 @@ import type { TaskCache } from "./task-cache.ts";
 /** `onEvent` receives the events of graphs that tasks call. The `onEvent` of a run receives the events of the plan. */
 export type PlanRunnerOptions = Omit<
   EngineOptions,
-  "maxSteps" | "maxTokens" | "maxCost" | "onFailure" | "wake" | "onWake"
+  "maxSteps" | "maxTokens" | "maxCost" | "onFailure" | "wake" | "onWake" | "execute" | "host"
 >;
 
 /** Options of both runs and resumes. */

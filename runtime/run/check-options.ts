@@ -20,12 +20,13 @@ export function checkRecord(whose: string, options: unknown): void {
  * Checks the options of an engine that TypeScript cannot check in a JavaScript program. @throws RunError NG_BAD_INPUT
  */
 export function checkEngineOptions(options: EngineOptions): void {
-  const { store, leaseMs, storeTimeoutMs, durability, onFailure, onEvent, onWake } = options;
+  const { store, leaseMs, storeTimeoutMs, durability, onFailure, onEvent, onWake, execute } = options;
   checkStore(store);
   checkChoice("durability", durability, DURABILITIES);
   checkChoice("onFailure", onFailure, ON_FAILURES);
   checkFunction("onEvent", onEvent);
   checkFunction("onWake", onWake);
+  checkFunction("execute", execute);
   checkTtl(options.ttl);
   checkMemory(options.memory);
   checkDuration("leaseMs", leaseMs);

@@ -92,6 +92,8 @@ export const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
   onFailure: true,
   wake: true,
   onWake: true,
+  execute: true,
+  host: true,
 };
 export const RUN_OPTIONS: OptionNames<RunOptions> = { ...EXECUTE, thread: true, abandon: true, config: true };
 export const RESUME_OPTIONS: OptionNames<ResumeOptions> = {

@@ -2,6 +2,7 @@ import { systemClock, type Clock } from "../interface/clock.ts";
 import type { ConsumedAnswer, ThreadId } from "../interface/checkpoint.ts";
 import type { EngineOptions, ExecuteOptions, OnFailure } from "../interface/engine-options.ts";
 import type { EventListener } from "../interface/events.ts";
+import type { ExecuteBody } from "../interface/host.ts";
 import type { JsonObject } from "../value/json.ts";
 import type { NodeCache } from "./node-cache.ts";
 import { checkCount, checkEngineOptions, checkExecuteOptions } from "./check-options.ts";
@@ -171,6 +172,9 @@ class RunSettings implements Shared {
   }
   get cache(): NodeCache {
     return this.core.cache;
+  }
+  get execute(): ExecuteBody | undefined {
+    return this.core.options.execute;
   }
   get allowedHosts(): readonly string[] | undefined {
     return this.core.allowedHosts;

@@ -2,6 +2,7 @@ import type { CheckpointId, ConsumedAnswer, Signal, ThreadId } from "../interfac
 import type { Clock } from "../interface/clock.ts";
 import type { Durability, OnFailure } from "../interface/engine-options.ts";
 import type { RunContext } from "../interface/context.ts";
+import type { ExecuteBody } from "../interface/host.ts";
 import type { Breakpoints } from "./breakpoints.ts";
 import type { EventListener, StreamViews } from "../interface/events.ts";
 import type { Json, JsonObject } from "../value/json.ts";
@@ -49,6 +50,8 @@ export interface Shared {
   readonly clock: Clock;
   readonly random: () => number;
   readonly cache: NodeCache;
+  /** Executes the bodies of nodes; `undefined`: they are called. */
+  readonly execute: ExecuteBody | undefined;
   readonly onFailure: OnFailure;
   readonly metadata: JsonObject;
   readonly memory: LongTermMemory;

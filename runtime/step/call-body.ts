@@ -19,17 +19,18 @@ export function callBody(attempt: Attempt): unknown {
     case "body": {
       const scope = scopeOf(run, task);
       const [first, second] = call.args;
-      if (task.node.spec.cache === undefined) {
+      const isLocal = run.shared.execute === undefined;
+      if (task.node.spec.cache === undefined && isLocal) {
         // Most bodies take at most one argument: a direct call is faster than one with a list of arguments.
         if (first === undefined) return call.body(new TaskContext(attempt));
         if (second === undefined) return call.body(first(scope), new TaskContext(attempt));
       }
       const args: unknown[] = [];
       for (const evaluate of call.args) args.push(evaluate(scope));
-      if (task.node.spec.cache !== undefined)
-        return callCached(attempt, args as Json[], (context) => call.body(...args, context));
-      args.push(new TaskContext(attempt));
-      return call.body(...args);
+      const body = (context: TaskContext): unknown =>
+        execute(attempt, args as Json[], context, () => call.body(...args, context));
+      if (task.node.spec.cache !== undefined) return callCached(attempt, args as Json[], body);
+      return body(new TaskContext(attempt));
     }
     case "builtin":
     case "plan":
@@ -39,11 +40,27 @@ export function callBody(attempt: Attempt): unknown {
       for (let i = 0; i < call.names.length; i++) setField(args, call.names[i]!, call.args[i]!(scope));
       if (call.kind === "plan") return call.body(attempt, args);
       const body = (context: TaskContext): unknown =>
-        call.kind === "graph" ? call.body(attempt, args) : call.body(args, context);
+        call.kind === "graph"
+          ? call.body(attempt, args)
+          : execute(attempt, args, context, () => call.body(args, context));
       if (task.node.spec.cache !== undefined) return callCached(attempt, [args], body);
       return body(new TaskContext(attempt));
     }
   }
+}
+
+/** Passes a body to the system that the run lives on, if it executes bodies. */
+function execute(
+  { run, task }: Attempt,
+  args: readonly Json[] | Readonly<Record<string, Json>>,
+  context: TaskContext,
+  local: () => unknown,
+): unknown {
+  const { execute: host } = run.shared;
+  // The call of an undo, and of a task of a plan, is not the one that the table names for the node.
+  if (host === undefined || task.undo !== undefined || run.program.what === "plan") return local();
+  const isAlone = run.path.length === 0 && task.itemIndex === -1 && run.ready.length + run.sends.length === 1;
+  return host({ graph: run.program.table.name, node: task.node.spec.name, args, isAlone }, context, local);
 }
 
 /** The values that the expressions of a task read. */
