@@ -14,6 +14,7 @@ const CLI = ["test/cli/**/*.test.ts", "test/hostile/**/*.test.ts", "test/package
 /** Tests that start processes or database servers, or that take seconds of processor time. */
 const DEEP = [
   "test/fault/**/*.test.ts",
+  "test/hosts/restate-*.test.ts",
   "test/stores/**/*.test.ts",
   "test/**/robustness.test.ts",
   "test/**/oracle-*.test.ts",
@@ -47,6 +48,7 @@ const FULL_ONLY = [
   "test/fault/planted-rollbacks.test.ts",
   "test/fault/planted-waits.test.ts",
   "test/grammar/flat-inputs.test.ts",
+  "test/hosts/restate-conformance.test.ts",
   "test/lower/lower-large.test.ts",
   "test/package/bundlers.test.ts",
   "test/package/entry-points.test.ts",

@@ -18,6 +18,7 @@ const SOURCES = [
   "adapters",
   "testing",
   "service",
+  "hosts",
   "importers",
   "editor",
   "api",
@@ -61,6 +62,8 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   // The compiler reads the `test` blocks.
   testing: [/^compiler\/bind\/bind-tests\.ts$/, /^grammar\/yaml\/parse-yaml-text\.ts$/, /^runtime\//, /^stdlib\//],
   service: [/^runtime\//, /^stdlib\//],
+  // The conformance suite compiles its graphs.
+  hosts: [/^runtime\//, /^compiler\/(?:bind\/bind-project|load\/(?:host|load-project)|lower\/lower)\.ts$/],
   importers: [/^grammar\//],
   editor: [/^diagnostics\//, /^grammar\//, /^compiler\//],
   api: [
@@ -72,6 +75,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
     /^adapters\//,
     /^testing\//,
     /^service\//,
+    /^hosts\//,
   ],
   cli: [
     /^diagnostics\//,
@@ -81,6 +85,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
     /^stdlib\//,
     /^testing\//,
     /^service\//,
+    /^hosts\//,
     /^importers\//,
     /^editor\//,
     /^api\//,
@@ -97,6 +102,7 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
   testing: [],
   adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/, /^@opentelemetry\/api$/],
   service: [/^hono(?:\/cors)?$/],
+  hosts: [/^@restatedev\/restate-sdk$/, /^node:(?:http2|net|zlib)$/],
   importers: [/^@babel\/parser$/],
   editor: [/^vscode-languageserver-(?:protocol|textdocument)$/],
   api: [/^node:/, /^esbuild$/, /^prettier$/],

@@ -1,0 +1,127 @@
+/**
+ * One invocation drives a thread: to its end, or to its next pause. The engine stores each step in the object of the thread, so the
+ * journal of the invocation has a fixed size, whatever the length of the run. When the worker dies, Restate starts the invocation
+ * again on another worker, which continues after the last stored step.
+ */
+import { firstDue } from "../../runtime/checkpoint/waits.ts";
+import type { CheckpointId, ThreadId } from "../../runtime/interface/checkpoint.ts";
+import type {
+  Engine,
+  ResumeOptions,
+  RollbackOptions,
+  RunOptions,
+  RunResult,
+} from "../../runtime/interface/engine-options.ts";
+import { NgraphError } from "../../runtime/interface/errors.ts";
+import type { RunEvent } from "../../runtime/interface/events.ts";
+import type { Store } from "../../runtime/interface/store.ts";
+import type { JsonObject } from "../../runtime/value/json.ts";
+import { isUnavailable } from "./ingress.ts";
+import type { Answer } from "./wire-error.ts";
+import { storedResult, wireResult, type WireResult } from "./wire-result.ts";
+
+export type DriveRequest =
+  | { readonly do: "run"; readonly input: JsonObject; readonly options: RunOptions }
+  | { readonly do: "resume"; readonly options: ResumeOptions }
+  | { readonly do: "rollback"; readonly options: RollbackOptions }
+  /** A timer has ended, or a signal has come. */
+  | { readonly do: "wake" };
+
+/** How far a thread was when the invocation began, and how far it is. */
+export interface Progress {
+  readonly head: CheckpointId | null;
+  readonly tag: string | null;
+}
+
+export interface Driver {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly thread: ThreadId;
+  readonly invocation: string;
+  /** Of the first attempt of this invocation. */
+  readonly before: Progress;
+  readonly now: Progress;
+  readonly signal: AbortSignal;
+  readonly onEvent: ((event: RunEvent) => void) | undefined;
+}
+
+/** The end of an invocation. */
+export interface Driven {
+  /** Absent for a wake that had nothing to do. */
+  readonly answer?: Answer<WireResult>;
+  /** When the thread continues by itself, in milliseconds since 1970. */
+  readonly due?: number;
+}
+
+/** The worker shuts down: another one continues the run. */
+export class Interrupted extends Error {}
+
+/** @throws Interrupted, or an error of Restate: the invocation starts again */
+export async function driveThread(driver: Driver, request: DriveRequest): Promise<Driven> {
+  let result: RunResult | undefined;
+  try {
+    const hasBegun = driver.now.head !== driver.before.head && driver.now.tag === driver.invocation;
+    result = hasBegun ? await continueThread(driver, request) : await beginRequest(driver, request);
+  } catch (error) {
+    if (!(error instanceof NgraphError) || isUnavailable(error)) throw error;
+    if (error.code === "NG_DRAINED") throw new Interrupted(error.message);
+    return { answer: { error: error.toJSON() } };
+  }
+  if (result === undefined) return nextDue(driver);
+  // Only a worker that shuts down cancels a run whose signal is not aborted.
+  const isOwnEnd = result.status === "cancelled" && !driver.signal.aborted;
+  if (isOwnEnd || result.error?.code === "NG_DRAINED") throw new Interrupted("the worker shuts down");
+  const due = result.status === "paused" ? firstDue(result.pauses) : undefined;
+  return { answer: { value: wireResult(result) }, ...(due === undefined ? {} : { due }) };
+}
+
+async function beginRequest(
+  { engine, thread, signal, onEvent }: Driver,
+  request: DriveRequest,
+): Promise<RunResult | undefined> {
+  const watched = { signal, ...(onEvent === undefined ? {} : { onEvent }) };
+  switch (request.do) {
+    case "run":
+      return engine.run(request.input, { ...request.options, ...watched, thread });
+    case "resume":
+      return engine.resume(thread, { ...request.options, ...watched });
+    case "rollback":
+      return engine.rollback(thread, { ...request.options, ...watched });
+    case "wake": {
+      const { results, failures } = await engine.due(undefined, { threads: [thread], signal });
+      if (failures[0] !== undefined) throw failures[0].error;
+      return results[0];
+    }
+  }
+}
+
+/** Continues what an earlier attempt of this invocation has begun: after its last stored step, or with its stored end. */
+async function continueThread(
+  { engine, store, thread, signal, onEvent }: Driver,
+  request: DriveRequest,
+): Promise<RunResult> {
+  const watched = { signal, ...(onEvent === undefined ? {} : { onEvent }) };
+  const head = (await store.loadLatest(thread))!;
+  if (head.rollsBack === true && head.status !== "rolled_back") return engine.rollback(thread, watched);
+  // A cancelled run that no caller has cancelled was on a worker that has shut down.
+  const isCancelled = head.status === "cancelled" && signal.aborted;
+  if (head.status === "failed" || head.status === "limit" || isCancelled) {
+    return storedResult(engine.table, head, (await engine.state(thread))!.state);
+  }
+  const { from: _from, at: _at, answers: _answers, answer: _answer, config: _config, ...limits } = optionsOf(request);
+  // An empty record of answers opens no gate.
+  return engine.resume(thread, { ...limits, ...watched, answers: {} });
+}
+
+function optionsOf(request: DriveRequest): ResumeOptions {
+  if (request.do === "resume") return request.options;
+  if (request.do !== "run") return {};
+  const { thread: _thread, abandon: _abandon, ...options } = request.options;
+  return options;
+}
+
+/** A thread that was woken too early is woken again. */
+async function nextDue({ store, thread }: Driver): Promise<Driven> {
+  const head = await store.loadLatest(thread);
+  return head?.status === "paused" && head.due !== undefined ? { due: Math.max(head.due, Date.now() + 500) } : {};
+}

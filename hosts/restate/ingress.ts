@@ -1,0 +1,129 @@
+import { StoreError } from "../../runtime/interface/errors.ts";
+import { readAnswer, type Answer } from "./wire-error.ts";
+
+export interface IngressOptions {
+  /** The address of Restate's ingress: `http://localhost:8080`. */
+  readonly url: string;
+  /** Headers of every request: an `authorization` of Restate Cloud, for example. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: the `fetch` of the host. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface CallOptions {
+  /** Restate executes calls with the same key once, and returns the result of that call. */
+  readonly idempotencyKey?: string;
+  /** Calls a second time if the connection fails. Only for calls that may be executed twice, or that have a key. */
+  readonly repeat?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Calls the handlers of Restate's services over its ingress. */
+export class Ingress {
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #fetch: typeof fetch;
+
+  constructor(options: IngressOptions) {
+    this.#url = checkUrl(options.url);
+    this.#headers = options.headers ?? {};
+    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  }
+
+  /**
+   * Calls a handler and returns its value.
+   *
+   * @throws NgraphError the error that the handler has returned; StoreError NG_STORE_FAILED if Restate does not answer
+   */
+  async call<T>(path: readonly string[], input: object, options: CallOptions = {}): Promise<T> {
+    return readAnswer(JSON.parse(await this.#post(path, input, options)) as Answer<T>);
+  }
+
+  /** Starts a call, and does not wait for its result. Returns the id of the invocation: with a key, that of the first such call. */
+  async send(path: readonly string[], input: object, options: CallOptions = {}): Promise<string> {
+    const { invocationId } = JSON.parse(await this.#post([...path, "send"], input, options)) as {
+      invocationId: string;
+    };
+    return invocationId;
+  }
+
+  async #post(path: readonly string[], input: object, options: CallOptions): Promise<string> {
+    const url = `${this.#url}/${path.map((part) => encodeURIComponent(part)).join("/")}`;
+    const { idempotencyKey, signal, repeat = false } = options;
+    const init = {
+      method: "POST",
+      headers: {
+        ...this.#headers,
+        "content-type": "application/json",
+        ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+      },
+      body: JSON.stringify(input),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    for (let attempt = 1; ; attempt++) {
+      const start = performance.now();
+      try {
+        const response = await this.#fetch(url, init);
+        const text = await response.text();
+        if (response.ok) return text;
+        const isBusy = response.status === 429 || response.status >= 502;
+        if (!isBusy || !repeat || attempt >= ATTEMPTS) throw refused(path, response.status, text);
+      } catch (cause) {
+        if (cause instanceof StoreError || signal?.aborted === true) throw cause;
+        // A client of HTTP gives up after minutes, although Restate still works on the call.
+        if (performance.now() - start > LONG_CALL) attempt = 0;
+        if (!repeat || attempt >= ATTEMPTS) throw unreachable(this.#url, cause);
+      }
+      await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 2000)));
+    }
+  }
+}
+
+/** About half a minute: a server that is restarted is back by then. */
+const ATTEMPTS = 20;
+/** A call that took longer, in milliseconds, was accepted. */
+const LONG_CALL = 10_000;
+
+/** Whether an error says that Restate could not be reached, or could not work: a later call may succeed. */
+export function isUnavailable(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) if (unavailable.has(at)) return true;
+  return false;
+}
+
+const unavailable = new WeakSet<Error>();
+
+function checkUrl(url: string): string {
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "")) {
+    throw new TypeError(`\`${url}\` is not the address of a Restate server: give its ingress as \`http://host:8080\``);
+  }
+  return url.replace(/\/+$/, "");
+}
+
+function refused(path: readonly string[], status: number, text: string): StoreError {
+  const [service = ""] = path;
+  if (status === 404) {
+    const message = `Restate knows no service \`${service}\`: start a worker with the graph, and register it with \`ngc deploy\``;
+    return new StoreError("NG_STORE_FAILED", message);
+  }
+  const message = `Restate refused a call of \`${service}\` (status ${status}): ${detailOf(text)}`;
+  const error = new StoreError("NG_STORE_FAILED", message);
+  if (status >= 500 || status === 429) unavailable.add(error);
+  return error;
+}
+
+function detailOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    if (typeof message === "string") return message.slice(0, 500);
+  } catch {
+    // Not JSON: the text itself is the detail.
+  }
+  return text.slice(0, 500);
+}
+
+function unreachable(url: string, cause: unknown): StoreError {
+  const message = `the Restate server at ${url} does not answer: check that it runs, and that the address is the one of its ingress`;
+  const error = new StoreError("NG_STORE_FAILED", message, { cause });
+  unavailable.add(error);
+  return error;
+}

@@ -1,0 +1,298 @@
+/** The client of runs on Restate: an engine whose runs are driven by workers. */
+import { createEngine } from "../../runtime/engine/create-engine.ts";
+import { newId } from "../../runtime/checkpoint/ids.ts";
+import type { ThreadId } from "../../runtime/interface/checkpoint.ts";
+import type {
+  BareAnswer,
+  Engine,
+  EngineOptions,
+  ExecuteOptions,
+  RecoverResult,
+  ResumeOptions,
+  RunOptions,
+  RunResult,
+} from "../../runtime/interface/engine-options.ts";
+import { RunError } from "../../runtime/interface/errors.ts";
+import type { RunEvent } from "../../runtime/interface/events.ts";
+import type { EngineHost } from "../../runtime/interface/host.ts";
+import { notify } from "../../runtime/event/run-events.ts";
+import { createRunStream } from "../../runtime/event/run-stream.ts";
+import { stubBindings } from "../../runtime/program/stub-bindings.ts";
+import { checkExecuteOptions, checkView } from "../../runtime/run/check-options.ts";
+import {
+  checkOptions,
+  RESUME_OPTIONS,
+  ROLLBACK_OPTIONS,
+  RUN_OPTIONS,
+  STREAM_OPTIONS,
+  STREAM_RESUME_OPTIONS,
+} from "../../runtime/run/option-names.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import { checkThreadId } from "../../runtime/thread/thread-access.ts";
+import type { JsonObject } from "../../runtime/value/json.ts";
+import type { EventPage } from "./event-log.ts";
+import { Ingress, type IngressOptions } from "./ingress.ts";
+import { serviceNames, type ServiceNames } from "./service-names.ts";
+import { callThroughIngress } from "./store/ingress-thread.ts";
+import { RestateStore, type CallThread } from "./store/restate-store.ts";
+import { readResult, type WireResult } from "./wire-result.ts";
+
+/** Runs on a Restate cluster, which workers serve (`serveRestate`, `ngc worker`). */
+export interface RestateHost extends EngineHost {
+  /** The store of the threads of a graph, for tools that read and edit threads. */
+  store(graph: string): RestateStore;
+  /**
+   * Cancels the run of a thread that is in progress. It ends as `cancelled`, and its thread can be resumed. Returns whether there was
+   * such a run.
+   */
+  cancel(graph: string, thread: ThreadId): Promise<boolean>;
+  /**
+   * The events of a stream from a position on, until the run ends. A reader that was cut off continues after the last event that it
+   * has: `position` of that event plus 1. Restate keeps the newest 4,096 events of a stream, for a day.
+   */
+  events(
+    graph: string,
+    stream: string,
+    options?: { readonly from?: number; readonly signal?: AbortSignal },
+  ): AsyncIterable<StreamedEvent>;
+}
+
+export interface StreamedEvent {
+  readonly position: number;
+  readonly event: RunEvent;
+}
+
+/**
+ * A client of Restate, for `createEngine`.
+ *
+ * @param address the ingress of Restate: `http://localhost:8080`
+ * @example
+ * const engine = createEngine(table, { host: restate("http://localhost:8080") });
+ * const { output } = await engine.run({ question: "…" }, { thread: "42" });
+ */
+export function restate(address: string | IngressOptions): RestateHost {
+  const ingress = new Ingress(typeof address === "string" ? { url: address } : address);
+  return {
+    connect: (table, options) => new RestateClient(ingress, table).engine(options),
+    store: (graph) => storeOf(ingress, serviceNames(graph)),
+    cancel: (graph, thread) => ingress.call([serviceNames(graph).runs, thread, "cancel"], {}, { repeat: true }),
+    events: (graph, stream, options = {}) => readEvents(ingress, serviceNames(graph), stream, options),
+  };
+}
+
+/** The store of a client. A signal also wakes its thread. */
+function storeOf(ingress: Ingress, names: ServiceNames): RestateStore {
+  const call = callThroughIngress(ingress, names);
+  const withWake = (async (thread: string, method: never, input: never) => {
+    if (method !== "putSignal") return call(thread, method, input);
+    // The id of the signal makes a second call harmless.
+    return ingress.call([names.runs, thread, "signal"], input, { repeat: true });
+  }) as CallThread;
+  return new RestateStore(withWake);
+}
+
+class RestateClient {
+  readonly #ingress: Ingress;
+  readonly #names: ServiceNames;
+  readonly #table: Table;
+
+  constructor(ingress: Ingress, table: Table) {
+    this.#ingress = ingress;
+    this.#names = serviceNames(table.name);
+    this.#table = table;
+  }
+
+  engine({ host: _host, ...given }: EngineOptions): Engine {
+    refuseOptions(given);
+    const stubs = stubBindings(this.#table, "workers have the code of runs on Restate");
+    const { builtins = {} } = given;
+    const store = storeOf(this.#ingress, this.#names);
+    const local = createEngine(this.#table, {
+      ...stubs,
+      ...given,
+      builtins: withStubs(this.#table, builtins),
+      store,
+      wake: false,
+    });
+    const defaults = defaultsOf(given);
+    const run = (input: JsonObject, options: RunOptions): Promise<RunResult> => {
+      const { thread = newId(), ...others } = { ...defaults, ...options };
+      return this.#execute("run", thread, others, { input });
+    };
+    const resume = (thread: ThreadId, options: ResumeOptions | BareAnswer): Promise<RunResult> => {
+      const record: ResumeOptions = typeof options === "object" ? options : { answer: options };
+      return this.#execute("resume", thread, { ...defaults, ...record }, {});
+    };
+    const noneLeft = async (): Promise<RecoverResult> => ({ results: [], conflicts: 0, failures: [] });
+    return {
+      ...local,
+      run: async (input = {}, options = {}) => {
+        checkOptions("a run", options, RUN_OPTIONS);
+        return run(input, options);
+      },
+      resume: async (thread, options = {}) => {
+        if (typeof options === "object") checkOptions("a resume", options, RESUME_OPTIONS);
+        return resume(thread, options);
+      },
+      rollback: async (thread, options = {}) => {
+        checkOptions("a rollback", options, ROLLBACK_OPTIONS);
+        return this.#execute("rollback", thread, options, {});
+      },
+      stream: ((input: JsonObject, options: object = {}) =>
+        streamOf(options, STREAM_OPTIONS, (watched) => run(input, watched))) as Engine["stream"],
+      streamResume: ((thread: ThreadId, options: object = {}) =>
+        streamOf(options, STREAM_RESUME_OPTIONS, (watched) => resume(thread, watched))) as Engine["streamResume"],
+      // Restate continues the runs that a crash has cut off, and wakes threads.
+      recover: noneLeft,
+      due: noneLeft,
+    };
+  }
+
+  async #execute(method: string, given: ThreadId, options: ExecuteOptions, input: object): Promise<RunResult> {
+    checkExecuteOptions(options);
+    const thread = checkThreadId(given);
+    const { signal, onEvent, context, ...plain } = options;
+    if (context !== undefined) throw notHere("context", "give it to the workers (`serveRestate({ context })`)");
+    const stream = onEvent === undefined ? {} : { stream: newId() };
+    const ended = new AbortController();
+    const watching = onEvent === undefined ? undefined : this.#watch(stream.stream!, onEvent, ended.signal);
+    const cancel = (): void => {
+      void this.#ingress.call([this.#names.runs, thread, "cancel"], {}, { repeat: true }).catch(() => undefined);
+    };
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (signal?.aborted === true)
+      throw new RunError("NG_CANCELLED", `the run of thread \`${thread}\` was cancelled before its start`);
+    try {
+      const path = [this.#names.runs, thread, method];
+      const request = { ...input, options: plain, ...stream };
+      return readResult(await this.#ingress.call<WireResult>(path, request, { idempotencyKey: newId(), repeat: true }));
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+      ended.abort();
+      await watching;
+    }
+  }
+
+  /** Passes the events of a stream on, until the run has ended and all of them were read. */
+  async #watch(stream: string, onEvent: (event: RunEvent) => void, ended: AbortSignal): Promise<void> {
+    const options = { from: 0, ended };
+    for await (const { event } of readEvents(this.#ingress, this.#names, stream, options)) notify(onEvent, event);
+  }
+}
+
+async function* readEvents(
+  ingress: Ingress,
+  names: ServiceNames,
+  stream: string,
+  { from = 0, signal, ended }: { readonly from?: number; readonly signal?: AbortSignal; readonly ended?: AbortSignal },
+): AsyncIterable<StreamedEvent> {
+  let position = from;
+  let delay = MIN_POLL;
+  for (;;) {
+    if (signal?.aborted === true) return;
+    const isLast = ended?.aborted === true;
+    const page = await ingress.call<EventPage>([names.events, stream, "read"], { from: position }, { repeat: true });
+    for (const [index, event] of page.events.entries()) {
+      yield { position: page.from + index, event: event as unknown as RunEvent };
+    }
+    position = page.next;
+    const last = page.events.at(-1);
+    if (last?.["type"] === "run" && last["phase"] === "end" && (last["namespace"] as readonly string[]).length === 0)
+      return;
+    if (page.events.length > 0) {
+      delay = MIN_POLL;
+      continue;
+    }
+    if (isLast) return;
+    await wait(delay, ended ?? signal);
+    delay = Math.min(delay * 2, MAX_POLL);
+  }
+}
+
+/** Milliseconds between two reads of a stream that has no new events. */
+const MIN_POLL = 10;
+const MAX_POLL = 500;
+
+function wait(ms: number, until: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      until?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    if (until?.aborted === true) end();
+    else until?.addEventListener("abort", end);
+  });
+}
+
+function streamOf(
+  given: RunOptions & ResumeOptions & { view?: "events"; views?: readonly "events"[]; buffer?: number },
+  known: Readonly<Record<string, true>>,
+  start: (options: RunOptions & ResumeOptions) => Promise<RunResult>,
+) {
+  checkOptions("a stream", given, known);
+  checkView(given as never);
+  const { view, views, buffer, ...options } = given;
+  for (const each of views ?? [view ?? "events"]) {
+    if (!STREAMED.has(each))
+      throw notHere(`view: "${each}"`, "read the state of the thread, or the view `events` or `updates`");
+  }
+  const settings = { ...(view && { view }), ...(views && { views }), ...(buffer !== undefined && { buffer }) };
+  return createRunStream(settings, ({ onEvent: watch, signal }) => {
+    const { onEvent } = options;
+    return start({
+      ...options,
+      signal: options.signal === undefined ? signal : AbortSignal.any([options.signal, signal]),
+      onEvent: (event) => {
+        watch(event);
+        onEvent?.(event);
+      },
+    });
+  });
+}
+
+/** The views that events contain. */
+const STREAMED: ReadonlySet<string> = new Set(["events", "updates", "custom", "tokens"]);
+
+/** Defaults of runs among the options of an engine. */
+function defaultsOf(options: EngineOptions): ExecuteOptions {
+  const { maxSteps, maxTokens, maxCost, maxParallel, durability, onFailure, ttl, onEvent } = options;
+  const all = { maxSteps, maxTokens, maxCost, maxParallel, durability, onFailure, ttl, onEvent };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+function refuseOptions({ store, clock, execute, mocks, random }: EngineOptions): void {
+  for (const [name, value] of Object.entries({ store, clock, execute, mocks, random })) {
+    if (value !== undefined) throw notHere(name, "leave it out: the host has its own");
+  }
+}
+
+function notHere(option: string, remedy: string): RunError {
+  return new RunError("NG_BAD_INPUT", `\`${option}\` has no effect on runs of a host: ${remedy}`);
+}
+
+/** Built-in nodes that only workers have. */
+function withStubs(
+  table: Table,
+  known: NonNullable<EngineOptions["builtins"]>,
+): NonNullable<EngineOptions["builtins"]> {
+  const builtins = Object.assign(
+    Object.create(null) as Record<string, NonNullable<EngineOptions["builtins"]>[string]>,
+    known,
+  );
+  const seen = new Set<Table>();
+  const open = [table];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    for (const { call } of next.nodes) {
+      if (call.kind !== "builtin") continue;
+      builtins[call.name] ??= () => {
+        throw new Error(`${call.name} is not loaded: workers have the code of runs on Restate`);
+      };
+    }
+    for (const called of next.graphs) open.push(called);
+  }
+  return builtins;
+}

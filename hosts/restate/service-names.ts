@@ -1,0 +1,23 @@
+/** The services of a graph in Restate. */
+export interface ServiceNames {
+  /** A virtual object for each thread: runs it, one call at a time. */
+  readonly runs: string;
+  /** A virtual object for each thread: its checkpoints, results and signals. */
+  readonly store: string;
+  /** The bodies of nodes, which any worker executes. */
+  readonly tasks: string;
+  /** A virtual object for each stream of events. */
+  readonly events: string;
+}
+
+export function serviceNames(graph: string): ServiceNames {
+  const name = `ngraph.${escapeName(graph)}`;
+  return { runs: `${name}.runs`, store: `${name}.store`, tasks: `${name}.tasks`, events: `${name}.events` };
+}
+
+/** Names of services are ASCII letters, digits, `_`, `-` and `.`. All other characters become `-` and their code. */
+function escapeName(name: string): string {
+  return [...name]
+    .map((char) => (/[A-Za-z0-9_]/.test(char) ? char : `-${char.codePointAt(0)!.toString(16)}-`))
+    .join("");
+}

@@ -1,0 +1,201 @@
+import type {
+  Checkpoint,
+  CheckpointHeader,
+  CheckpointId,
+  PendingWrite,
+  Signal,
+  ThreadId,
+} from "../../../runtime/interface/checkpoint.ts";
+import type { Claim, ListOptions, Runner, SaveRequest, Store } from "../../../runtime/interface/store.ts";
+import { noteClaimedHead } from "../../../runtime/interface/claimed-heads.ts";
+import { refuseUnknown } from "../../../runtime/interface/known-phase.ts";
+import { continuesChain } from "../../../runtime/stores/contract/cells.ts";
+import { checkJson, freezeDeep, frozenJson } from "../../../runtime/stores/contract/frozen-json.ts";
+import { checkSchemaVersion } from "../../../runtime/stores/contract/header-text.ts";
+import { encodeKey } from "../../../runtime/stores/contract/key.ts";
+import { rowLimit } from "../../../runtime/stores/contract/limits.ts";
+import { quote, storeIsClosed } from "../../../runtime/stores/contract/store-error.ts";
+import { Chain, frozenChanges, snapshotChanges } from "../../../runtime/stores/memory/chain.ts";
+import type { Json } from "../../../runtime/value/json.ts";
+import type { Found, ListPart, ThreadState } from "./thread-state.ts";
+
+/** Calls a method of the `ThreadState` of a thread, wherever its object is. */
+export type CallThread = <Name extends keyof ThreadState>(
+  thread: ThreadId,
+  method: Name,
+  input: Parameters<ThreadState[Name]> extends [infer Input] ? Input : object,
+) => Promise<Awaited<ReturnType<ThreadState[Name]>>>;
+
+export interface RestateStoreOptions {
+  /** Clock for leases, in milliseconds since 1970. */
+  readonly now?: () => number;
+  /** For a worker: the invocation that drives a thread. Its claim replaces all others. */
+  readonly driverOf?: (thread: ThreadId) => string | undefined;
+}
+
+/**
+ * A store in the state of virtual objects: each thread is one object, which executes one write at a time. An engine with this store
+ * behaves as with any other store, in any process that reaches Restate.
+ */
+export class RestateStore implements Store {
+  readonly acceptsSplices = true;
+  readonly #call: CallThread;
+  readonly #now: () => number;
+  readonly #driverOf: (thread: ThreadId) => string | undefined;
+  #isClosed = false;
+
+  constructor(call: CallThread, options: RestateStoreOptions = {}) {
+    this.#call = (thread, method, input) => {
+      if (this.#isClosed) return Promise.reject(storeIsClosed());
+      return call(thread, method, input);
+    };
+    this.#now = options.now ?? Date.now;
+    this.#driverOf = options.driverOf ?? (() => undefined);
+  }
+
+  async claim(thread: ThreadId, { owner, leaseMs }: Runner): Promise<Claim> {
+    encodeKey(owner);
+    const supersede = this.#driverOf(thread) === undefined ? {} : { supersede: true };
+    const { epoch, head } = await this.#call(thread, "claim", {
+      thread,
+      owner,
+      leaseMs,
+      now: this.#now(),
+      ...supersede,
+    });
+    const claim = Object.freeze({ threadId: thread, owner, epoch });
+    noteClaimedHead(this, claim, head);
+    return claim;
+  }
+
+  async renew(claim: Claim, leaseMs: number): Promise<void> {
+    await this.#call(claim.threadId, "renew", { claim, leaseMs, now: this.#now() });
+  }
+
+  async release(claim: Claim): Promise<void> {
+    await this.#call(claim.threadId, "release", { claim });
+  }
+
+  async save(claim: Claim, request: SaveRequest): Promise<void> {
+    const { header, expectedHead, clearWritesOf, takenSignals, returnedSignals, releaseClaim } = request;
+    refuseUnknown(header);
+    checkJson(header, () => `the header of checkpoint ${quote(header.id)}`);
+    const changes = frozenChanges(continuesChain(request) ? request.changes : snapshotChanges(request.snapshot()));
+    await this.#call(claim.threadId, "save", {
+      claim,
+      header,
+      changes,
+      expectedHead,
+      ...(clearWritesOf === undefined ? {} : { clearWritesOf }),
+      ...(takenSignals === undefined || takenSignals.length === 0 ? {} : { takenSignals }),
+      ...(returnedSignals === undefined ? {} : { returnedSignals: returnedSignals.map(copyOfSignal) }),
+      ...(releaseClaim === undefined ? {} : { releaseClaim }),
+      ...this.#tag(claim.threadId),
+    });
+  }
+
+  async loadLatest(thread: ThreadId, namespace = ""): Promise<Checkpoint | undefined> {
+    return checkpointOf(await this.#call(thread, "loadLatest", { namespace }));
+  }
+
+  async loadById(thread: ThreadId, id: CheckpointId): Promise<Checkpoint | undefined> {
+    return checkpointOf(await this.#call(thread, "loadById", { id }));
+  }
+
+  async loadByLabel(thread: ThreadId, label: string): Promise<Checkpoint | undefined> {
+    return checkpointOf(await this.#call(thread, "loadByLabel", { label }));
+  }
+
+  async list(thread: ThreadId, options: ListOptions = {}): Promise<readonly Checkpoint[]> {
+    const { namespace = "", before } = options;
+    const limit = rowLimit(options.limit);
+    const call = { thread, namespace, limit, ...(before === undefined ? {} : { before }) };
+    return (await this.#call(thread, "list", call)).flatMap(checkpointsOf);
+  }
+
+  async deleteThread(thread: ThreadId): Promise<void> {
+    await this.#call(thread, "deleteThread", {});
+  }
+
+  async putWrites(
+    claim: Claim,
+    checkpoint: CheckpointId,
+    writes: readonly PendingWrite[],
+    takenSignals: readonly string[] = [],
+  ): Promise<void> {
+    const taken = takenSignals.length === 0 ? {} : { taken: takenSignals };
+    for (const write of writes) {
+      encodeKey(write.taskId);
+      checkJson(write, () => `the result of task ${quote(write.taskId)}`);
+    }
+    await this.#call(claim.threadId, "putWrites", {
+      claim,
+      checkpoint,
+      writes,
+      ...taken,
+      ...this.#tag(claim.threadId),
+    });
+  }
+
+  async getWrites(thread: ThreadId, checkpoint: CheckpointId): Promise<readonly PendingWrite[]> {
+    const writes = await this.#call(thread, "writes", { checkpoint });
+    return freezeDeep(writes as unknown as Json) as unknown as readonly PendingWrite[];
+  }
+
+  async clearWrites(claim: Claim, checkpoint: CheckpointId, tasks?: readonly string[]): Promise<void> {
+    await this.#call(claim.threadId, "clearWrites", { claim, checkpoint, ...(tasks === undefined ? {} : { tasks }) });
+  }
+
+  async putSignal(thread: ThreadId, signal: Signal): Promise<boolean> {
+    return this.#call(thread, "putSignal", { thread, signal: copyOfSignal(signal) });
+  }
+
+  async getSignals(thread: ThreadId): Promise<readonly Signal[]> {
+    return freezeDeep((await this.#call(thread, "signals", {})) as unknown as Json) as unknown as readonly Signal[];
+  }
+
+  async label(thread: ThreadId, id: CheckpointId, label: string): Promise<void> {
+    await this.#call(thread, "label", { thread, id, label });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #tag(thread: ThreadId): { readonly tag?: string } {
+    const tag = this.#driverOf(thread);
+    return tag === undefined ? {} : { tag };
+  }
+}
+
+function copyOfSignal(signal: Signal): Signal {
+  encodeKey(signal.id);
+  return frozenJson(signal, () => `the value of signal ${quote(signal.id)}`);
+}
+
+function checkpointOf(found: Found | undefined): Checkpoint | undefined {
+  if (found === undefined) return undefined;
+  const chain = chainOf(found.header.threadId, found.rows);
+  return checkpointAt(chain, found.rows.length - 1, { ...found.header, label: found.label });
+}
+
+/** Newest first. */
+function checkpointsOf({ rows, headers }: ListPart): readonly Checkpoint[] {
+  const chain = chainOf(headers[0]!.threadId, rows);
+  const first = rows.length - headers.length;
+  return headers.map((header, index) => checkpointAt(chain, first + index, header)).reverse();
+}
+
+function chainOf(thread: ThreadId, rows: Found["rows"]): Chain {
+  const chain = new Chain(thread);
+  for (const [index, changes] of rows.entries()) {
+    chain.add(index, freezeDeep(changes as unknown as Json) as unknown as Found["rows"][number]);
+  }
+  return chain;
+}
+
+function checkpointAt(chain: Chain, index: number, header: CheckpointHeader): Checkpoint {
+  checkSchemaVersion(`checkpoint ${quote(header.id)}`, header.schemaVersion);
+  const frozen = freezeDeep(header as unknown as Json) as unknown as CheckpointHeader;
+  return Object.freeze({ ...frozen, ...chain.at(index) });
+}

@@ -1,0 +1,116 @@
+/**
+ * The rows of a thread in the state of its virtual object. Each row is text: the version of its layout, a CRC-32 checksum, and
+ * JSON. Both are verified before the content is used (5.11).
+ *
+ * | key | content |
+ * |---|---|
+ * | `thread` | claim, fencing token, counters |
+ * | `h/<namespace>` | head of a namespace |
+ * | `c/<chain>/<position>` | checkpoint: header and changes, or all values |
+ * | `k/<length>/<namespace>/<channel>` | whether the value of a channel is a list |
+ * | `i/<id>` | place of a checkpoint |
+ * | `l/<label>`, `n/<id>` | checkpoint of a label, label of a checkpoint |
+ * | `wn/<id>`, `w/<number>/<id>` | pending writes of a checkpoint: their number of batches, one batch |
+ * | `s`, `s/<id>`, `q/<place>` | inbox: its range of places, place of a signal that the thread has had, signal that waits |
+ */
+import { crc32 } from "node:zlib";
+import type {
+  ChannelChange,
+  CheckpointHeader,
+  CheckpointId,
+  PendingWrite,
+  Signal,
+} from "../../../runtime/interface/checkpoint.ts";
+import { encodeKey } from "../../../runtime/stores/contract/key.ts";
+import { corruptRecord, quote, unknownVersion } from "../../../runtime/stores/contract/store-error.ts";
+
+const VERSION = 1;
+
+export interface ThreadRow {
+  readonly epoch: number;
+  readonly owner: string | null;
+  /** When the claim ends, in milliseconds since 1970. */
+  readonly expires: number;
+  /** Number of the next chain. Never repeats within the thread, even if the thread was deleted. */
+  readonly chains: number;
+  readonly checkpoints: number;
+  /** The invocation that has written to the thread last. */
+  readonly tag: string | null;
+}
+
+export const NEW_THREAD: ThreadRow = { epoch: 0, owner: null, expires: 0, chains: 0, checkpoints: 0, tag: null };
+
+/** The place of a checkpoint: chains start with all values, positions in a chain are contiguous. */
+export type Place = readonly [chain: number, position: number];
+
+export interface HeadRow {
+  readonly id: CheckpointId;
+  readonly place: Place;
+  /** Position of the newest row with all values. */
+  readonly full: number;
+  /** Length of that row, and of the rows after it, as JSON text. */
+  readonly fullWeight: number;
+  readonly weight: number;
+}
+
+export interface CheckpointRow {
+  readonly header: CheckpointHeader;
+  /** The checkpoint before it in the same namespace of the thread. */
+  readonly parent: Place | null;
+  /** Position of the newest row with all values, up to this one. */
+  readonly full: number;
+  readonly changes: readonly ChannelChange[];
+}
+
+export interface KindRow {
+  readonly chain: number;
+  readonly isList: boolean;
+}
+
+/** Results, or the removal of results of some tasks. */
+export interface WritesRow {
+  readonly put?: readonly PendingWrite[];
+  readonly clear?: readonly string[];
+}
+
+export interface InboxRow {
+  readonly first: number;
+  readonly next: number;
+}
+
+export type SignalRow = Signal;
+
+export const keyOf = {
+  thread: "thread",
+  head: (namespace: string): string => `h/${encodeKey(namespace)}`,
+  checkpoint: ([chain, position]: Place): string => `c/${chain}/${position}`,
+  kind: (namespace: string, channel: string): string =>
+    `k/${namespace.length}/${encodeKey(namespace)}/${encodeKey(channel)}`,
+  id: (id: CheckpointId): string => `i/${encodeKey(id)}`,
+  label: (label: string): string => `l/${encodeKey(label)}`,
+  labelOf: (id: CheckpointId): string => `n/${encodeKey(id)}`,
+  batches: (id: CheckpointId): string => `wn/${encodeKey(id)}`,
+  batch: (id: CheckpointId, index: number): string => `w/${index}/${encodeKey(id)}`,
+  inbox: "s",
+  signal: (id: string): string => `s/${encodeKey(id)}`,
+  place: (place: number): string => `q/${place}`,
+} as const;
+
+export function encodeRow(key: string, content: object | string | number): string {
+  const json = JSON.stringify(content);
+  return `${VERSION}:${checksum(key, json)}:${json}`;
+}
+
+/** @throws StoreError NG_UNKNOWN_VERSION, NG_CORRUPT_RECORD */
+export function decodeRow<T>(key: string, text: string): T {
+  const [, version, sum, json] = /^(\d+):([0-9a-f]+):(.*)$/s.exec(text) ?? [];
+  const row = `row ${quote(key)} of the thread in Restate`;
+  if (json === undefined) throw corruptRecord(row, "it is not a row of this store");
+  if (Number(version) !== VERSION) throw unknownVersion(row, "record version", version, VERSION);
+  if (checksum(key, json) !== sum) throw corruptRecord(row, "its checksum does not match");
+  return JSON.parse(json) as T;
+}
+
+function checksum(key: string, json: string): string {
+  return crc32(json, crc32(key)).toString(16);
+}

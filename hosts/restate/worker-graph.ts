@@ -1,0 +1,336 @@
+/** The services of one graph: what Restate calls on a worker. */
+import type * as Sdk from "@restatedev/restate-sdk";
+import type { createEngine } from "../../runtime/engine/create-engine.ts";
+import type { RunContext } from "../../runtime/interface/context.ts";
+import type { BuiltinContext } from "../../runtime/interface/context.ts";
+import type { Engine, EngineOptions } from "../../runtime/interface/engine-options.ts";
+import { RunError } from "../../runtime/interface/errors.ts";
+import type { Signal } from "../../runtime/interface/checkpoint.ts";
+import { LINKER } from "../../runtime/plan/link-calls.ts";
+import { compileProgram, type CallCode, type Program } from "../../runtime/program/program.ts";
+import { MemoryNodeCache } from "../../runtime/run/node-cache.ts";
+import { createCore, type EngineCore } from "../../runtime/run/run-settings.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import type { JsonObject } from "../../runtime/value/json.ts";
+import { createDispatch, type Driving, type Spread } from "./dispatch.ts";
+import { driveThread, Interrupted, type Driven, type DriveRequest, type Progress } from "./drive-thread.ts";
+import { EventSender } from "./event-sender.ts";
+import { EventLog } from "./event-log.ts";
+import type { Ingress } from "./ingress.ts";
+import { runRemote, type RemoteCall, type RemoteResult } from "./remote-body.ts";
+import { jsonSerde, TEXT } from "./serdes.ts";
+import { serviceNames, type ServiceNames } from "./service-names.ts";
+import type { KeyValues } from "./store/key-values.ts";
+import { callThroughIngress } from "./store/ingress-thread.ts";
+import { RestateStore } from "./store/restate-store.ts";
+import { ThreadState } from "./store/thread-state.ts";
+import { answer, type Answer } from "./wire-error.ts";
+import type { WireResult } from "./wire-result.ts";
+
+interface GraphSettings {
+  readonly table: Table;
+  readonly options: EngineOptions;
+  readonly ingress: Ingress;
+  readonly context: RunContext;
+  readonly spread: Spread;
+}
+
+export interface WorkerGraph extends GraphSettings {
+  readonly names: ServiceNames;
+  readonly engine: Engine;
+  readonly store: RestateStore;
+  /** For bodies that this worker executes for the runs of others. */
+  readonly core: EngineCore;
+  /** The invocations that this worker drives, by thread. */
+  readonly drivers: Map<string, Driving>;
+}
+
+export function createWorkerGraph(settings: GraphSettings, create: typeof createEngine): WorkerGraph {
+  const { table, options, ingress, spread } = settings;
+  const names = serviceNames(table.name);
+  const drivers = new Map<string, Driving>();
+  const driverOf = (thread: string): Driving | undefined => drivers.get(thread);
+  const store = new RestateStore(callThroughIngress(ingress, names), {
+    driverOf: (thread) => driverOf(thread)?.invocation,
+  });
+  const execute = createDispatch({ table, names, ingress, driverOf, spread });
+  const { onEvent: _onEvent, ...coreOptions } = options;
+  const engine = create(table, { ...options, store, execute, wake: false });
+  const core = createCore(
+    compileProgram(table, coreOptions, LINKER),
+    { ...coreOptions, store },
+    () => new MemoryNodeCache(),
+  );
+  return { ...settings, names, drivers, store, core, engine };
+}
+
+type Service = { readonly name: string };
+
+export function servicesOf(
+  sdk: typeof Sdk,
+  graph: WorkerGraph,
+): readonly (Service & Parameters<Sdk.RestateEndpoint["bind"]>[0])[] {
+  return [runsService(sdk, graph), storeService(sdk, graph), tasksService(sdk, graph), eventsService(sdk, graph)];
+}
+
+/** A node may work for a day before Restate takes its worker for dead. A worker that is dead closes its connection. */
+const LONG = { hours: 24 } as const;
+const RETRY = { initialInterval: 50, maxInterval: 5000, exponentiationFactor: 2 } as const;
+
+/** What the client of a run wants besides its result. */
+interface Watched {
+  /** Names the stream that receives the events. */
+  readonly stream?: string;
+}
+
+function runsService(sdk: typeof Sdk, graph: WorkerGraph) {
+  const { names } = graph;
+  const { exclusive, shared } = sdk.handlers.object;
+  const drive =
+    <Request extends DriveRequest>(kind: Request["do"]) =>
+    (ctx: Sdk.ObjectContext, input: Omit<Request, "do"> & Watched): Promise<Answer<WireResult | null>> =>
+      driveInvocation(sdk, graph, ctx, { ...input, do: kind } as unknown as DriveRequest & Watched);
+  return sdk.object({
+    name: names.runs,
+    handlers: {
+      run: exclusive({}, drive("run")),
+      resume: exclusive({}, drive("resume")),
+      rollback: exclusive({}, drive("rollback")),
+      wake: exclusive({}, drive("wake")),
+      signal: shared({}, async (ctx: Sdk.ObjectSharedContext, { signal }: { signal: Signal }) => {
+        const added = await ctx.genericCall<object, Answer<boolean>>({
+          ...{ service: names.store, method: "putSignal", key: ctx.key, parameter: { thread: ctx.key, signal } },
+          ...{ inputSerde: jsonSerde<object>(), outputSerde: jsonSerde<Answer<boolean>>() },
+        });
+        if ("value" in added) wake(graph, ctx, ctx.key, 0);
+        return added;
+      }),
+      cancel: shared({}, async (ctx: Sdk.ObjectSharedContext) => {
+        const running = await ctx.get<string>("running");
+        if (running !== null) ctx.invocation(sdk.InvocationIdParser.fromString(running)).cancel();
+        return { value: running !== null };
+      }),
+    },
+    options: {
+      ...{ inactivityTimeout: LONG, abortTimeout: LONG, retryPolicy: RETRY, journalRetention: 0 },
+      ...{ idempotencyRetention: { hours: 24 }, enableLazyState: true },
+    },
+  });
+}
+
+async function driveInvocation(
+  sdk: typeof Sdk,
+  graph: WorkerGraph,
+  ctx: Sdk.ObjectContext,
+  request: DriveRequest & Watched,
+): Promise<Answer<WireResult | null>> {
+  const { engine, store, drivers } = graph;
+  const thread = ctx.key;
+  const { id } = ctx.request();
+  const progress = (): Promise<Progress> => callThroughIngress(graph.ingress, graph.names)(thread, "progress", {});
+  const aborts = new AbortController();
+  const driving: Driving = { invocation: id, isLeaving: false };
+  const onGone = (): void => {
+    driving.isLeaving = true;
+    aborts.abort(new Error("another worker has taken over the run"));
+  };
+  ctx.request().attemptCompletedSignal.addEventListener("abort", onGone);
+  const drive = async (before: Progress): Promise<Driven> => {
+    drivers.set(thread, driving);
+    const sender =
+      request.stream === undefined ? undefined : new EventSender(graph.ingress, graph.names, request.stream);
+    try {
+      const onEvent = sender?.onEvent;
+      const driver = {
+        engine,
+        store,
+        thread,
+        invocation: id,
+        before,
+        now: await progress(),
+        signal: aborts.signal,
+        onEvent,
+      };
+      return await driveThread(driver, request);
+    } finally {
+      await sender?.flush();
+      if (drivers.get(thread) === driving) drivers.delete(thread);
+    }
+  };
+  let running: Promise<Driven> | undefined;
+  let driven: Driven;
+  try {
+    ctx.set("running", id);
+    const before = await ctx.run("head", progress);
+    driven = await ctx.run("run", () => (running = drive(before).catch((error: unknown) => fail(sdk, error))));
+  } catch (error) {
+    if (!(error instanceof sdk.CancelledError)) throw error;
+    aborts.abort(new Error("the run was cancelled"));
+    // Without an attempt in this process, the stored end of the run is the result.
+    driven = await (running ?? drive(NO_PROGRESS));
+  }
+  ctx.clear("running");
+  if (driven.due !== undefined) {
+    const { due } = driven;
+    wake(graph, ctx, thread, await ctx.run("delay", () => Math.max(0, due - Date.now())));
+  }
+  return driven.answer ?? { value: null };
+}
+
+const NO_PROGRESS: Progress = { head: null, tag: null };
+
+/** A mistake in code is final. Everything else happens again until it succeeds. */
+function fail(sdk: typeof Sdk, error: unknown): never {
+  const isTemporary = error instanceof Interrupted || (error instanceof Error && "code" in error);
+  if (isTemporary) throw error;
+  throw new sdk.TerminalError(`the worker has failed: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+function wake({ names }: WorkerGraph, ctx: Sdk.Context, thread: string, delay: number): void {
+  ctx.genericSend<object>({
+    service: names.runs,
+    method: "wake",
+    key: thread,
+    parameter: {},
+    inputSerde: jsonSerde<object>(),
+    delay,
+  });
+}
+
+const WRITES = [
+  "claim",
+  "renew",
+  "release",
+  "save",
+  "putWrites",
+  "clearWrites",
+  "putSignal",
+  "label",
+  "deleteThread",
+] as const;
+const READS = ["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals", "progress"] as const;
+
+function storeService(sdk: typeof Sdk, { names }: WorkerGraph) {
+  const { exclusive, shared } = sdk.handlers.object;
+  const call =
+    (method: keyof ThreadState) =>
+    (ctx: Sdk.ObjectSharedContext, input: object): Promise<Answer<unknown>> => {
+      const state = new ThreadState(stateOf(ctx));
+      return answer(
+        async () => (await (state[method] as (given: object) => Promise<unknown>).call(state, input)) ?? null,
+      );
+    };
+  const handlers = Object.fromEntries([
+    ...WRITES.map((method) => [method, exclusive({}, call(method))]),
+    ...READS.map((method) => [method, shared({}, call(method))]),
+  ]) as Record<string, ReturnType<typeof exclusive>>;
+  return sdk.object({
+    name: names.store,
+    handlers,
+    options: { enableLazyState: true, journalRetention: 0, retryPolicy: RETRY },
+  });
+}
+
+function stateOf(ctx: Sdk.ObjectSharedContext): KeyValues {
+  const writable = ctx as Sdk.ObjectContext;
+  return {
+    get: async (key) => (await ctx.get<string>(key, TEXT)) ?? undefined,
+    set: (key, text) => writable.set(key, text, TEXT),
+    clear: (key) => writable.clear(key),
+    keys: () => ctx.stateKeys(),
+  };
+}
+
+function tasksService(sdk: typeof Sdk, graph: WorkerGraph) {
+  const { names, core, table } = graph;
+  return sdk.service({
+    name: names.tasks,
+    handlers: {
+      execute: sdk.handlers.handler({}, async (ctx: Sdk.Context, call: RemoteCall): Promise<Answer<RemoteResult>> => {
+        if (call.digest !== table.digest) return { error: otherVersion(table).toJSON() };
+        const aborts = new AbortController();
+        const abort = (): void => aborts.abort(new Error("the run no longer waits for this task"));
+        ctx.request().attemptCompletedSignal.addEventListener("abort", abort);
+        try {
+          return { value: await ctx.run("body", () => executeBody(graph, call, aborts.signal)) };
+        } catch (error) {
+          if (error instanceof sdk.CancelledError) abort();
+          throw error;
+        }
+      }),
+      cancel: sdk.handlers.handler({}, async (ctx: Sdk.Context, { invocation }: { invocation: string }) => {
+        ctx.invocation(sdk.InvocationIdParser.fromString(invocation)).cancel();
+        return { value: true };
+      }),
+    },
+    options: {
+      ...{ inactivityTimeout: LONG, abortTimeout: LONG, retryPolicy: RETRY, journalRetention: 0 },
+      idempotencyRetention: { hours: 1 },
+    },
+  });
+
+  function executeBody({ context }: WorkerGraph, call: RemoteCall, signal: AbortSignal): Promise<RemoteResult> {
+    const code = codeOf(core.program, call);
+    const parts = { signal, context, memory: core.memory, redact: core.redact, allowedHosts: core.allowedHosts };
+    return runRemote(call, parts, (given) => callCode(code, call.args, given));
+  }
+}
+
+function otherVersion({ name }: Table): RunError {
+  const message = `this worker has another version of graph \`${name}\`: deploy each version at an address of its own`;
+  return new RunError("NG_BAD_INPUT", message);
+}
+
+function callCode(code: CallCode, args: RemoteCall["args"], context: BuiltinContext): unknown {
+  if (code.kind === "body") return code.body(...(args as readonly unknown[]), context);
+  if (code.kind === "builtin") return code.body(args as JsonObject, context);
+  throw new TypeError("only functions and built-in nodes run elsewhere");
+}
+
+function codeOf(program: Program, { graph, node }: Pick<RemoteCall, "graph" | "node">): CallCode {
+  const seen = new Set<Program>();
+  const open = [program];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    const index = next.table.name === graph ? next.nodeIndex.get(node) : undefined;
+    if (index !== undefined) return next.nodes[index]!.call;
+    for (const called of next.graphs) open.push(called);
+  }
+  throw new TypeError(`graph \`${graph}\` has no node \`${node}\``);
+}
+
+function eventsService(sdk: typeof Sdk, { names }: WorkerGraph) {
+  const { exclusive, shared } = sdk.handlers.object;
+  return sdk.object({
+    name: names.events,
+    handlers: {
+      append: exclusive({}, (ctx: Sdk.ObjectContext, batch: { events: readonly JsonObject[] }) =>
+        answer(async () => {
+          const isFirst = await new EventLog(stateOf(ctx)).append(batch.events);
+          if (isFirst) {
+            ctx.genericSend<object>({
+              ...{
+                service: names.events,
+                method: "remove",
+                key: ctx.key,
+                parameter: {},
+                inputSerde: jsonSerde<object>(),
+              },
+              delay: { hours: 24 },
+            });
+          }
+          return null;
+        }),
+      ),
+      read: shared({}, (ctx: Sdk.ObjectSharedContext, { from }: { from: number }) =>
+        answer(() => new EventLog(stateOf(ctx)).read(from)),
+      ),
+      remove: exclusive({}, async (ctx: Sdk.ObjectContext) => {
+        ctx.clearAll();
+        return { value: null };
+      }),
+    },
+    options: { enableLazyState: true, journalRetention: 0, retryPolicy: RETRY },
+  });
+}

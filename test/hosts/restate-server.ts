@@ -1,0 +1,108 @@
+/** A Restate server for tests, on free ports of the loopback interface, with a directory that is deleted with it. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The program of the package `@restatedev/restate-server`, or why it is not there. */
+export function findRestate(): { readonly program: string } | { readonly missing: string } {
+  const name = `@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`;
+  try {
+    const program = createRequire(import.meta.url).resolve(name);
+    if (existsSync(program)) return { program };
+  } catch {
+    // Reported below: npm installs the package of the system only.
+  }
+  return { missing: `${name} is not installed` };
+}
+
+export class RestateServer {
+  readonly url: string;
+  readonly admin: string;
+  readonly #directory: string;
+  readonly #config: string;
+  #process: ChildProcess | undefined;
+
+  static async start(): Promise<RestateServer> {
+    const [ingress, admin, node] = await Promise.all([freePort(), freePort(), freePort()]);
+    const server = new RestateServer(ingress!, admin!, node!);
+    await server.start();
+    return server;
+  }
+
+  private constructor(ingress: number, admin: number, node: number) {
+    this.url = `http://127.0.0.1:${ingress}`;
+    this.admin = `http://127.0.0.1:${admin}`;
+    this.#directory = mkdtempSync(join(tmpdir(), "ngraph-restate-"));
+    this.#config = join(this.#directory, "restate.toml");
+    mkdirSync(join(this.#directory, "data"));
+    const common = `bind-ip = "127.0.0.1"\nadvertised-host = "127.0.0.1"\n`;
+    writeFileSync(
+      this.#config,
+      [
+        `node-name = "test"\ncluster-name = "test"\nauto-provision = true\nlisten-mode = "tcp"\nbind-port = ${node}`,
+        `base-dir = ${JSON.stringify(join(this.#directory, "data"))}\ndefault-num-partitions = 4`,
+        `rocksdb-total-memory-size = "256MiB"\ndisable-telemetry = true\nlog-filter = "off"\n${common}`,
+        `[ingress]\nbind-port = ${ingress}\n`,
+        `[admin]\nbind-port = ${admin}\n`,
+      ].join("\n"),
+    );
+  }
+
+  async start(): Promise<void> {
+    const found = findRestate();
+    if ("missing" in found) throw new Error(found.missing);
+    this.#process = spawn(found.program, ["--no-logo", "--config-file", this.#config], {
+      stdio: "ignore",
+      env: { ...process.env, DO_NOT_TRACK: "1", SCARF_ANALYTICS: "false" },
+    });
+    for (let waited = 0; waited < 60_000; waited += 50) {
+      if (await isHealthy(`${this.admin}/health`)) if (await isHealthy(`${this.url}/restate/health`)) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error("the Restate server did not start within a minute");
+  }
+
+  /** Makes the services of a worker known. */
+  async register(worker: string): Promise<void> {
+    const response = await fetch(`${this.admin}/deployments`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ uri: worker, force: true }),
+    });
+    if (!response.ok) throw new Error(`registration failed: ${response.status} ${await response.text()}`);
+  }
+
+  /** Ends the server without a warning, as a power cut does. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined || child.exitCode !== null) return;
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
