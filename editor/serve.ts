@@ -9,7 +9,8 @@ import type {
 } from "vscode-languageserver-protocol";
 import type { CompilerHost } from "../compiler/load/host.ts";
 import { CODE_ACTION_KINDS, findCodeActions } from "./find-code-actions.ts";
-import { findDiagnostics, type Links } from "./find-diagnostics.ts";
+import { findDiagnostics } from "./find-diagnostics.ts";
+import { answerLanguageRequests, LANGUAGE_CAPABILITIES, type LanguageEnvironment } from "./language-requests.ts";
 import type { OpenDocument } from "./document.ts";
 import { findFoldingRanges, findOutline } from "./outline.ts";
 import { replaceText } from "./replace-text.ts";
@@ -17,9 +18,8 @@ import { SourceFile } from "../diagnostics/source.ts";
 import { Workspace } from "./workspace.ts";
 
 /** The services that a server uses. */
-export interface ServerEnvironment {
+export interface ServerEnvironment extends LanguageEnvironment {
   readonly version: string;
-  readonly links: Links;
   /** Reads the disk as of now. */
   createHost(): CompilerHost;
   pathOf(uri: string): string;
@@ -59,6 +59,7 @@ export function serve(
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let state: "new" | "ready" | "shutdown" = "new";
+  let roots: readonly string[] = [];
 
   return new Promise((resolve) => {
     const end = (result: ServerEnd): void => {
@@ -109,11 +110,13 @@ export function serve(
         : new ResponseError(ErrorCodes.InvalidRequest, "the server is shut down");
     };
 
-    connection.onRequest(protocol.InitializeRequest.type, () => {
+    connection.onRequest(protocol.InitializeRequest.type, ({ workspaceFolders, rootUri }) => {
       if (state !== "new") {
         return new ResponseError(ErrorCodes.InvalidRequest, "the server is initialized", { retry: false });
       }
       state = "ready";
+      const folders = workspaceFolders?.map(({ uri }) => uri) ?? (typeof rootUri === "string" ? [rootUri] : []);
+      roots = folders.map((uri) => environment.pathOf(uri));
       return capabilities(environment.version);
     });
     connection.onRequest(protocol.ShutdownRequest.type, () => {
@@ -188,6 +191,7 @@ export function serve(
       const document = workspace.document(textDocument.uri);
       return refusal() ?? (document === undefined ? [] : findFoldingRanges(document));
     });
+    answerLanguageRequests(protocol, connection, workspace, environment, refusal, () => roots);
     connection.onRequest(
       (method) => refusal() ?? new ResponseError(ErrorCodes.MethodNotFound, `the server has no method ${method}`),
     );
@@ -210,6 +214,7 @@ function capabilities(version: string): InitializeResult {
       documentFormattingProvider: true,
       documentSymbolProvider: true,
       foldingRangeProvider: true,
+      ...LANGUAGE_CAPABILITIES,
     },
     serverInfo: { name: "ngraph", version },
   };

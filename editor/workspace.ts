@@ -1,12 +1,15 @@
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { TextDocumentContentChangeEvent } from "vscode-languageserver-protocol";
 import type { CompilerHost } from "../compiler/load/host.ts";
+import { NameIndex, type FileNames, type NameCache } from "./name-index.ts";
 import { checkDocument, spellingOf, type CheckedDocument, type OpenDocument } from "./document.ts";
 
 /** The documents that are open in the editor. Imports read the texts of open documents before the disk. */
 export class Workspace {
   readonly #documents = new Map<string, TextDocument>();
   readonly #checked = new Map<string, CheckedDocument>();
+  readonly #recent = new Map<string, CheckedDocument>();
+  readonly #names: NameCache = new Map();
   readonly #createHost: () => CompilerHost;
   readonly #pathOf: (uri: string) => string;
 
@@ -32,6 +35,7 @@ export class Workspace {
   close(uri: string): void {
     this.#documents.delete(uri);
     this.#checked.delete(uri);
+    this.#recent.delete(uri);
   }
 
   /** Drops what is known about documents whose findings may depend on the content of other files. */
@@ -72,7 +76,45 @@ export class Workspace {
     if (document === undefined) return undefined;
     const checked = checkDocument(document, this.host());
     this.#checked.set(uri, checked);
+    this.#recent.set(uri, checked);
     return checked;
+  }
+
+  /**
+   * The current document with its last findings, which may be those of an earlier text: for answers that cannot wait for a check. What is
+   * known about names is mostly the same.
+   */
+  recent(uri: string): CheckedDocument | undefined {
+    const document = this.document(uri);
+    const known = this.#recent.get(uri);
+    return document !== undefined && known !== undefined ? { ...known, document } : this.check(uri);
+  }
+
+  /** The names of the graph files, as of now. */
+  index(): NameIndex {
+    return new NameIndex(this.host(), this.#names);
+  }
+
+  /** The names of an open graph. */
+  names(uri: string, index: NameIndex): FileNames | undefined {
+    const document = this.document(uri);
+    return document && index.of(document.path, document.spelling, document.text);
+  }
+
+  /** The names of all open graphs, and of further files. */
+  allNames(index: NameIndex, paths: readonly string[]): readonly FileNames[] {
+    const disk = this.#createHost();
+    const found = new Map<string, FileNames>();
+    for (const uri of this.uris()) {
+      const names = this.names(uri, index);
+      if (names !== undefined) found.set(disk.realPath(names.path) ?? names.path, names);
+    }
+    for (const path of paths) {
+      const real = disk.realPath(path) ?? path;
+      const names = found.has(real) ? undefined : index.of(path);
+      if (names !== undefined) found.set(real, names);
+    }
+    return [...found.values()];
   }
 
   /** Reads open texts first, then the disk. */

@@ -65,7 +65,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   // The conformance suite compiles its graphs.
   hosts: [/^runtime\//, /^compiler\/(?:bind\/bind-project|load\/(?:host|load-project)|lower\/lower)\.ts$/],
   importers: [/^grammar\//],
-  editor: [/^diagnostics\//, /^grammar\//, /^compiler\//],
+  editor: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\/table\//, /^stdlib\/signatures?\.ts$/],
   api: [
     /^diagnostics\//,
     /^grammar\//,

@@ -5,6 +5,7 @@ import { createNodeHost } from "../../api/node-host.ts";
 import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import { pageOf } from "../../diagnostics/render/index.ts";
 import { serve, type ServerEnd } from "../../editor/serve.ts";
+import { findGraphFiles } from "./find-graph-files.ts";
 import { formatText } from "../sources/format-text.ts";
 import { importModule } from "../start/import-module.ts";
 import { packageRoot } from "../start/package-root.ts";
@@ -22,6 +23,13 @@ export async function serveEditor(): Promise<ServerEnd> {
     links: { uriOf, pageOf: pageUriOf },
     createHost: createNodeHost,
     pathOf,
+    findGraphFiles,
+    draw: async (table) => {
+      const { drawPlan } = await import("../drawing/plan.ts");
+      const { drawTable, printableDrawing } = await import("../drawing/drawing.ts");
+      const { renderSvg } = await import("../drawing/svg.ts");
+      return renderSvg(printableDrawing(table.kind === "plan" ? drawPlan(table) : drawTable(table)));
+    },
     format: async ({ text, path }) => {
       try {
         const formatted = await formatText(text, path);

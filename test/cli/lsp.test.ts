@@ -186,3 +186,94 @@ test("ends with code 1 when the editor closes the output", { timeout: 30_000 }, 
   await open(session, session.uri("a.ngraph"), MISSPELT);
   expect(await session.exited).toEqual({ code: 1, stderr: "" });
 });
+
+test("names: definition, references, hover, rename, completion and the rest, over files and spellings", async () => {
+  const A = `import { f } from "./nodes.ts"
+import { inner } from "./b.ngraph"
+graph main {
+  input text: string
+  output reply: string
+  node draft = f(text) into reply
+  node asked = inner(q: reply) for x in [1, 2]
+  start -> draft -> asked
+}
+test "drafts" for main {
+  given text = "a"
+  mock draft = "b"
+  mock asked = {}
+  expect reply == "b"
+}
+`;
+  const Y =
+    "imports: { ./b.ngraph: [inner] }\n---\ngraph: other\nnodes:\n  b: { call: inner, with: { q: x } }\nedges: [start -> b]\n";
+  const files = {
+    "a.ngraph": A,
+    "b.ngraph": "graph inner {\n  input q: string\n  node a = print(q)\n  start -> a\n}\n",
+    "c.ngraph.yaml": Y,
+    "nodes.ts": "export function f(text: string): string { return text; }\n",
+  };
+  const { client, uri } = start(files);
+  const root = uri("a.ngraph").replace(/\/a\.ngraph$/, "");
+  const { capabilities } = await client.sendRequest<InitializeResult>("initialize", {
+    processId: null,
+    rootUri: root,
+    capabilities: {},
+  });
+  expect(Object.keys(capabilities)).toEqual(
+    expect.arrayContaining(["renameProvider", "completionProvider", "semanticTokensProvider", "callHierarchyProvider"]),
+  );
+  await client.sendNotification("textDocument/didOpen", {
+    textDocument: { uri: uri("a.ngraph"), languageId: "ngraph", version: 1, text: A },
+  });
+  const at = (needle: string): { line: number; character: number } => {
+    const before = A.slice(0, A.indexOf(needle)).split("\n");
+    return { line: before.length - 1, character: before.at(-1)?.length ?? 0 };
+  };
+  const ask = <Answer>(method: string, needle?: string, rest: object = {}): Promise<Answer> =>
+    client.sendRequest<Answer>(method, {
+      textDocument: { uri: uri("a.ngraph") },
+      ...(needle === undefined ? {} : { position: at(needle) }),
+      ...rest,
+    });
+  type Places = readonly { readonly uri: string; readonly range: unknown }[];
+  expect((await ask<Places>("textDocument/definition", "f(text)")).map((each) => each.uri)).toEqual([uri("nodes.ts")]);
+  const references = await ask<Places>("textDocument/references", "inner(q", { context: { includeDeclaration: true } });
+  expect(new Set(references.map((each) => each.uri))).toEqual(
+    new Set([uri("a.ngraph"), uri("b.ngraph"), uri("c.ngraph.yaml")]),
+  );
+  const renamed = await ask<{ changes: Record<string, TextEdit[]> }>("textDocument/rename", "inner(q", {
+    newName: "core",
+  });
+  expect(Object.fromEntries(Object.entries(renamed.changes).map(([of, edits]) => [of, edits.length]))).toEqual({
+    [uri("a.ngraph")]: 2,
+    [uri("b.ngraph")]: 1,
+    [uri("c.ngraph.yaml")]: 2,
+  });
+  await expect(ask("textDocument/rename", "draft =", { newName: "asked" })).rejects.toThrow(
+    "`asked` is declared already",
+  );
+  const hover = await ask<{ contents: { value: string } }>("textDocument/hover", "draft =");
+  expect(hover.contents.value).toContain("Reads `text`. Writes `reply`.");
+  const items = await ask<readonly { label: string }[]>("textDocument/completion", "draft -> asked");
+  expect(items.map(({ label }) => label)).toEqual(expect.arrayContaining(["draft", "asked", "end"]));
+  const whole = { start: { line: 0, character: 0 }, end: { line: 99, character: 0 } };
+  expect((await ask<{ data: number[] }>("textDocument/semanticTokens/full")).data.length).toBeGreaterThan(50);
+  expect(await ask("textDocument/inlayHint", undefined, { range: whole })).toMatchObject([{ label: ": 1 | 2" }]);
+  const lenses = await ask<readonly { command: { title: string } }[]>("textDocument/codeLens");
+  expect(lenses.map(({ command }) => command.title)).toEqual(["Run", "Picture", "Run test"]);
+  expect((await ask<readonly unknown[]>("textDocument/documentLink")).length).toBe(2);
+  expect(await ask("textDocument/linkedEditingRange", "x in [1")).toMatchObject({ ranges: [{ start: { line: 6 } }] });
+  expect(await client.sendRequest("workspace/symbol", { query: "inn" })).toMatchObject([{ name: "inner" }]);
+  const [item] = await ask<readonly object[]>("textDocument/prepareCallHierarchy", "inner(q");
+  const incoming = await client.sendRequest<readonly { from: { name: string } }[]>("callHierarchy/incomingCalls", {
+    item,
+  });
+  expect(incoming.map(({ from }) => from.name).sort()).toEqual(["main", "other"]);
+  const [main] = await ask<readonly object[]>("textDocument/prepareCallHierarchy", "main {");
+  expect(await client.sendRequest("callHierarchy/outgoingCalls", { item: main })).toMatchObject([
+    { to: { name: "inner" } },
+  ]);
+  const preview = await client.sendRequest<{ svg?: string }>("ngraph/preview", { uri: uri("a.ngraph"), name: "main" });
+  expect(preview.svg).toContain("<svg");
+  await expect(client.sendRequest("ngraph/preview", { uri: "file:///none" })).rejects.toThrow("names no open graph");
+});

@@ -1,0 +1,328 @@
+/** The requests of the language server about names: each is a function of this folder, connected with the protocol. */
+import type {
+  CallHierarchyItem,
+  Location as ProtocolLocation,
+  MessageConnection,
+  ServerCapabilities,
+  WorkspaceEdit,
+} from "vscode-languageserver-protocol";
+import type { Table } from "../runtime/table/table.ts";
+import type { PlanTable } from "../runtime/table/plan-table.ts";
+import type { Links } from "./find-diagnostics.ts";
+import { calledBy, callersOf, findSymbols, hierarchyItem, unitOf, type Call } from "./calls.ts";
+import { findCompletions } from "./complete.ts";
+import type { CheckedDocument } from "./document.ts";
+import { findHints, findLenses, findLinks, findTokens, TOKEN_MODIFIERS, TOKEN_TYPES } from "./decorate.ts";
+import { findHover } from "./hover.ts";
+import { findDefinition, findHighlights, findReferences, namesAt, prepareRename, rename } from "./navigate.ts";
+import type { FileNames, Location, NameIndex } from "./name-index.ts";
+import { toOffset, toRange } from "./positions.ts";
+import { findSignature } from "./signature-help.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** The services that these requests use. */
+export interface LanguageEnvironment {
+  readonly links: Links;
+  /** The graph files below some directories, at most a few thousand. */
+  findGraphFiles(directories: readonly string[]): readonly string[];
+  /** The picture of a graph or plan as SVG. */
+  draw(table: Table | PlanTable): Promise<string>;
+}
+
+type Protocol = typeof import("vscode-languageserver-protocol");
+
+export const LANGUAGE_CAPABILITIES: ServerCapabilities = {
+  definitionProvider: true,
+  referencesProvider: true,
+  documentHighlightProvider: true,
+  hoverProvider: true,
+  renameProvider: { prepareProvider: true },
+  completionProvider: { triggerCharacters: ["{", '"', ":", ">", " ", ",", "(", "/"] },
+  signatureHelpProvider: { triggerCharacters: ["(", ","] },
+  semanticTokensProvider: {
+    legend: { tokenTypes: [...TOKEN_TYPES], tokenModifiers: [...TOKEN_MODIFIERS] },
+    full: true,
+    range: true,
+  },
+  inlayHintProvider: true,
+  codeLensProvider: {},
+  documentLinkProvider: {},
+  callHierarchyProvider: true,
+  linkedEditingRangeProvider: true,
+  workspaceSymbolProvider: true,
+};
+
+/** The parts of parameters that most requests have, and that a client may leave out by mistake. */
+const PARTS = {
+  textDocument: ["uri"],
+  position: ["line", "character"],
+  range: ["start", "end"],
+  item: ["uri"],
+} as const;
+
+function isWhole(params: unknown): boolean {
+  if (typeof params !== "object" || params === null) return false;
+  const given = params as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
+  const isPart = (name: keyof typeof PARTS): boolean => {
+    const part = given[name];
+    return typeof part === "object" && part !== null && PARTS[name].every((field) => part[field] !== undefined);
+  };
+  if ("query" in given) return typeof given["query"] === "string";
+  if ("item" in given) return isPart("item");
+  return isPart("textDocument") && (["position", "range"] as const).every((name) => !(name in given) || isPart(name));
+}
+
+/** The answer to `ngraph/preview`. */
+export interface Preview {
+  readonly name: string;
+  /** Absent where the graph has errors. */
+  readonly svg?: string;
+  readonly message?: string;
+}
+
+/**
+ * Answers the requests about names.
+ *
+ * @param refusal the error of a request that comes too early or too late
+ * @param roots the directories of the workspace
+ */
+export function answerLanguageRequests(
+  protocol: Protocol,
+  connection: MessageConnection,
+  workspace: Workspace,
+  environment: LanguageEnvironment,
+  refusal: () => InstanceType<Protocol["ResponseError"]> | undefined,
+  roots: () => readonly string[],
+): void {
+  const { ErrorCodes, LSPErrorCodes, ResponseError } = protocol;
+  const { uriOf } = environment.links;
+  const locationOf = ({ source, span }: Location): ProtocolLocation => ({
+    uri: uriOf(source.path),
+    range: toRange(source, span),
+  });
+
+  /** Refuses requests outside of the session, and requests whose document or position is missing. */
+  const guard =
+    <Params, Answer>(answer: (params: Params) => Answer) =>
+    (params: Params): Answer => {
+      const refused = refusal();
+      if (refused !== undefined) return refused as Answer;
+      if (!isWhole(params))
+        return new ResponseError(ErrorCodes.InvalidParams, "the parameters are incomplete") as Answer;
+      return answer(params);
+    };
+
+  interface Asked {
+    readonly file: FileNames;
+    readonly index: NameIndex;
+    readonly uri: string;
+  }
+  /** Answers a request about a document. A document that is not open, or no graph, has nothing. */
+  const about = <Answer>(uri: string, nothing: Answer, answer: (asked: Asked) => Answer): never | Answer => {
+    const index = workspace.index();
+    const file = workspace.names(uri, index);
+    return file === undefined ? nothing : answer({ file, index, uri });
+  };
+  const allFiles = (index: NameIndex): readonly FileNames[] =>
+    workspace.allNames(index, environment.findGraphFiles(roots()));
+  const checkedOf = (uri: string): CheckedDocument | undefined => workspace.check(uri);
+
+  connection.onRequest(
+    protocol.DefinitionRequest.type,
+    guard(({ textDocument: { uri }, position }) =>
+      about(uri, [] as ProtocolLocation[], ({ file, index }) =>
+        findDefinition(file, toOffset(file.source, position), index).map(locationOf),
+      ),
+    ),
+  );
+  connection.onRequest(
+    protocol.ReferencesRequest.type,
+    guard(({ textDocument: { uri }, position, context }) =>
+      about(uri, [] as ProtocolLocation[], ({ file, index }) => {
+        const options = { withDeclaration: context.includeDeclaration };
+        return findReferences(file, toOffset(file.source, position), allFiles(index), index, options).map(locationOf);
+      }),
+    ),
+  );
+  connection.onRequest(
+    protocol.DocumentHighlightRequest.type,
+    guard(({ textDocument: { uri }, position }) =>
+      about(uri, [] as { range: ReturnType<typeof toRange>; kind: 1 | 2 | 3 }[], ({ file }) =>
+        findHighlights(file, toOffset(file.source, position)).map(({ span, role }) => ({
+          range: toRange(file.source, span),
+          kind: role === "write" || role === "declaration" ? (3 as const) : (2 as const),
+        })),
+      ),
+    ),
+  );
+  connection.onRequest(
+    protocol.HoverRequest.type,
+    guard(({ textDocument: { uri }, position }) => {
+      const checked = checkedOf(uri);
+      return about(uri, null as import("vscode-languageserver-protocol").Hover | null, ({ file, index }) => {
+        const found =
+          checked === undefined ? undefined : findHover(checked, file, toOffset(file.source, position), index);
+        if (found === undefined) return null;
+        return { contents: { kind: "markdown", value: found.text }, range: toRange(file.source, found.span) };
+      });
+    }),
+  );
+  connection.onRequest(
+    protocol.PrepareRenameRequest.type,
+    guard(({ textDocument: { uri }, position }) =>
+      about(uri, null as unknown as import("vscode-languageserver-protocol").PrepareRenameResult, ({ file }) => {
+        const found = prepareRename(file, toOffset(file.source, position));
+        if (typeof found === "string") return new ResponseError(LSPErrorCodes.RequestFailed, found) as never;
+        return { range: toRange(file.source, found.span), placeholder: found.name };
+      }),
+    ),
+  );
+  connection.onRequest(
+    protocol.RenameRequest.type,
+    guard(({ textDocument: { uri }, position, newName }) =>
+      about(uri, null as WorkspaceEdit | null, ({ file, index }) => {
+        const found = rename(file, toOffset(file.source, position), newName, allFiles(index));
+        if (typeof found === "string") return new ResponseError(LSPErrorCodes.RequestFailed, found) as never;
+        const changes: NonNullable<WorkspaceEdit["changes"]> = {};
+        for (const [each, edits] of found) {
+          changes[uriOf(each.path)] = edits.map(({ span, text }) => ({
+            range: toRange(each.source, span),
+            newText: text,
+          }));
+        }
+        return { changes };
+      }),
+    ),
+  );
+  connection.onRequest(
+    protocol.CompletionRequest.type,
+    guard(({ textDocument: { uri }, position }) => {
+      const checked = workspace.recent(uri);
+      return about(uri, [] as import("vscode-languageserver-protocol").CompletionItem[], ({ file, index }) =>
+        checked === undefined
+          ? []
+          : findCompletions(checked, file, toOffset(file.source, position), { index, host: workspace.host() }),
+      );
+    }),
+  );
+  connection.onRequest(
+    protocol.SignatureHelpRequest.type,
+    guard(({ textDocument: { uri }, position }) => {
+      const checked = workspace.recent(uri);
+      return about(uri, null as import("vscode-languageserver-protocol").SignatureHelp | null, ({ file, index }) =>
+        checked === undefined ? null : findSignature(checked, file, toOffset(file.source, position), index),
+      );
+    }),
+  );
+  connection.onRequest(
+    protocol.SemanticTokensRequest.type,
+    guard(({ textDocument: { uri } }) =>
+      about(uri, { data: [] as number[] }, ({ file }) => ({ data: findTokens(file) })),
+    ),
+  );
+  connection.onRequest(
+    protocol.SemanticTokensRangeRequest.type,
+    guard(({ textDocument: { uri }, range }) =>
+      about(uri, { data: [] as number[] }, ({ file }) => ({ data: findTokens(file, range) })),
+    ),
+  );
+  connection.onRequest(
+    protocol.InlayHintRequest.type,
+    guard(({ textDocument: { uri }, range }) => {
+      const checked = checkedOf(uri);
+      return about(uri, [] as import("vscode-languageserver-protocol").InlayHint[], () =>
+        checked === undefined ? [] : findHints(checked, range),
+      );
+    }),
+  );
+  connection.onRequest(
+    protocol.CodeLensRequest.type,
+    guard(({ textDocument: { uri } }) =>
+      about(uri, [] as import("vscode-languageserver-protocol").CodeLens[], ({ file, index }) => {
+        const files = allFiles(index);
+        return findLenses(file, uri, (use) =>
+          files.reduce(
+            (sum, each) =>
+              sum + each.uses.filter(({ target, role }) => target === use.target && role === "call").length,
+            0,
+          ),
+        );
+      }),
+    ),
+  );
+  connection.onRequest(
+    protocol.DocumentLinkRequest.type,
+    guard(({ textDocument: { uri } }) =>
+      about(uri, [] as import("vscode-languageserver-protocol").DocumentLink[], ({ file, index }) =>
+        findLinks(file, index, uriOf),
+      ),
+    ),
+  );
+  connection.onRequest(
+    protocol.LinkedEditingRangeRequest.type,
+    guard(({ textDocument: { uri }, position }) =>
+      about(uri, null as import("vscode-languageserver-protocol").LinkedEditingRanges | null, ({ file }) => {
+        const found = findHighlights(file, toOffset(file.source, position));
+        // Other names are used in other files, too: a rename changes them.
+        if (found[0]?.kind !== "variable" || found.some(({ short }) => short !== undefined)) return null;
+        return { ranges: found.map(({ span }) => toRange(file.source, span)), wordPattern: "[A-Za-z_]\\w*" };
+      }),
+    ),
+  );
+  connection.onRequest(
+    protocol.WorkspaceSymbolRequest.type,
+    guard(({ query }) => {
+      return findSymbols(query, allFiles(workspace.index()), uriOf);
+    }),
+  );
+
+  connection.onRequest(
+    protocol.CallHierarchyPrepareRequest.type,
+    guard(({ textDocument: { uri }, position }) =>
+      about(uri, null as CallHierarchyItem[] | null, ({ file, index }) => {
+        const use = namesAt(file, toOffset(file.source, position)).find(
+          ({ kind }) => kind === "graph" || kind === "plan",
+        );
+        const found = use === undefined ? undefined : unitOf(use.target, allFiles(index));
+        return found === undefined
+          ? null
+          : [hierarchyItem(found.file, found.unit, uriOf(found.file.path), use!.target)];
+      }),
+    ),
+  );
+  const rangesOf = ({ spans, caller }: Call): ReturnType<typeof toRange>[] =>
+    spans.map((span) => toRange(caller.source, span));
+  const itemOf = (call: Call): CallHierarchyItem =>
+    hierarchyItem(call.file, call.unit, uriOf(call.file.path), call.target);
+  connection.onRequest(
+    protocol.CallHierarchyIncomingCallsRequest.type,
+    guard(({ item }) => {
+      const files = allFiles(workspace.index());
+      return callersOf(String(item.data), files).map((call) => ({ from: itemOf(call), fromRanges: rangesOf(call) }));
+    }),
+  );
+  connection.onRequest(
+    protocol.CallHierarchyOutgoingCallsRequest.type,
+    guard(({ item }) => {
+      const files = allFiles(workspace.index());
+      return calledBy(String(item.data), files).map((call) => ({ to: itemOf(call), fromRanges: rangesOf(call) }));
+    }),
+  );
+
+  connection.onRequest("ngraph/preview", async (params: unknown) => {
+    const refused = refusal();
+    if (refused !== undefined) return refused;
+    const { uri, name } = (params ?? {}) as { readonly uri?: unknown; readonly name?: unknown };
+    const checked = typeof uri === "string" ? checkedOf(uri) : undefined;
+    if (checked === undefined) return new ResponseError(ErrorCodes.InvalidParams, "`uri` names no open graph");
+    const all = [...checked.result.graphs, ...checked.result.plans];
+    const wanted = typeof name === "string" ? all.find((each) => each.name === name) : all[0];
+    if (wanted === undefined) return new ResponseError(ErrorCodes.InvalidParams, "the file has no such graph or plan");
+    const { table } = wanted;
+    const preview: Preview =
+      table === undefined
+        ? { name: wanted.name, message: "the file has errors: its picture comes back when they are mended" }
+        : { name: wanted.name, svg: await environment.draw(table) };
+    return preview;
+  });
+}

@@ -1,0 +1,137 @@
+/** Where names are declared and used: definition, references, highlights, rename. */
+import type { Span } from "../diagnostics/source.ts";
+import type { Edit } from "../diagnostics/fixes/apply-edits.ts";
+import { RESERVED_WORDS } from "../grammar/words.ts";
+import type { FileNames, Location, NameIndex } from "./name-index.ts";
+import type { NameUse } from "./names.ts";
+
+/** The names at an offset. In `{ reply }` there are two: the field and the channel, which comes first. */
+export function namesAt({ uses }: FileNames, offset: number): readonly NameUse[] {
+  const found = uses.filter(({ span }) => span.start <= offset && offset <= span.end);
+  return found.sort((a, b) => Number(a.short === "field") - Number(b.short === "field"));
+}
+
+/** The declarations of the names at an offset. */
+export function findDefinition(file: FileNames, offset: number, index: NameIndex): readonly Location[] {
+  return namesAt(file, offset).flatMap((use) => declarationsOf(use.target, index));
+}
+
+/** The declaration of a target, in its file. */
+export function declarationsOf(target: string, index: NameIndex): readonly Location[] {
+  const exported = index.exportOf(target);
+  if (exported !== undefined) return [exported];
+  const [path = ""] = target.split("\n");
+  const file = index.of(path);
+  return (file?.uses ?? []).flatMap((use) =>
+    use.target === target && use.role === "declaration" ? [{ source: file!.source, span: use.span }] : [],
+  );
+}
+
+/** All places of the first name at an offset, in all files. */
+export function findReferences(
+  file: FileNames,
+  offset: number,
+  files: Iterable<FileNames>,
+  index: NameIndex,
+  { withDeclaration }: { readonly withDeclaration: boolean },
+): readonly Location[] {
+  const [use] = namesAt(file, offset);
+  if (use === undefined) return [];
+  const exported = withDeclaration ? index.exportOf(use.target) : undefined;
+  const found: Location[] = exported === undefined ? [] : [exported];
+  for (const each of files) {
+    for (const { target, role, span } of each.uses) {
+      if (target === use.target && (withDeclaration || role !== "declaration"))
+        found.push({ source: each.source, span });
+    }
+  }
+  return found;
+}
+
+/** Places of the first name at an offset in its own file. */
+export function findHighlights(file: FileNames, offset: number): readonly NameUse[] {
+  const [use] = namesAt(file, offset);
+  return use === undefined ? [] : file.uses.filter(({ target }) => target === use.target);
+}
+
+/** The name that a rename at an offset changes; a reason where none can be renamed. */
+export function prepareRename(file: FileNames, offset: number): NameUse | string {
+  const [use] = namesAt(file, offset);
+  if (use === undefined) return "there is no name here";
+  if (use.kind === "builtin" || use.kind === "library") return `\`${use.name}\` is part of the language`;
+  return use;
+}
+
+/** The edits of a rename by file path; a reason where it is refused. */
+export function rename(
+  file: FileNames,
+  offset: number,
+  newName: string,
+  files: Iterable<FileNames>,
+): ReadonlyMap<FileNames, readonly Edit[]> | string {
+  const use = prepareRename(file, offset);
+  if (typeof use === "string") return use;
+  if (!/^[A-Za-z_]\w*$/.test(newName))
+    return `\`${newName}\` is no name: a name is a letter, and letters, digits or \`_\``;
+  if (isReserved(use, newName)) return `\`${newName}\` is a word of the language`;
+  // A function keeps its name in its module: the file gives it another one.
+  const isLocal = use.kind === "function" || (use.kind === "type" && isOfModule(use));
+  const found = new Map<FileNames, readonly Edit[]>();
+  for (const each of isLocal ? [file] : files) {
+    // `import { a as b }`: the names of a and b change on their own.
+    const uses = each.uses.filter(({ target, name }) => target === use.target && name === use.name);
+    const edits = editsOf(uses, each.source.text, isLocal);
+    if (edits.length === 0) continue;
+    if (use.kind !== "variable" && isTaken(each, use, newName)) return `\`${newName}\` is declared already`;
+    found.set(
+      each,
+      edits.map((edit) => ({ span: edit.span, text: edit.text(newName) })),
+    );
+  }
+  return found.size === 0 ? `\`${use.name}\` is declared in a TypeScript module: rename it there` : found;
+}
+
+/** Words of the grammar, and names that mean a place or a value of their own. */
+function isReserved({ kind }: NameUse, name: string): boolean {
+  const words: readonly string[] = [...RESERVED_WORDS, "start", "end", "finally", "rollback", "error", "outcome"];
+  return words.includes(name) || (kind === "channel" && name === "set") || (kind === "node" && name === "each");
+}
+
+/** A type of a TypeScript module. */
+function isOfModule({ target }: NameUse): boolean {
+  return !/\.ngraph(?:\.ya?ml)?\n/.test(target);
+}
+
+function isTaken({ uses }: FileNames, use: NameUse, newName: string): boolean {
+  const scope = scopeOf(use.target);
+  return uses.some(({ name, target, role }) => name === newName && role === "declaration" && scopeOf(target) === scope);
+}
+
+/** All but the name. */
+function scopeOf(target: string): string {
+  return target.slice(0, target.lastIndexOf("\n"));
+}
+
+interface Renaming {
+  readonly span: Span;
+  readonly text: (newName: string) => string;
+}
+
+function editsOf(uses: readonly NameUse[], text: string, isLocal: boolean): readonly Renaming[] {
+  return uses.flatMap(({ span, role, short, name }): readonly Renaming[] => {
+    if (role === "import" && isLocal) {
+      const hasAlias = !uses.some((other) => other.role !== "import");
+      return hasAlias ? [] : [{ span, text: (newName) => `${name} as ${newName}` }];
+    }
+    if (short === undefined) return [{ span, text: (newName) => newName }];
+    // `reply?`: the mark belongs to the field.
+    const mark = text[span.end] === "?" ? "?" : "";
+    const whole = { start: span.start, end: span.end + mark.length };
+    return [
+      {
+        span: whole,
+        text: (newName) => (short === "value" ? `${name}${mark}: ${newName}` : `${newName}${mark}: ${name}`),
+      },
+    ];
+  });
+}
