@@ -49,6 +49,7 @@ const FULL_ONLY = [
   "test/fault/planted-waits.test.ts",
   "test/grammar/flat-inputs.test.ts",
   "test/hosts/restate-conformance.test.ts",
+  "test/hosts/restate-failover.test.ts",
   "test/lower/lower-large.test.ts",
   "test/package/bundlers.test.ts",
   "test/package/entry-points.test.ts",

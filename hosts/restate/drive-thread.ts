@@ -3,7 +3,7 @@
  * journal of the invocation has a fixed size, whatever the length of the run. When the worker dies, Restate starts the invocation
  * again on another worker, which continues after the last stored step.
  */
-import { firstDue } from "../../runtime/checkpoint/waits.ts";
+import { firstDue, someContinue } from "../../runtime/checkpoint/waits.ts";
 import type { CheckpointId, ThreadId } from "../../runtime/interface/checkpoint.ts";
 import type {
   Engine,
@@ -53,7 +53,7 @@ export interface Driven {
   readonly due?: number;
 }
 
-/** The worker shuts down: another one continues the run. */
+/** The attempt ends, and another one continues: the worker shuts down, or has lost its claim. */
 export class Interrupted extends Error {}
 
 /** @throws Interrupted, or an error of Restate: the invocation starts again */
@@ -64,7 +64,8 @@ export async function driveThread(driver: Driver, request: DriveRequest): Promis
     result = hasBegun ? await continueThread(driver, request) : await beginRequest(driver, request);
   } catch (error) {
     if (!(error instanceof NgraphError) || isUnavailable(error)) throw error;
-    if (error.code === "NG_DRAINED") throw new Interrupted(error.message);
+    // A claim of an attempt that has died may arrive late, and replace the one of this attempt.
+    if (error.code === "NG_DRAINED" || error.code === "NG_THREAD_CONFLICT") throw new Interrupted(error.message);
     return { answer: { error: error.toJSON() } };
   }
   if (result === undefined) return nextDue(driver);
@@ -75,10 +76,8 @@ export async function driveThread(driver: Driver, request: DriveRequest): Promis
   return { answer: { value: wireResult(result) }, ...(due === undefined ? {} : { due }) };
 }
 
-async function beginRequest(
-  { engine, thread, signal, onEvent }: Driver,
-  request: DriveRequest,
-): Promise<RunResult | undefined> {
+async function beginRequest(driver: Driver, request: DriveRequest): Promise<RunResult | undefined> {
+  const { engine, thread, signal, onEvent } = driver;
   const watched = { signal, ...(onEvent === undefined ? {} : { onEvent }) };
   switch (request.do) {
     case "run":
@@ -88,8 +87,9 @@ async function beginRequest(
     case "rollback":
       return engine.rollback(thread, { ...request.options, ...watched });
     case "wake": {
-      const { results, failures } = await engine.due(undefined, { threads: [thread], signal });
+      const { results, failures, conflicts } = await engine.due(undefined, { threads: [thread], signal });
       if (failures[0] !== undefined) throw failures[0].error;
+      if (conflicts > 0 && (await isDue(driver))) throw new Interrupted("another caller holds the thread");
       return results[0];
     }
   }
@@ -118,6 +118,13 @@ function optionsOf(request: DriveRequest): ResumeOptions {
   if (request.do !== "run") return {};
   const { thread: _thread, abandon: _abandon, ...options } = request.options;
   return options;
+}
+
+/** Whether the thread can continue without an answer. */
+async function isDue({ store, thread }: Driver): Promise<boolean> {
+  const head = await store.loadLatest(thread);
+  if (head?.status !== "paused") return false;
+  return someContinue(head.pauses, Date.now(), async () => (await store.getSignals?.(thread)) ?? []);
 }
 
 /** A thread that was woken too early is woken again. */

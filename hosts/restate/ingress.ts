@@ -23,6 +23,7 @@ export class Ingress {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof fetch;
+  #hasAnswered = false;
 
   constructor(options: IngressOptions) {
     this.#url = checkUrl(options.url);
@@ -65,14 +66,19 @@ export class Ingress {
       try {
         const response = await this.#fetch(url, init);
         const text = await response.text();
+        const hasAnswered = this.#hasAnswered;
+        if (response.ok) this.#hasAnswered = true;
         if (response.ok) return text;
-        const isBusy = response.status === 429 || response.status >= 502;
+        // A server that has just started does not know its services yet.
+        const isStarting = response.status === 404 && hasAnswered && attempt < FIRST_ATTEMPTS;
+        const isBusy = isStarting || response.status === 429 || response.status >= 500;
         if (!isBusy || !repeat || attempt >= ATTEMPTS) throw refused(path, response.status, text);
       } catch (cause) {
         if (cause instanceof StoreError || signal?.aborted === true) throw cause;
         // A client of HTTP gives up after minutes, although Restate still works on the call.
         if (performance.now() - start > LONG_CALL) attempt = 0;
-        if (!repeat || attempt >= ATTEMPTS) throw unreachable(this.#url, cause);
+        const attempts = this.#hasAnswered ? ATTEMPTS : FIRST_ATTEMPTS;
+        if (!repeat || attempt >= attempts) throw unreachable(this.#url, cause);
       }
       await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 2000)));
     }
@@ -81,6 +87,8 @@ export class Ingress {
 
 /** About half a minute: a server that is restarted is back by then. */
 const ATTEMPTS = 20;
+/** An address that has never answered is probably wrong. */
+const FIRST_ATTEMPTS = 5;
 /** A call that took longer, in milliseconds, was accepted. */
 const LONG_CALL = 10_000;
 

@@ -66,11 +66,7 @@ export async function serveRestate(options: ServeRestateOptions): Promise<Restat
     return createWorkerGraph({ table, options: code, ingress, context, spread }, createEngine);
   });
   const services = graphs.flatMap((graph) => servicesOf(sdk, graph));
-  const handler = sdk.createEndpointHandler({
-    services,
-    identityKeys: [...identityKeys],
-    logger: ({ level }, ...message) => onLog?.(level, message.map(String).join(" ")),
-  }) as RestateWorker["handler"];
+  const handler = createHandler(sdk, services, identityKeys, onLog);
   const sessions = new Set<{ destroy(): void }>();
   let server: Http2Server | undefined;
   return {
@@ -98,6 +94,24 @@ export async function serveRestate(options: ServeRestateOptions): Promise<Restat
       for (const session of sessions) session.destroy();
     },
   };
+}
+
+function createHandler(
+  sdk: typeof Sdk,
+  services: Parameters<typeof sdk.createEndpointHandler>[0]["services"],
+  identityKeys: readonly string[],
+  onLog: ServeRestateOptions["onLog"],
+): RestateWorker["handler"] {
+  try {
+    return sdk.createEndpointHandler({
+      services,
+      identityKeys: [...identityKeys],
+      logger: ({ level }, ...message) => onLog?.(level, message.map(String).join(" ")),
+    }) as RestateWorker["handler"];
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new RunError("NG_BAD_INPUT", `the worker cannot be served: ${reason}`, { cause });
+  }
 }
 
 function checkNames(tables: readonly Table[]): void {

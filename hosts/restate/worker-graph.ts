@@ -92,6 +92,7 @@ function runsService(sdk: typeof Sdk, graph: WorkerGraph) {
       driveInvocation(sdk, graph, ctx, { ...input, do: kind } as unknown as DriveRequest & Watched);
   return sdk.object({
     name: names.runs,
+    metadata: { "ngraph.digest": graph.table.digest },
     handlers: {
       run: exclusive({}, drive("run")),
       resume: exclusive({}, drive("resume")),
@@ -127,7 +128,9 @@ async function driveInvocation(
   const { engine, store, drivers } = graph;
   const thread = ctx.key;
   const { id } = ctx.request();
-  const progress = (): Promise<Progress> => callThroughIngress(graph.ingress, graph.names)(thread, "progress", {});
+  let now: Progress | undefined;
+  const fence = async (): Promise<Progress> =>
+    (now = await callThroughIngress(graph.ingress, graph.names)(thread, "fence", {}));
   const aborts = new AbortController();
   const driving: Driving = { invocation: id, isLeaving: false };
   const onGone = (): void => {
@@ -147,7 +150,7 @@ async function driveInvocation(
         thread,
         invocation: id,
         before,
-        now: await progress(),
+        now: now ?? (await fence()),
         signal: aborts.signal,
         onEvent,
       };
@@ -161,7 +164,7 @@ async function driveInvocation(
   let driven: Driven;
   try {
     ctx.set("running", id);
-    const before = await ctx.run("head", progress);
+    const before = await ctx.run("head", fence);
     driven = await ctx.run("run", () => (running = drive(before).catch((error: unknown) => fail(sdk, error))));
   } catch (error) {
     if (!(error instanceof sdk.CancelledError)) throw error;
@@ -183,7 +186,8 @@ const NO_PROGRESS: Progress = { head: null, tag: null };
 function fail(sdk: typeof Sdk, error: unknown): never {
   const isTemporary = error instanceof Interrupted || (error instanceof Error && "code" in error);
   if (isTemporary) throw error;
-  throw new sdk.TerminalError(`the worker has failed: ${error instanceof Error ? error.message : String(error)}`);
+  const message = `the worker has failed: ${error instanceof Error ? error.message : String(error)}`;
+  throw new sdk.TerminalError(message, { errorCode: 422 });
 }
 
 function wake({ names }: WorkerGraph, ctx: Sdk.Context, thread: string, delay: number): void {
@@ -207,8 +211,9 @@ const WRITES = [
   "putSignal",
   "label",
   "deleteThread",
+  "fence",
 ] as const;
-const READS = ["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals", "progress"] as const;
+const READS = ["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals"] as const;
 
 function storeService(sdk: typeof Sdk, { names }: WorkerGraph) {
   const { exclusive, shared } = sdk.handlers.object;

@@ -45,6 +45,7 @@ export class RestateServer {
         `node-name = "test"\ncluster-name = "test"\nauto-provision = true\nlisten-mode = "tcp"\nbind-port = ${node}`,
         `base-dir = ${JSON.stringify(join(this.#directory, "data"))}\ndefault-num-partitions = 4`,
         `rocksdb-total-memory-size = "256MiB"\ndisable-telemetry = true\nlog-filter = "off"\n${common}`,
+        `[worker.invoker]\nhttp2-streams-per-connection-limit = 8\n`,
         `[ingress]\nbind-port = ${ingress}\n`,
         `[admin]\nbind-port = ${admin}\n`,
       ].join("\n"),

@@ -3,7 +3,7 @@ import type { ServiceNames } from "../service-names.ts";
 import type { CallThread } from "./restate-store.ts";
 
 const REPEATABLE: ReadonlySet<string> = new Set([
-  ...["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals", "progress", "renew", "release"],
+  ...["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals", "fence", "renew", "release"],
 ]);
 
 /** Calls the object of a thread over the ingress. A write is sent once: after an error it may have happened. */

@@ -29,7 +29,7 @@ export type CallThread = <Name extends keyof ThreadState>(
 export interface RestateStoreOptions {
   /** Clock for leases, in milliseconds since 1970. */
   readonly now?: () => number;
-  /** For a worker: the invocation that drives a thread. Its claim replaces all others. */
+  /** For a worker: the invocation that drives a thread. Its writes carry it. */
   readonly driverOf?: (thread: ThreadId) => string | undefined;
 }
 
@@ -55,13 +55,11 @@ export class RestateStore implements Store {
 
   async claim(thread: ThreadId, { owner, leaseMs }: Runner): Promise<Claim> {
     encodeKey(owner);
-    const supersede = this.#driverOf(thread) === undefined ? {} : { supersede: true };
     const { epoch, head } = await this.#call(thread, "claim", {
       thread,
       owner,
       leaseMs,
       now: this.#now(),
-      ...supersede,
     });
     const claim = Object.freeze({ threadId: thread, owner, epoch });
     noteClaimedHead(this, claim, head);

@@ -52,8 +52,6 @@ export interface ClaimCall {
   readonly owner: string;
   readonly leaseMs: number;
   readonly now: number;
-  /** The caller is the only driver of the thread: what holds the claim has died, or has lost its place. */
-  readonly supersede?: boolean;
 }
 
 /** A call with a claim. `tag` names the invocation that makes it. */
@@ -95,10 +93,10 @@ export class ThreadState {
     this.#state = state;
   }
 
-  async claim({ thread, owner, leaseMs, now, supersede }: ClaimCall): Promise<{ epoch: number; head: string | null }> {
+  async claim({ thread, owner, leaseMs, now }: ClaimCall): Promise<{ epoch: number; head: string | null }> {
     const [row, head] = await Promise.all([this.#thread(), this.#read<HeadRow>(keyOf.head(""))]);
     const isHeld = row.owner !== null && row.owner !== owner && row.expires > now;
-    if (isHeld && supersede !== true) throw threadIsHeld(thread, row.owner!);
+    if (isHeld) throw threadIsHeld(thread, row.owner!);
     const epoch = row.epoch + 1;
     this.#write(keyOf.thread, { ...row, epoch, owner, expires: now + leaseMs });
     return { epoch, head: head?.id ?? null };
@@ -285,9 +283,13 @@ export class ThreadState {
     return parts;
   }
 
-  /** What a driver that starts again needs to know: the head, and the invocation that has written last. */
-  async progress(): Promise<{ readonly head: CheckpointId | null; readonly tag: string | null }> {
+  /**
+   * The head, and the invocation that has written last, for a driver that starts. Ends every claim: a write of an earlier driver that
+   * is still on its way fails, and one that has arrived was executed before this call.
+   */
+  async fence(): Promise<{ readonly head: CheckpointId | null; readonly tag: string | null }> {
     const [row, head] = await Promise.all([this.#thread(), this.#read<HeadRow>(keyOf.head(""))]);
+    this.#write(keyOf.thread, { ...row, epoch: row.epoch + 1, owner: null });
     return { head: head?.id ?? null, tag: row.tag };
   }
 
