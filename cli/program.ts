@@ -28,6 +28,8 @@ import { testCommand } from "./commands/test.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { typesCommand } from "./commands/types.ts";
 import { updateCommand } from "./commands/update.ts";
+import { workerCommand } from "./commands/worker.ts";
+import { deployCommand } from "./commands/deploy.ts";
 import { writeTo } from "./output/output.ts";
 import { printableText } from "./output/printable-text.ts";
 import { addCommonOptions } from "./start/define-command.ts";
@@ -62,6 +64,8 @@ const COMMANDS = [
   planCommand,
   mcpCommand,
   serveCommand,
+  workerCommand,
+  deployCommand,
   lspCommand,
   explainCommand,
   newCommand,

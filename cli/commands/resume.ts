@@ -9,6 +9,7 @@ import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore, type OpenStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
+import { HOST_FLAG, HOST_HELP, openHost } from "../hosts/open-host.ts";
 import { parseConfig } from "../run/parse-config.ts";
 import { parseCount } from "../run/parse-values.ts";
 import { resumeThreads } from "../run/resume-threads.ts";
@@ -27,6 +28,7 @@ interface ResumeOptions extends ExecutionOptions, PlanFlags {
   readonly limit?: number;
   readonly file?: string;
   readonly graph?: string;
+  readonly host?: string;
 }
 
 export const resumeCommand = defineCommand<ResumeOptions>({
@@ -46,6 +48,7 @@ export const resumeCommand = defineCommand<ResumeOptions>({
       )
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
       .option("--graph <name>", "the graph's name (default: the name that the run recorded)");
+    command.option(HOST_FLAG, `graphs, with --file: ${HOST_HELP}`);
     addExecutionOptions(command);
     addPlanOptions(command);
   },
@@ -57,6 +60,7 @@ export const resumeCommand = defineCommand<ResumeOptions>({
   ],
   run: ([thread], options, output) => {
     checkUsage(thread, options);
+    if (options.host !== undefined) return resumeOnHost(thread, options.host, options, output);
     const which = options.due === true ? "due" : "interrupted";
     return withStore(options.store, { mustExist: true }, (store) =>
       thread === undefined ? resumeThreads(which, store, options, output) : resume(thread, store, options, output),
@@ -112,6 +116,41 @@ async function resume(thread: string, store: OpenStore, options: ResumeOptions, 
       ...(options.at === undefined ? {} : { at: options.at }),
     });
   return executeGraph({ table, file, store, options, flags, start }, output);
+}
+
+async function resumeOnHost(
+  thread: string | undefined,
+  given: string,
+  options: ResumeOptions,
+  output: Output,
+): Promise<ExitCode> {
+  const { file } = options;
+  if (thread === undefined) throw new CommandError("with --host, threads are resumed by their host: name one thread");
+  if (file === undefined) {
+    throw new CommandError("--host needs --file", {
+      help: "name the file of the graph: a host keeps threads by graph",
+    });
+  }
+  const host = await openHost(given);
+  const table = await loadGraphOrPlan(file, options.graph, output);
+  if (table === undefined) return EXIT.invalid;
+  if (table.kind === "plan") throw new CommandError("--host runs graphs, and this file has a plan");
+  const store = host.store(table.name);
+  const head = await latestOf(store, thread);
+  const from = options.from === undefined ? undefined : await findOwnCheckpoint(store, options.from, thread);
+  const { pauses } = await withStoredAnswers(store, from ?? head);
+  const answers = parseAnswers(options.answer ?? [], pauses);
+  const config = parseConfig(options.config, table);
+  const start = (engine: Engine, common: ExecuteOptions) =>
+    engine.resume(thread, {
+      ...common,
+      ...answers,
+      ...config,
+      ...(from === undefined ? {} : { from: from.id }),
+      ...(options.at === undefined ? {} : { at: options.at }),
+    });
+  const { runOnHost } = await import("../hosts/run-on-host.ts");
+  return runOnHost({ table, file, host, options, start }, output);
 }
 
 function collect(value: string, before: readonly string[] | undefined): readonly string[] {

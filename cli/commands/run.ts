@@ -4,6 +4,8 @@ import { defineCommand } from "../start/define-command.ts";
 import { executeGraph } from "../run/execute-graph.ts";
 import { addExecutionOptions, type ExecutionOptions } from "../run/execution-options.ts";
 import { EXIT } from "../process/exit-codes.ts";
+import { CommandError } from "../process/command-error.ts";
+import { HOST_FLAG, HOST_HELP, openHost } from "../hosts/open-host.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
@@ -19,6 +21,7 @@ interface RunOptions extends ExecutionOptions, PlanFlags {
   readonly thread?: string;
   readonly abandon?: boolean;
   readonly replayTrace?: string;
+  readonly host?: string;
 }
 
 export const runCommand = defineCommand<RunOptions>({
@@ -37,6 +40,7 @@ export const runCommand = defineCommand<RunOptions>({
     );
     command.option("--dry-run", "plans: print the order in which tasks would start, and run nothing");
     command.option("--abandon", "discard the thread's last run if it is paused, failed or unfinished");
+    command.option(HOST_FLAG, `graphs: ${HOST_HELP}`);
     command.option(
       "--replay-trace <file>",
       "replay a trace of `ngc check --json` with mocked nodes, and report whether its failure occurs",
@@ -45,6 +49,7 @@ export const runCommand = defineCommand<RunOptions>({
   examples: [
     `ngc run support.ngraph --input '{"ticket": "the API answers 500"}'`,
     "ngc run support.ngraph --input @ticket.json --thread 42 --allow net,person",
+    "ngc run support.ngraph --input @ticket.json --host restate:http://localhost:8080",
     "ngc run ship.ngraph --max-parallel 8 --verify-touches",
     "ngc check review.ngraph --json > found.json; ngc run review.ngraph --replay-trace found.json",
   ],
@@ -70,6 +75,18 @@ export const runCommand = defineCommand<RunOptions>({
     if (table.kind === "plan" && options.dryRun === true) return dryRun(table, options, output);
     const input = await parseInput(options.input);
     const config = parseConfig(options.config, table);
+    const { host } = options;
+    if (host !== undefined) {
+      if (table.kind === "plan") throw new CommandError("--host runs graphs, and this file has a plan");
+      const { runOnHost } = await import("../hosts/run-on-host.ts");
+      const place = {
+        ...(options.thread && { thread: options.thread }),
+        ...(options.abandon && { abandon: true }),
+        ...config,
+      };
+      const start = (engine: Engine, common: ExecuteOptions) => engine.run(input, { ...common, ...place });
+      return runOnHost({ table, file, host: await openHost(host), options, start }, output);
+    }
     return withStore(options.store, { mustExist: false }, (store) => {
       const flags = options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`;
       const place = {

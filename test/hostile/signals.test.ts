@@ -101,6 +101,8 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   plan: ["pipe"],
   mcp: ["pipe --store memory"],
   serve: ["pipe --store memory --port 0"],
+  worker: ["pipe --host restate:http://127.0.0.1:1 --port 0"],
+  deploy: ["pipe --host restate:http://127.0.0.1:1 --worker http://127.0.0.1:1"],
 };
 
 /** The arguments with which a command opens a store. */
@@ -129,6 +131,8 @@ const PRINTING: Readonly<Record<string, string>> = {
   run: "a.ngraph --store memory",
   mcp: "a.ngraph --store memory < pipe",
   serve: "a.ngraph --store memory --port 0",
+  worker: "a.ngraph --host restate:http://127.0.0.1:1 --port 0",
+  deploy: "a.ngraph --host restate:http://127.0.0.1:1 --worker http://127.0.0.1:1",
   lsp: "--stdio < pipe",
   check: "a.ngraph",
   compile: "a.ngraph",
@@ -209,7 +213,7 @@ describe.runIf(process.platform === "linux")("a signal", () => {
         const { code, killed } = await interrupt(directory, line, ready, signal);
         expect(killed === null || killed === signal, `killed by ${killed}`).toBe(true);
         // An orderly end has 130, and that of a server 0; the default action of a signal has no exit code.
-        const isServer = line.includes("NGC serve") && signal === "SIGTERM";
+        const isServer = /NGC (?:serve|worker) /.test(line) && signal === "SIGTERM";
         if (killed === null) expect(code).toBe(isServer ? 0 : 130);
         expect(commandLines().filter((each) => each.includes(directory) || each.includes(sleep))).toEqual([]);
       } finally {

@@ -1,0 +1,27 @@
+import type { RestateHost } from "../../hosts/restate/restate.ts";
+import { withoutPassword } from "../output/mask-password.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import { CommandError } from "../process/command-error.ts";
+
+export const HOST_FLAG = "--host <host>";
+export const HOST_HELP = "the host of runs: restate:URL, with the URL of Restate's ingress";
+
+/** The address of Restate's ingress in `--host`. @throws CommandError */
+export function parseHost(spec: string): string {
+  const url = spec.replace(/^restate:(?=https?:)/, "");
+  if (url !== spec && URL.canParse(url) && new URL(url).hostname !== "") return url.replace(/\/+$/, "");
+  throw new CommandError(`--host takes restate:URL, not \`${withoutPassword(spec)}\``, {
+    help: "the URL is the one of Restate's ingress: `restate:http://localhost:8080`",
+  });
+}
+
+/** The flag with which a later command finds the same host. */
+export function hostFlag(given: string): string {
+  return ` --host ${quoteArgument(withoutPassword(given))}`;
+}
+
+export async function openHost(given: string): Promise<RestateHost> {
+  const url = parseHost(given);
+  const { restate } = await import("../../hosts/restate/restate.ts");
+  return restate(url);
+}

@@ -1,0 +1,80 @@
+/** The built program with a host: workers, deployments, runs. */
+import { once } from "node:events";
+import { expect, onTestFinished, test } from "vitest";
+import { findRestate, RestateServer } from "../hosts/restate-server.ts";
+import { isFull } from "../support/depth.ts";
+import { createProject, FLOW, HELLO, type Project } from "./project.ts";
+
+const NODES = "export function double(n: number): number {\n  return n * 2;\n}\n";
+/** No server listens there. */
+const NOWHERE = "restate:http://127.0.0.1:1";
+
+test("usage", () => {
+  const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": NODES });
+  const refused = (args: readonly string[], status: number, text: string): void => {
+    const result = project.ngc(args);
+    expect([result.status, result.stderr]).toEqual([status, expect.stringContaining(text)]);
+    expect(result.stderr).not.toMatch(/\n\s+at /);
+  };
+  refused(["run", "flow.ngraph", "--host", "http://127.0.0.1:1"], 64, "--host takes restate:URL");
+  refused(["run", "flow.ngraph", "--host", "restate:http://"], 64, "--host takes restate:URL");
+  refused(["run", "flow.ngraph", "--host", NOWHERE, "--store", "memory"], 64, "--store has no effect with --host");
+  refused(["run", "flow.ngraph", "--host", NOWHERE, "--input", '{"n": 1}'], 1, "does not answer");
+  refused(["resume", "t", "--host", NOWHERE], 64, "--host needs --file");
+  refused(["resume", "--due", "--host", NOWHERE, "--file", "flow.ngraph"], 64, "name one thread");
+  refused(["worker", "flow.ngraph"], 64, "a worker needs --host");
+  refused(["worker", "flow.ngraph", "--host", NOWHERE, "--allow", "none", "--port", "0"], 1, "NG_EFFECT_DENIED");
+  refused(["worker", "flow.ngraph", "--host", NOWHERE, "--identity-key", "x", "--port", "0"], 64, "--identity-key");
+  const key = ["--identity-key", "publickeyv1_x"];
+  refused(["worker", "flow.ngraph", "--host", NOWHERE, ...key, "--port", "0"], 64, "the worker cannot be served");
+  refused(["deploy", "flow.ngraph", "--host", NOWHERE], 64, "needs --worker");
+  refused(["deploy", "flow.ngraph", "--host", NOWHERE, "--worker", "here"], 64, "--worker takes an address");
+  const worker = ["--worker", "http://127.0.0.1:1", "--admin", "http://127.0.0.1:1"];
+  refused(["deploy", "flow.ngraph", "--host", NOWHERE, ...worker], 1, "does not answer");
+});
+
+const found = findRestate();
+test("a worker, a deployment, a run, a resume", async () => {
+  // At full depth, where the server is installed.
+  if (!isFull || "missing" in found) return;
+  const server = await RestateServer.start();
+  onTestFinished(() => server.stop());
+  const host = ["--host", `restate:${server.url}`];
+  const project = createProject({ "flow.ngraph": FLOW, "hello.ngraph": HELLO, "nodes.ts": NODES });
+  expect(project.ngc(["run", "flow.ngraph", ...host, "--input", '{"n": 4}'])).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("register it with `ngc deploy`"),
+  });
+  const worker = await startWorker(project, ["flow.ngraph", ...host]);
+  const deploy = ["deploy", "flow.ngraph", ...host, "--admin", server.admin, "--worker", worker.url];
+  expect(project.ngc(["deploy", "hello.ngraph", ...deploy.slice(2)])).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("do not serve graph `hello`"),
+  });
+  expect(project.ngc(deploy)).toMatchObject({ status: 0, stdout: `deployed flow at ${worker.url}\n` });
+  const paused = project.ngc(["run", "flow.ngraph", ...host, "--input", '{"n": 4}', "--thread", "t"]);
+  expect(paused).toMatchObject({ status: 3, stderr: expect.stringContaining("running as thread t") });
+  expect(paused.stdout).toContain(`ngc resume t --host restate:${server.url} --file flow.ngraph`);
+  const resume = ["resume", "t", ...host, "--file", "flow.ngraph", "--answer", "yes", "--json"];
+  const done = project.ngc(resume);
+  expect([done.status, (JSON.parse(done.stdout) as { status: string }).status]).toEqual([0, "completed"]);
+  project.write("flow.ngraph", FLOW.replace("  output", "  state more: int = 1\n  output"));
+  expect(project.ngc(deploy)).toMatchObject({ status: 1, stderr: expect.stringContaining("another version") });
+  expect(await worker.end("SIGTERM")).toBe(0);
+}, 120_000);
+
+async function startWorker(project: Project, args: readonly string[]) {
+  const child = project.start(["worker", ...args, "--port", "0", "--json"]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  const [line] = (await Promise.race([once(child.stdout, "data"), exited])) as [Buffer | number];
+  if (!Buffer.isBuffer(line)) throw new Error(`it ended with ${line}`);
+  const { url } = JSON.parse(line.toString()) as { url: string };
+  return {
+    url,
+    end: async (signal: NodeJS.Signals) => {
+      child.kill(signal);
+      return (await exited)[0];
+    },
+  };
+}
