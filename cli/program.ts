@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
+import { completionCommand } from "./commands/completion.ts";
 import { convertCommand } from "./commands/convert.ts";
 import { deleteCommand } from "./commands/delete.ts";
 import { doctorCommand } from "./commands/doctor.ts";
@@ -68,6 +69,7 @@ const COMMANDS = [
   deployCommand,
   lspCommand,
   explainCommand,
+  completionCommand,
   newCommand,
 ];
 

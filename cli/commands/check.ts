@@ -5,13 +5,14 @@ import { jsonText } from "../output/json-text.ts";
 import { CommandError } from "../process/command-error.ts";
 import { compileText } from "../sources/compile-source.ts";
 import { defineCommand } from "../start/define-command.ts";
-import { EXIT } from "../process/exit-codes.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { fixSources, fixTexts, type FixedSource, type FixedSources } from "../sources/fix-sources.ts";
 import type { Output } from "../output/output.ts";
 import { parseChoice, parseCount } from "../run/parse-values.ts";
 import { readBaseline } from "../sources/read-baseline.ts";
 import { countText, FORMATS, printDiagnostics, uniqueDiagnostics, type Format } from "../output/print-diagnostics.ts";
 import { readStdin } from "../process/read-stdin.ts";
+import { readFiles, runAndWatch } from "../sources/watch-files.ts";
 import type { ThreadCheck } from "../threads/check-threads.ts";
 import { withStore } from "../threads/open-store.ts";
 import { findSources, readSource, readSources, type Unreadable } from "../sources/source-files.ts";
@@ -25,6 +26,7 @@ interface CheckOptions {
   readonly baseline?: string;
   readonly store?: string;
   readonly types?: boolean;
+  readonly watch?: boolean;
 }
 
 export const checkCommand = defineCommand<CheckOptions>({
@@ -46,6 +48,7 @@ export const checkCommand = defineCommand<CheckOptions>({
         "--baseline <old>",
         "report changes since this older file or compiled table that break its threads (NG610)",
       );
+    command.option("--watch", "check again when a file changes");
     command.option("--types", "also ask the TypeScript of the project (tsc) about imported functions and types");
     command.option("--store <store>", "also report the threads of this store that the graphs can no longer resume");
   },
@@ -55,52 +58,81 @@ export const checkCommand = defineCommand<CheckOptions>({
     "ngc check . --format github",
     "ngc check support.ngraph --fix",
     "ngc check graphs/ --types",
+    "ngc check graphs/ --watch",
+    "cat support.ngraph | ngc check -",
     "git show main:support.ngraph > old.ngraph && ngc check support.ngraph --baseline old.ngraph",
     "ngc check support.ngraph --store sqlite:runs.db",
   ],
   run: async (paths, options, given) => {
-    const output = options.format === "json" ? { ...given, json: true } : given;
-    const { compiled: own, fixed, unreadable = [] } = await compileAll(paths, options);
-    const compiled = options.types === true ? await (await import("../types/check-types.ts")).checkTypes(own) : own;
-    const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
-    const threads = await checkStore(compiled, options.store);
-    const fixedText = options.stdinFilepath === undefined ? undefined : fixed?.[0]?.text;
-
-    if (output.json) {
-      const document = {
-        ...(await diagnosticsDocument(compiled)),
-        ...(unreadable.length === 0 ? {} : { ok: false, unreadable }),
-        ...fixesDocument(fixed, fixedText),
-        ...(threads === undefined ? {} : { threads }),
-      };
-      given.raw(`${jsonText(document, 2)}\n`);
-    } else {
-      if (fixedText !== undefined) output.raw(fixedText);
-      for (const line of fixLines(fixed ?? [])) output.note(line);
+    if (options.watch !== true) return (await checkOnce(paths, options, given)).exitCode;
+    for (const [option, name] of EXCLUDED) {
+      if (options[option] !== undefined) throw new CommandError(`--watch and ${name} exclude each other`);
     }
-    printDiagnostics(
-      diagnostics,
-      {
-        ...(options.format === undefined ? {} : { format: options.format }),
-        verbose: options.verbose === true,
-        ...(options.maxDiagnostics === undefined ? {} : { max: options.maxDiagnostics }),
-        sarif: { suppressed: compiled.flatMap((source) => source.suppressed), placeOfNode: nodePlaces(compiled) },
-      },
-      output,
-    );
-    if (options.verbose === true) printProofs(compiled, output);
-    for (const { message } of unreadable) given.problem(`${given.stderrStyles.error("error")}: ${message}`);
-    if (!output.json && options.format !== "sarif" && options.format !== "github") printVerdicts(compiled, given);
-    const count = countText(diagnostics);
-    if (!output.json && options.format !== "sarif" && options.format !== "github") {
-      given.note(`${checkedText(compiled)} checked${count === "" ? ", nothing to report" : `: ${count}`}`);
+    if (options.format === "json" || paths.includes("-")) {
+      throw new CommandError(
+        `--watch checks files, again and again: it takes no ${paths.includes("-") ? "standard input" : "--format json"}`,
+      );
     }
-    if (threads !== undefined && !output.json) printThreads(threads, output);
-    if (unreadable.length > 0) return EXIT.usage;
-    if (threads !== undefined && threads.refused.length > 0 && !hasErrors(diagnostics)) return EXIT.failed;
-    return hasErrors(diagnostics) ? EXIT.invalid : EXIT.ok;
+    return runAndWatch(paths, given, () => checkOnce(paths, options, given));
   },
 });
+
+/** Options that make no sense for a check that is repeated. */
+const EXCLUDED = [
+  ["fix", "--fix"],
+  ["stdinFilepath", "--stdin-filepath"],
+  ["store", "--store"],
+] as const;
+
+async function checkOnce(
+  paths: readonly string[],
+  options: CheckOptions,
+  given: Output,
+): Promise<{ readonly exitCode: ExitCode; readonly watched: ReadonlySet<string> }> {
+  const output = options.format === "json" ? { ...given, json: true } : given;
+  const { compiled: own, fixed, unreadable = [] } = await compileAll(paths, options);
+  const watched = new Set([...paths, ...own.flatMap(readFiles)]);
+  const end = (exitCode: ExitCode) => ({ exitCode, watched });
+  const compiled = options.types === true ? await (await import("../types/check-types.ts")).checkTypes(own) : own;
+  const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
+  const threads = await checkStore(compiled, options.store);
+  const isStdin = options.stdinFilepath !== undefined || paths.includes("-");
+  const fixedText = isStdin ? fixed?.[0]?.text : undefined;
+
+  if (output.json) {
+    const document = {
+      ...(await diagnosticsDocument(compiled)),
+      ...(unreadable.length === 0 ? {} : { ok: false, unreadable }),
+      ...fixesDocument(fixed, fixedText),
+      ...(threads === undefined ? {} : { threads }),
+    };
+    given.raw(`${jsonText(document, 2)}\n`);
+  } else {
+    if (fixedText !== undefined) output.raw(fixedText);
+    for (const line of fixLines(fixed ?? [])) output.note(line);
+  }
+  printDiagnostics(
+    diagnostics,
+    {
+      ...(options.format === undefined ? {} : { format: options.format }),
+      verbose: options.verbose === true,
+      ...(options.maxDiagnostics === undefined ? {} : { max: options.maxDiagnostics }),
+      sarif: { suppressed: compiled.flatMap((source) => source.suppressed), placeOfNode: nodePlaces(compiled) },
+    },
+    output,
+  );
+  if (options.verbose === true) printProofs(compiled, output);
+  for (const { message } of unreadable) given.problem(`${given.stderrStyles.error("error")}: ${message}`);
+  if (!output.json && options.format !== "sarif" && options.format !== "github") printVerdicts(compiled, given);
+  const count = countText(diagnostics);
+  if (!output.json && options.format !== "sarif" && options.format !== "github") {
+    given.note(`${checkedText(compiled)} checked${count === "" ? ", nothing to report" : `: ${count}`}`);
+  }
+  if (threads !== undefined && !output.json) printThreads(threads, output);
+  if (unreadable.length > 0) return end(EXIT.usage);
+  if (threads !== undefined && threads.refused.length > 0 && !hasErrors(diagnostics)) return end(EXIT.failed);
+  return end(hasErrors(diagnostics) ? EXIT.invalid : EXIT.ok);
+}
 
 /** The threads of a store that the graphs can no longer resume; `undefined` without a store, or for invalid graphs. */
 async function checkStore(
@@ -141,6 +173,18 @@ async function compileAll(
   fixed?: readonly FixedSource[];
   unreadable?: readonly Unreadable[];
 }> {
+  if (stdinFilepath === undefined && paths.includes("-")) {
+    if (paths.length > 1) throw new CommandError("`-` is standard input: it takes no other file beside it");
+    const text = await readStdin();
+    const path = /^(?:\s|#.*\n|---)*(?:graph|plan|test|imports|types|secrets|constants)\s*:/.test(text)
+      ? "stdin.ngraph.yaml"
+      : "stdin.ngraph";
+    if (baseline !== undefined)
+      return { compiled: [await compileText(text, path, { baseline: await readBaseline(baseline) })] };
+    if (fix !== true) return { compiled: [await compileText(text, path)] };
+    const { compiled, fixed }: FixedSources = await fixTexts([{ path, text }]);
+    return { compiled, fixed: fixed.length > 0 ? fixed : [{ path, text, fixes: [] }] };
+  }
   if (stdinFilepath !== undefined) {
     if (paths.length > 0 || baseline !== undefined)
       throw new CommandError("--stdin-filepath checks standard input only: it takes no files and no --baseline");

@@ -5,14 +5,16 @@ import { pageOf } from "../../diagnostics/render/index.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
-import { EXIT } from "../process/exit-codes.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import type { Output } from "../output/output.ts";
 import { packageRoot } from "../start/package-root.ts";
 
 export const explainCommand = defineCommand<object>({
   usage: "explain <code>",
-  summary: "explain a diagnostic, with examples",
-  examples: ["ngc explain NG301", "ngc explain join-never-complete"],
+  summary: "explain a diagnostic, or an error of a run",
+  examples: ["ngc explain NG301", "ngc explain join-never-complete", "ngc explain NG_DRIFT"],
   run: ([given = ""], _, output) => {
+    if (/^ng_/i.test(given)) return explainError(given.toUpperCase(), output);
     const code = findCode(given);
     const { name, severity, title }: CodeInfo = DIAGNOSTIC_CODES[code];
     const page = readPage(code);
@@ -21,6 +23,24 @@ export const explainCommand = defineCommand<object>({
     return EXIT.ok;
   },
 });
+
+/** The page of the errors of runs, with a section for each code. */
+const ERRORS = "docs/errors.md";
+
+function explainError(code: string, output: Output): ExitCode {
+  const sections = readText(ERRORS)?.split(/^## /m).slice(1) ?? [];
+  const codes = sections.map((section) => section.slice(0, section.indexOf("\n")));
+  const text = sections[codes.indexOf(code)]?.slice(code.length).trim();
+  if (text === undefined) {
+    const similar = findSimilar(code, codes);
+    throw new CommandError(`there is no error \`${code}\``, {
+      help: similar === undefined ? `the codes are in ${ERRORS}` : `did you mean \`${similar}\`?`,
+    });
+  }
+  output.document({ version: 1, code, text });
+  output.result(`# ${code}\n\n${text}`);
+  return EXIT.ok;
+}
 
 /** Finds a code by its text in any case, or by its name. */
 function findCode(given: string): DiagnosticCode {
@@ -35,8 +55,13 @@ function findCode(given: string): DiagnosticCode {
 }
 
 function readPage(code: DiagnosticCode): string | undefined {
+  return readText(pageOf(code));
+}
+
+/** A file of the package; `undefined` if it is not installed. */
+function readText(path: string): string | undefined {
   try {
-    return readFileSync(join(packageRoot(), pageOf(code)), "utf8");
+    return readFileSync(join(packageRoot(), path), "utf8");
   } catch {
     return undefined;
   }

@@ -4,7 +4,10 @@ import type { Table } from "../../runtime/table/table.ts";
 import { diagnosticsDocument } from "../documents/check-document.ts";
 import { printDiagnostics, uniqueDiagnostics } from "../output/print-diagnostics.ts";
 import { CommandError } from "../process/command-error.ts";
-import { EXIT } from "../process/exit-codes.ts";
+import type { CompileResult } from "../../compiler/compile.ts";
+import type { Output } from "../output/output.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { readFiles, runAndWatch } from "../sources/watch-files.ts";
 import { parseChoice } from "../run/parse-values.ts";
 import { compileSource } from "../sources/compile-source.ts";
 import { findSources } from "../sources/source-files.ts";
@@ -20,6 +23,7 @@ import {
 interface TestOptions {
   readonly filter?: string;
   readonly coverage?: boolean;
+  readonly watch?: boolean;
   readonly format?: TestFormat;
 }
 
@@ -29,6 +33,7 @@ export const testCommand = defineCommand<TestOptions>({
   configure: (command) => {
     command
       .option("--filter <text>", "run only the tests whose title contains this text")
+      .option("--watch", "run the tests again when a file changes")
       .option("--coverage", "list the nodes, edges, arms and error routes that no test takes")
       .option("--format <format>", `${TEST_FORMATS.join(", ")} (default text)`, (text) =>
         parseChoice("--format", TEST_FORMATS, text),
@@ -38,54 +43,65 @@ export const testCommand = defineCommand<TestOptions>({
     "ngc test support.ngraph",
     "ngc test graphs/ --filter refund",
     "ngc test support.ngraph --coverage",
+    "ngc test graphs/ --watch",
     "ngc test graphs/ --format junit > results.xml",
   ],
-  run: async (paths, { filter, format = "text", coverage }, output) => {
-    const compiled = [];
-    for (const path of findSources(paths)) compiled.push(await compileSource(path));
-    const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
-    printDiagnostics(
-      diagnostics.filter(({ severity }) => severity === "error"),
-      {},
-      output,
-    );
-    if (hasErrors(diagnostics)) {
-      if (output.json) output.document(await diagnosticsDocument(compiled));
-      return EXIT.invalid;
-    }
-    const { runTest } = await import("../../testing/run-test.ts");
-    const { bindFunctions } = await import("../sources/bind-functions.ts");
-    const { CoverageCounter } = await import("../../testing/coverage.ts");
-    // A graph without tests is not covered.
-    const counters = new Map(
-      coverage === true
-        ? compiled.flatMap(({ graphs }) =>
-            graphs.flatMap(({ table }) => (table === undefined ? [] : [[table, new CoverageCounter(table)] as const])),
-          )
-        : [],
-    );
-    // One after the other: a bundle registers a listener for the exit of the process while it loads.
-    let loading: Promise<unknown> = Promise.resolve();
-    const load = (table: Table): Promise<Bindings> => {
-      const bound = loading.then(async () => (await bindFunctions(table, undefined)).bindings);
-      loading = bound.catch(() => undefined);
-      return bound;
-    };
-    const running = compiled.flatMap(({ tests, graphs }) =>
-      tests.flatMap((test) => {
-        if (filter !== undefined && !test.title.includes(filter)) return [];
-        const table = graphs.find(({ bound }) => bound === test.graph)?.table;
-        return table === undefined ? [] : [runTest(test, table, load, counters.get(table))];
-      }),
-    );
-    if (running.length === 0 && filter !== undefined) {
-      throw new CommandError(`no test has a title that contains \`${filter}\``);
-    }
-    const results = await Promise.all(running);
-    const covered = [...counters.values()].map((counter) => counter.result());
-    output.document(resultsDocument(results, coverage === true ? covered : undefined));
-    printResults(results, format, output);
-    printCoverage(covered, format, output);
-    return results.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
+  run: async (paths, options, output) => {
+    if (options.watch !== true) return (await testOnce(paths, options, output)).exitCode;
+    return runAndWatch(paths, output, () => testOnce(paths, options, output));
   },
 });
+
+async function testOnce(
+  paths: readonly string[],
+  { filter, format = "text", coverage }: TestOptions,
+  output: Output,
+): Promise<{ readonly exitCode: ExitCode; readonly watched: ReadonlySet<string> }> {
+  const compiled: CompileResult[] = [];
+  for (const path of findSources(paths)) compiled.push(await compileSource(path));
+  const watched = new Set([...paths, ...compiled.flatMap(readFiles)]);
+  const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
+  printDiagnostics(
+    diagnostics.filter(({ severity }) => severity === "error"),
+    {},
+    output,
+  );
+  if (hasErrors(diagnostics)) {
+    if (output.json) output.document(await diagnosticsDocument(compiled));
+    return { exitCode: EXIT.invalid, watched };
+  }
+  const { runTest } = await import("../../testing/run-test.ts");
+  const { bindFunctions } = await import("../sources/bind-functions.ts");
+  const { CoverageCounter } = await import("../../testing/coverage.ts");
+  // A graph without tests is not covered.
+  const counters = new Map(
+    coverage === true
+      ? compiled.flatMap(({ graphs }) =>
+          graphs.flatMap(({ table }) => (table === undefined ? [] : [[table, new CoverageCounter(table)] as const])),
+        )
+      : [],
+  );
+  // One after the other: a bundle registers a listener for the exit of the process while it loads.
+  let loading: Promise<unknown> = Promise.resolve();
+  const load = (table: Table): Promise<Bindings> => {
+    const bound = loading.then(async () => (await bindFunctions(table, undefined)).bindings);
+    loading = bound.catch(() => undefined);
+    return bound;
+  };
+  const running = compiled.flatMap(({ tests, graphs }) =>
+    tests.flatMap((test) => {
+      if (filter !== undefined && !test.title.includes(filter)) return [];
+      const table = graphs.find(({ bound }) => bound === test.graph)?.table;
+      return table === undefined ? [] : [runTest(test, table, load, counters.get(table))];
+    }),
+  );
+  if (running.length === 0 && filter !== undefined) {
+    throw new CommandError(`no test has a title that contains \`${filter}\``);
+  }
+  const results = await Promise.all(running);
+  const covered = [...counters.values()].map((counter) => counter.result());
+  output.document(resultsDocument(results, coverage === true ? covered : undefined));
+  printResults(results, format, output);
+  printCoverage(covered, format, output);
+  return { exitCode: results.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed, watched };
+}

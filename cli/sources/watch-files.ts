@@ -1,5 +1,40 @@
 import { statSync, watch, type FSWatcher } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
+import type { CompileResult } from "../../compiler/compile.ts";
+import type { Output } from "../output/output.ts";
+import { CommandError } from "../process/command-error.ts";
+
+/** One round of a command that watches: what it has read. */
+export interface WatchedRound {
+  readonly watched: Iterable<string>;
+}
+
+/**
+ * Runs a command, and again after each change of the files that it has read. A signal ends the loop. Its default action suffices for
+ * commands that leave nothing to clean up.
+ *
+ * @param paths the files to watch until a round has succeeded
+ */
+export async function runAndWatch(
+  paths: readonly string[],
+  output: Output,
+  round: () => Promise<WatchedRound>,
+): Promise<never> {
+  if (output.json) throw new CommandError("--watch and --json exclude each other");
+  let watched: Iterable<string> = paths;
+  for (;;) {
+    const since = Date.now();
+    try {
+      ({ watched } = await round());
+    } catch (error) {
+      // A file may be missing for a moment: editors and version control replace files.
+      if (!(error instanceof CommandError)) throw error;
+      output.problem(`error: ${error.message}`);
+    }
+    output.note("waiting for changes …");
+    await nextChange(watched, since);
+  }
+}
 
 /** Changes within this time count as one change, because editors save in several steps. In milliseconds. */
 const SETTLE_MS = 60;
@@ -51,4 +86,14 @@ function changedAt(file: string): number {
   } catch {
     return 0;
   }
+}
+
+/** The files that a result depends on: graph files, and the modules that they import. */
+export function readFiles({ files, graphs, plans }: CompileResult): readonly string[] {
+  const modules = [...graphs, ...plans].flatMap(({ bound }) =>
+    bound.functions.map(({ module }) =>
+      /^\.{1,2}\//.test(module) ? join(dirname(bound.file.path), module) : bound.file.path,
+    ),
+  );
+  return [...files, ...modules];
 }

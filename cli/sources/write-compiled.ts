@@ -10,7 +10,7 @@ import { writeAtomically } from "../output/write-atomically.ts";
 import { refuseCollisions, type CompileOutput } from "./compile-outputs.ts";
 import { compileText } from "./compile-source.ts";
 import { readSources } from "./source-files.ts";
-import { nextChange } from "./watch-files.ts";
+import { runAndWatch } from "./watch-files.ts";
 
 export interface WriteOptions {
   /** Compiles again when a file changes. */
@@ -30,21 +30,7 @@ export async function writeCompiled(
 ): Promise<ExitCode> {
   if (options.watch !== true) return (await writeOnce(paths, outputsOf, options, output)).exitCode;
   if (options.check === true) throw new CommandError("--watch and --check exclude each other");
-  if (output.json) throw new CommandError("--watch and --json exclude each other");
-  let watched: ReadonlySet<string> = new Set(paths);
-  // A signal ends the loop. Its default action suffices, because a compilation leaves nothing to clean up.
-  for (;;) {
-    const since = Date.now();
-    try {
-      ({ watched } = await writeOnce(paths, outputsOf, options, output));
-    } catch (error) {
-      // A file may be missing for a moment: editors and version control replace files.
-      if (!(error instanceof CommandError)) throw error;
-      output.problem(`error: ${error.message}`);
-    }
-    output.note("waiting for changes …");
-    await nextChange(watched, since);
-  }
+  return runAndWatch(paths, output, () => writeOnce(paths, outputsOf, options, output));
 }
 
 async function writeOnce(

@@ -1,13 +1,60 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, readFileSync, readdirSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { BROKEN, createProject, FLOW, FLOW_NODES, HELLO, PROGRAM } from "./project.ts";
+import { BROKEN, createProject, FLOW, FLOW_NODES, HELLO, PROGRAM, type Project } from "./project.ts";
+
+/** All codes of errors of runs. */
+const RUN_ERRORS = [
+  ...readFileSync(new URL("../../runtime/interface/errors.ts", import.meta.url), "utf8").matchAll(
+    /^(?:export type|  \|).*$/gm,
+  ),
+].flatMap(([line]) => [...line.matchAll(/"(NG_[A-Z_]+)"/g)].map(([, code = ""]) => code));
 
 const UGLY = `graph hello{ input name:string="world"
 output text: string // the text
 node greet=\`hello \${name}\` into text
 start->greet }`;
+
+/** Starts a command that watches. `until` waits for a text on stderr or stdout; `save` writes until it appears. */
+function watching(project: Project, args: readonly string[]) {
+  const child = project.start([...args]);
+  let seen = "";
+  const looks = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk) => {
+      seen += String(chunk);
+      for (const look of looks) look();
+    });
+  }
+  const until = (text: string): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (!seen.includes(text)) return;
+        looks.delete(look);
+        resolve();
+      };
+      looks.add(look);
+      look();
+    });
+  const end = new Promise((resolve) => child.once("close", (_, signal) => resolve(signal)));
+  return {
+    until,
+    /** A file system can lose an event. The file is then written again, as the user of an editor would. */
+    async save(change: () => void, text: string): Promise<void> {
+      seen = "";
+      const saving = setInterval(change, 2000);
+      change();
+      await until(text);
+      clearInterval(saving);
+    },
+    /** The signal ends the process, also between two rounds. */
+    stop(): Promise<unknown> {
+      child.kill("SIGINT");
+      return end;
+    },
+  };
+}
 
 describe("ngc fmt", () => {
   test("formats in place, keeps comments, and changes nothing the second time", () => {
@@ -129,31 +176,86 @@ describe("ngc compile", () => {
 
   test("--watch compiles again when a source changes", async () => {
     const project = createProject({ "hello.ngraph": HELLO });
-    const child = project.start(["compile", "hello.ngraph", "--watch"]);
-    let seen = "";
-    const until = (text: string): Promise<void> =>
-      new Promise((resolve) => {
-        const look = (): void => {
-          if (seen.includes(text)) resolve();
-          else child.stderr.once("data", look);
-        };
-        look();
-      });
-    child.stderr.on("data", (chunk) => (seen += chunk));
-    const end = new Promise((resolve) => child.once("close", (_, signal) => resolve(signal)));
-    await until("waiting for changes");
+    const watch = watching(project, ["compile", "hello.ngraph", "--watch"]);
+    await watch.until("waiting for changes");
     expect(project.read("hello.ngraph.ts")).toContain("hello");
-    seen = "";
-    const change = (): void => project.write("hello.ngraph", HELLO.replace("hello $", "good day $"));
-    // A file system can lose an event. The test then writes the file again, as the user of an editor would.
-    const saving = setInterval(change, 2000);
-    change();
-    await until("waiting for changes");
-    clearInterval(saving);
+    await watch.save(
+      () => project.write("hello.ngraph", HELLO.replace("hello $", "good day $")),
+      "waiting for changes",
+    );
     expect(project.read("hello.ngraph.ts")).toContain("good day");
-    child.kill("SIGINT");
-    // The signal ends the process, also between two compilations.
-    expect(await end).toBe("SIGINT");
+    expect(await watch.stop()).toBe("SIGINT");
+  });
+});
+
+describe("watching", () => {
+  test("check reports the findings of each version, and goes on after a missing file", async () => {
+    const project = createProject({ "hello.ngraph": HELLO });
+    const watch = watching(project, ["check", "hello.ngraph", "--watch"]);
+    await watch.until("waiting for changes");
+    await watch.save(() => project.write("hello.ngraph", HELLO.replace("start ->", "strat ->")), "strat");
+    await watch.save(() => project.write("hello.ngraph", HELLO), "nothing to report");
+    expect(await watch.stop()).toBe("SIGINT");
+  });
+
+  test("tests run again when a module changes", async () => {
+    const project = createProject({
+      "nodes.ts": "export const f = (): number => 1;\n",
+      "a.ngraph":
+        'import { f } from "./nodes.ts"\ngraph g {\n  output o: int\n  node n = f() into o\n  start -> n\n}\ntest "one" for g {\n  expect o == 1\n}\n',
+    });
+    const watch = watching(project, ["test", "a.ngraph", "--watch"]);
+    await watch.until("waiting for changes");
+    await watch.save(() => project.write("nodes.ts", "export const f = (): number => 2;\n"), "0 of 1 test passed");
+    await watch.save(() => project.write("nodes.ts", "export const f = (): number => 1;\n"), "1 of 1 test passed");
+    expect(await watch.stop()).toBe("SIGINT");
+  });
+
+  test.each([
+    [["check", "hello.ngraph", "--watch", "--fix"], "--watch and --fix exclude each other"],
+    [["check", "-", "--watch"], "it takes no standard input"],
+    [["check", "hello.ngraph", "--watch", "--json"], "--watch and --json exclude each other"],
+    [["test", "hello.ngraph", "--watch", "--json"], "--watch and --json exclude each other"],
+  ])("%s is refused", (args, message) => {
+    const { status, stderr } = createProject({ "hello.ngraph": HELLO }).ngc(args);
+    expect(stderr).toContain(message);
+    expect(status).toBe(64);
+  });
+});
+
+describe("ngc check -", () => {
+  const YAML = "graph: g\nnodes:\n  a: { call: print, args: [1] }\nedges: [start -> a]\n";
+  test("checks standard input in either spelling, and prints the fixed text", () => {
+    const { ngc } = createProject();
+    expect(ngc(["check", "-"], { input: HELLO })).toMatchObject({ status: 0 });
+    expect(ngc(["check", "-"], { input: YAML })).toMatchObject({ status: 0 });
+    const wrong = ngc(["check", "-"], { input: HELLO.replace("start ->", "strat ->") });
+    expect(wrong.status).toBe(2);
+    expect(wrong.stderr + wrong.stdout).toContain("stdin.ngraph(");
+    expect(ngc(["check", "-", "--fix"], { input: HELLO.replace("start ->", "strat ->") }).stdout).toContain("start ->");
+    expect(ngc(["check", "-", "hello.ngraph"], { input: HELLO })).toMatchObject({ status: 64 });
+  });
+});
+
+describe("ngc completion", () => {
+  test.each(["bash", "zsh", "fish"])("%s: knows every command and its options", (shell) => {
+    const { status, stdout } = createProject().ngc(["completion", shell]);
+    expect(status).toBe(0);
+    for (const name of ["check", "resume", "import", "completion"]) expect(stdout).toContain(name);
+    expect(stdout).toContain(shell === "fish" ? "-l max-steps" : "--max-steps");
+    expect(stdout).not.toContain("undefined");
+  });
+
+  test("bash reads the script", () => {
+    const { stdout } = createProject().ngc(["completion", "bash"]);
+    const script = `${stdout}\nCOMP_WORDS=(ngc check --fo); COMP_CWORD=2; _ngc; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(ngc res); COMP_CWORD=1; _ngc; echo "\${COMPREPLY[@]}"`;
+    const { stdout: found, status } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
+    expect(status).toBe(0);
+    expect(found).toBe("--format\nresume\n");
+  });
+
+  test("refuses other shells", () => {
+    expect(createProject().ngc(["completion", "cmd"])).toMatchObject({ status: 64 });
   });
 });
 
@@ -208,6 +310,16 @@ describe("ngc graph", () => {
     expect(stderr).toContain(".svg");
     expect(project.has("hello.png")).toBe(false);
   });
+});
+
+test("ngc explain NG_… explains the errors of runs", () => {
+  const project = createProject();
+  for (const code of RUN_ERRORS)
+    expect(project.ngc(["explain", code]).stdout, code).toMatch(new RegExp(`^# ${code}\\n\\n\\S`));
+  expect(project.json(["explain", "ng_drift"]).document).toMatchObject({ version: 1, code: "NG_DRIFT" });
+  const { status, stderr } = project.ngc(["explain", "NG_DRFT"]);
+  expect(status).toBe(64);
+  expect(stderr).toContain("did you mean `NG_DRIFT`?");
 });
 
 describe("ngc explain", () => {

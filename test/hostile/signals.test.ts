@@ -52,6 +52,18 @@ const PHASES: readonly Phase[] = [
     ready: "waiting for changes",
   },
   {
+    name: "check watches",
+    files: { "a.ngraph": GRAPH },
+    line: "exec NGC check a.ngraph --watch",
+    ready: "waiting for changes",
+  },
+  {
+    name: "test watches",
+    files: { "t.ngraph": TESTED },
+    line: "exec NGC test t.ngraph --watch",
+    ready: "waiting for changes",
+  },
+  {
     name: "a module loads without end",
     files: { "nodes.ts": `${SLOW_NODE}while (true) {}\n`, "a.ngraph": USES_F },
     line: "exec NGC run a.ngraph --store memory",
@@ -144,6 +156,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   graph: "a.ngraph",
   plan: "p.ngraph",
   explain: "NG301",
+  completion: "bash",
   logs: "t",
   new: "directory",
   help: "",

@@ -1,0 +1,32 @@
+import { CommandError } from "../process/command-error.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { defineCommand } from "../start/define-command.ts";
+
+const SHELLS = ["bash", "zsh", "fish"] as const;
+
+export const completionCommand = defineCommand<object>({
+  usage: "completion <shell>",
+  summary: "print a script that completes commands and options: bash, zsh or fish",
+  examples: [
+    "ngc completion bash > /etc/bash_completion.d/ngc",
+    "source <(ngc completion zsh)",
+    "ngc completion fish > ~/.config/fish/completions/ngc.fish",
+  ],
+  run: async ([shell = ""], _, output) => {
+    const known = SHELLS.find((each) => each === shell);
+    if (known === undefined) {
+      throw new CommandError(`there is no completion for \`${shell}\``, {
+        help: `the shells are ${SHELLS.join(", ")}`,
+      });
+    }
+    const { createProgram } = await import("../program.ts");
+    const { completionScript } = await import("../output/completion-script.ts");
+    const text = completionScript(
+      known,
+      createProgram(() => {}),
+    );
+    output.document({ version: 1, shell: known, text });
+    output.result(text.trimEnd());
+    return EXIT.ok;
+  },
+});
