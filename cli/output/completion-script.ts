@@ -31,7 +31,7 @@ const HELP = { flag: "--help", about: "print help" };
 /** Text without the characters that quote or expand in a shell, on one line. */
 function plain(text: string): string {
   return text
-    .replaceAll(/["'`$\\\[\]]/g, "")
+    .replaceAll(/["'`$\\[\]]/g, "")
     .replaceAll(/\s+/g, " ")
     .replaceAll(":", ",");
 }
