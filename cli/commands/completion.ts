@@ -12,19 +12,15 @@ export const completionCommand = defineCommand<object>({
     "source <(ngc completion zsh)",
     "ngc completion fish > ~/.config/fish/completions/ngc.fish",
   ],
-  run: async ([shell = ""], _, output) => {
+  run: async ([shell = ""], _, output, program) => {
     const known = SHELLS.find((each) => each === shell);
     if (known === undefined) {
       throw new CommandError(`there is no completion for \`${shell}\``, {
         help: `the shells are ${SHELLS.join(", ")}`,
       });
     }
-    const { createProgram } = await import("../program.ts");
     const { completionScript } = await import("../output/completion-script.ts");
-    const text = completionScript(
-      known,
-      createProgram(() => {}),
-    );
+    const text = completionScript(known, program);
     output.document({ version: 1, shell: known, text });
     output.result(text.trimEnd());
     return EXIT.ok;

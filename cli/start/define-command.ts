@@ -13,7 +13,12 @@ export interface CommandDefinition<Options> {
   /** Commands to copy, shown below the help text. */
   readonly examples?: readonly string[];
   /** Runs the command; `args` are the arguments without options. Heavy modules are imported here and not at the top of the file. */
-  readonly run: (args: readonly string[], options: Options, output: Output) => ExitCode | Promise<ExitCode>;
+  readonly run: (
+    args: readonly string[],
+    options: Options,
+    output: Output,
+    program: Command,
+  ) => ExitCode | Promise<ExitCode>;
 }
 
 /** Adds a command to the program. */
@@ -32,7 +37,7 @@ export function defineCommand<Options extends object>(definition: CommandDefinit
     command.action(async () => {
       const options = command.opts<Options & CommonOptions>();
       const output = createOutput(mergeCommon(program.opts<CommonOptions>(), options));
-      finish(await definition.run(command.args, options, output));
+      finish(await definition.run(command.args, options, output, program));
     });
   };
 }
