@@ -1,19 +1,75 @@
-/** Calls the program `git` in a working tree. */
+/** Calls the program `git` in a working tree. The configuration of the repository is untrusted: it must not run a program. */
 import { execFileSync } from "node:child_process";
 import { CommandError } from "../process/command-error.ts";
 
 /** What git prints for a command. @throws Error if git is missing or refuses the command */
 type RunGit = (root: string, args: readonly string[], input?: string) => string;
 
-const execGit: RunGit = (root, args, input) =>
-  execFileSync("git", args, {
+/** Settings through which the configuration of a repository names programs. The command line overrides them. */
+const SAFE_SETTINGS = [
+  // An embedded bare repository is part of a checked-out tree, configuration included.
+  "safe.bareRepository=explicit",
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.alternateRefsCommand=",
+  "diff.external=",
+  // A partial clone fetches missing objects with the programs that its configuration names.
+  "protocol.allow=never",
+].flatMap((setting) => ["-c", setting]);
+
+const SAFE_ENVIRONMENT = { GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", GIT_TERMINAL_PROMPT: "0" };
+
+function callGit(root: string, args: readonly string[], input?: string): string {
+  return execFileSync("git", ["--no-pager", ...args], {
     cwd: root,
     encoding: "utf8",
     maxBuffer: 256 * 1024 * 1024,
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    env: { ...process.env, GIT_OPTIONAL_LOCKS: "0" },
+    env: { ...process.env, ...SAFE_ENVIRONMENT },
     ...(input === undefined ? {} : { input }),
   });
+}
+
+const execGit: RunGit = (root, args, input) =>
+  callGit(root, [...SAFE_SETTINGS, ...withoutFilters(root), ...args], input);
+
+const FILTER_PROGRAM = /^(filter\..*)\.(?:clean|smudge|process|required)$/s;
+
+/** Settings by root: a command calls git up to hundreds of times. */
+const filterSettings = new Map<string, readonly string[]>();
+
+/** Settings that disable the filter programs of the repository's own configuration. Those of the user's, such as Git LFS, stay. */
+function withoutFilters(root: string): readonly string[] {
+  const known = filterSettings.get(root);
+  if (known !== undefined) return known;
+  const drivers = new Map<string, boolean>();
+  for (const [scope, name] of filterNames(root)) {
+    const driver = FILTER_PROGRAM.exec(name)?.[1];
+    if (driver === undefined) continue;
+    const isRepository = scope === "local" || scope === "worktree";
+    drivers.set(driver, isRepository || (drivers.get(driver) ?? false));
+  }
+  const settings = [...drivers].flatMap(([driver, isRepository]) =>
+    isRepository
+      ? ["clean=", "smudge=", "process=", "required=false"].flatMap((setting) => ["-c", `${driver}.${setting}`])
+      : [],
+  );
+  filterSettings.set(root, settings);
+  return settings;
+}
+
+/** The scope and the name of each setting of a filter. */
+function filterNames(root: string): (readonly [scope: string, name: string])[] {
+  let text: string;
+  try {
+    text = callGit(root, [...SAFE_SETTINGS, "config", "--show-scope", "--name-only", "-z", "--get-regexp", "^filter[.]"]);
+  } catch {
+    // Exit code 1 says that no setting matches. Outside of a repository, the command itself reports the error.
+    return [];
+  }
+  const parts = text.split("\0");
+  return parts.flatMap((name, index) => (index % 2 === 1 ? [[parts[index - 1] ?? "", name] as const] : []));
+}
 
 /** What git prints for a command; the fallback if git is missing or refuses the command. */
 export function gitOr<T extends string | undefined>(

@@ -1,6 +1,6 @@
 /** `ngc run --affected`: the tasks that the changes of a git working tree concern. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { affectedTasks } from "../../cli/plan/affected-tasks.ts";
@@ -146,4 +146,35 @@ test("ngc run --affected", () => {
     64,
     expect.stringContaining("--only and --affected both select the tasks"),
   ]);
+});
+
+describe("the configuration of the repository", () => {
+  test("runs no program", () => {
+    const project = createRepository();
+    write(project, ".gitattributes", "*.ts filter=planted diff=planted\n");
+    write(project, "run.sh", "#!/bin/sh\necho ran >> ran.txt\ncat\n");
+    chmodSync(join(project.directory, "run.sh"), 0o755);
+    git(project, "add", "-A");
+    git(project, "commit", "-qm", "second");
+    for (const name of ["filter.planted.clean", "filter.planted.process", "core.fsmonitor", "diff.external"])
+      git(project, "config", name, "./run.sh");
+    git(project, "config", "filter.planted.required", "true");
+    git(project, "config", "diff.planted.textconv", "./run.sh");
+    git(project, "config", "core.hooksPath", ".");
+    write(project, "api/a.ts", "changed");
+    expect(affected(project)).toEqual(["number", "api", "clean"]);
+    expect(existsSync(join(project.directory, "ran.txt"))).toBe(false);
+  });
+
+  test("of an embedded bare repository is not read", () => {
+    const project = createRepository();
+    const bare = join(project.directory, "sub");
+    git(project, "init", "-q", "--bare", "sub");
+    git(project, "--git-dir", "sub", "config", "core.bare", "false");
+    git(project, "--git-dir", "sub", "config", "core.worktree", ".");
+    git(project, "--git-dir", "sub", "config", "core.fsmonitor", "touch ran.txt; false");
+    writeFileSync(join(bare, "ship.ngraph"), SHIP);
+    expect(() => affectedTasks(plan, join(bare, "ship.ngraph"), undefined, bare)).toThrow(/--affected needs git/);
+    expect(existsSync(join(bare, "ran.txt"))).toBe(false);
+  });
 });
