@@ -176,7 +176,10 @@ function number(value: number): string {
 
 /** A text in quotes. */
 export function quoted(text: string): string {
-  return JSON.stringify(text);
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** A comment of whole lines, broken at words. */

@@ -211,6 +211,7 @@ function parseProgram(text: string): Tree {
       plugins: ["typescript", "jsx", "decorators"],
     }) as unknown as Tree;
   } catch (error) {
+    if (error instanceof RangeError) throw new ImportError("line 1", "the program is nested too deeply");
     throw new ImportError(
       "line 1",
       `the program cannot be parsed: ${error instanceof Error ? error.message.slice(0, 200) : ""}`,

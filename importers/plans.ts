@@ -95,6 +95,13 @@ export function importKahn(source: Source, name: string): Imported {
   );
 }
 
+/** A call of a script. A name that the shell would not read as one word is an argument of a list, which no shell reads. */
+function npmRun(script: string): string {
+  if (/^[\w@/:.+][\w@/:.+-]*$/.test(script)) return `shell(${quoted(`npm run ${script}`)})`;
+  const end = script.startsWith("-") ? [`"--"`] : [];
+  return `shell([${[`"npm"`, `"run"`, ...end, quoted(script)].join(", ")}])`;
+}
+
 /** Scripts become tasks of `npm run`. `pre…` and `post…` scripts are part of the script that they belong to. */
 export function importPackageJson(source: Source, name: string): Imported {
   const changes = new Changes();
@@ -132,7 +139,7 @@ export function importPackageJson(source: Source, name: string): Imported {
       }
       return {
         name: names.of("task", script),
-        call: `shell(${quoted(`npm run ${script}`)})`,
+        call: npmRun(script),
         after: [],
         policies: [],
         doc: command,
@@ -184,7 +191,7 @@ export function importTurbo(source: Source, name: string): Imported {
     const [, script = task] = /#(.+)$/.exec(task) ?? [];
     return {
       name: names.of("task", task),
-      call: `shell(${quoted(`npm run ${script}`)})`,
+      call: npmRun(script),
       after: [...new Set(after)],
       policies: [
         ...(outputs.length === 0 ? [] : [`touches ${outputs.map(quoted).join(", ")}`]),

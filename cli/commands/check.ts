@@ -195,7 +195,7 @@ async function compileAll(
   }
   if (paths.length === 0) throw new CommandError("missing required argument 'path'", { help: "ngc check FILE…" });
   if (baseline !== undefined) return compileAgainst(findSources(paths), baseline, fix === true);
-  if (fix === true) return fixSources(findSources(paths));
+  if (fix === true) return fixSources(paths);
   const { sources, unreadable } = readSources(paths);
   const compiled: CompileResult[] = [];
   for (const { path, text } of sources) compiled.push(await compileText(text, path));

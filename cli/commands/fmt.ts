@@ -6,7 +6,8 @@ import type { Output } from "../output/output.ts";
 import { printDiagnostics } from "../output/print-diagnostics.ts";
 import { readStdin } from "../process/read-stdin.ts";
 import { formatText } from "../sources/format-text.ts";
-import { readSources } from "../sources/source-files.ts";
+import { readSources, type Unreadable } from "../sources/source-files.ts";
+import { linkOut } from "../output/link-out.ts";
 import { writeAtomically } from "../output/write-atomically.ts";
 
 interface FmtOptions {
@@ -29,7 +30,8 @@ export const fmtCommand = defineCommand<FmtOptions>({
 
     const changed: string[] = [];
     const broken: Diagnostic[] = [];
-    const { sources, unreadable } = readSources(paths);
+    const refusedLinks: Unreadable[] = [];
+    const { sources, unreadable: unread } = readSources(paths);
     for (const { path: file, text } of sources) {
       const formatted = await formatText(text, file);
       if (typeof formatted !== "string") {
@@ -37,9 +39,17 @@ export const fmtCommand = defineCommand<FmtOptions>({
         continue;
       }
       if (formatted === text) continue;
+      if (options.check !== true) {
+        const refused = paths.includes(file) ? undefined : linkOut(file);
+        if (refused !== undefined) {
+          refusedLinks.push({ file, message: refused });
+          continue;
+        }
+        writeAtomically(file, formatted);
+      }
       changed.push(file);
-      if (options.check !== true) writeAtomically(file, formatted);
     }
+    const unreadable = [...unread, ...refusedLinks];
     printDiagnostics(broken, {}, output);
     output.document({
       version: 1,

@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import { printable } from "../../diagnostics/render/index.ts";
+import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { addLimitOptions, collect, type ExecutionOptions } from "../run/execution-options.ts";
@@ -28,7 +30,7 @@ export const serveCommand = defineCommand<ServeOptions>({
         "--tokens <file>",
         "a JSON file with bearer tokens by the name of their owner; NGRAPH_TOKEN gives one token",
       )
-      .option("--origin <url>", "a site whose pages may call the service; may be repeated", collect)
+      .option("--origin <url>", "a site whose pages may call the service; may be repeated", collectOrigin)
       .option("--rate <n>", "requests of one owner of a token in a minute", parseCount("--rate", 1))
       .option("--max-runs <n>", "runs under way at once (default 1000)", parseCount("--max-runs", 1));
   },
@@ -44,3 +46,14 @@ export const serveCommand = defineCommand<ServeOptions>({
     return withStore(options.store, { mustExist: false }, (store) => serveHttp(graphs, { store, options, output }));
   },
 });
+
+/** Browsers send an origin without a path. Another text would never match. */
+function collectOrigin(text: string, earlier: readonly string[] | undefined): readonly string[] {
+  const origin = URL.canParse(text) ? new URL(text).origin : "null";
+  if (origin !== text) {
+    throw new CommandError(`--origin takes the origin of a site, not \`${printable(text)}\``, {
+      help: origin === "null" ? "an example: https://app.example.com" : `write ${origin}`,
+    });
+  }
+  return collect(text, earlier);
+}

@@ -17,6 +17,8 @@ export async function serveEditor(): Promise<ServerEnd> {
     "vscode-languageserver-protocol/node",
   )) as typeof import("vscode-languageserver-protocol/node");
   const reader = new protocol.StreamMessageReader(process.stdin);
+  // Node does not close standard input that is a file.
+  process.stdin.once("end", () => process.stdin.destroy());
   const writer = new protocol.StreamMessageWriter(process.stdout);
   return serve(protocol, reader, writer, {
     version: VERSION,

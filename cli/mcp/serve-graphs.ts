@@ -1,10 +1,11 @@
 /** An MCP server over standard input and output: each graph is a tool, and `resume` and `state` continue and read its runs. */
-import { Writable } from "node:stream";
+import { Transform, Writable } from "node:stream";
 import type { Engine, RunResult } from "../../runtime/interface/engine-options.ts";
 import type { PauseItem } from "../../runtime/interface/checkpoint.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { loadPackage } from "../../stdlib/llm/sdk.ts";
 import { schemaOf } from "../../stdlib/type-schema.ts";
+import { escapeJson } from "../output/json-text.ts";
 import type { Output } from "../output/output.ts";
 import type { ServedGraph } from "../sources/load-served-graphs.ts";
 import { reasonOf } from "../sources/source-files.ts";
@@ -100,12 +101,15 @@ export async function serveGraphs(graphs: readonly ServedGraph[], context: Conte
       tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
     }));
     server.setRequestHandler(types["CallToolRequestSchema"], ({ params }) => callTool(tools, params, signal, served));
-    const ended = new Promise<void>((resolve) => {
-      process.stdin.once("end", resolve);
-      process.stdin.once("close", resolve);
+    const requests = boundedLines();
+    const ended = new Promise<void>((resolve, reject) => {
+      requests.once("error", reject);
+      requests.once("end", resolve);
+      requests.once("close", resolve);
       signal.addEventListener("abort", () => resolve(), { once: true });
     });
-    await server.connect(new (StdioServerTransport as Constructor)(process.stdin, protocol));
+    await server.connect(new (StdioServerTransport as Constructor)(requests, protocol));
+    process.stdin.pipe(requests);
     await ended;
     return signal.aborted;
   });
@@ -119,11 +123,29 @@ function takeStdout(): Writable {
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = ((...args: Parameters<typeof process.stderr.write>) =>
     process.stderr.write(...args)) as typeof process.stdout.write;
-  return new Writable({
+  const stream = new Writable({
     decodeStrings: false,
-    write: (chunk: string, _encoding, done) => void write(chunk, () => done()),
+    write: (chunk: string, _encoding, done) => void write(escapeJson(chunk), () => done()),
+  });
+  // Each answer that waits for a full pipe has a listener.
+  return stream.setMaxListeners(0);
+}
+
+/** Passes lines on. The package of the protocol collects a line without a limit. */
+function boundedLines(): Transform {
+  let length = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const end = chunk.lastIndexOf(0x0a);
+      length = end === -1 ? length + chunk.length : chunk.length - end - 1;
+      if (length > MAX_REQUEST_BYTES) {
+        done(new CommandError(`a request on standard input has more than ${MAX_REQUEST_BYTES} bytes`));
+      } else done(null, chunk);
+    },
   });
 }
+
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
 async function callTool(
   tools: readonly ToolOfServer[],

@@ -1,5 +1,4 @@
 /** The HTTP server of `ngc serve`. */
-import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { LogEntry, Service, ServedGraph as Graph } from "../../service/index.ts";
@@ -14,7 +13,7 @@ import { DRAIN_SECONDS } from "../run/execute-graph.ts";
 import { eventLines } from "../run/progress.ts";
 import { openRunSession, type RunSession } from "../run/run-session.ts";
 import type { ServedGraph } from "../sources/load-served-graphs.ts";
-import { reasonOf } from "../sources/source-files.ts";
+import { readSource, reasonOf } from "../sources/source-files.ts";
 import type { OpenStore } from "../threads/open-store.ts";
 
 interface Context {
@@ -157,11 +156,11 @@ function readTokens(file: string | undefined): Readonly<Record<string, string>> 
 function readTokenFile(file: string): Readonly<Record<string, string>> {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(file, "utf8"));
+    value = JSON.parse(readSource(file));
   } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     // The reason of JSON.parse quotes the text, which has tokens.
-    const reason = error instanceof SyntaxError ? "it is not JSON" : reasonOf(error);
-    throw new CommandError(`cannot read the tokens of ${printable(file)}: ${reason}`);
+    throw new CommandError(`cannot read the tokens of ${printable(file)}: it is not JSON`);
   }
   const isTokens =
     typeof value === "object" &&

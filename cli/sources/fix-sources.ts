@@ -6,7 +6,8 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { introducesErrors } from "../../diagnostics/fixes/compare-findings.ts";
 import type { AppliedFix } from "../../diagnostics/fixes/fix-text.ts";
 import { CommandError } from "../process/command-error.ts";
-import { readSource } from "./source-files.ts";
+import { findSources, readSource } from "./source-files.ts";
+import { refuseLinksOut } from "../output/link-out.ts";
 import { writeAtomically } from "../output/write-atomically.ts";
 
 /** A file that `ngc check --fix` changed. */
@@ -28,10 +29,12 @@ export interface FixedSources {
  * are not changed unless they are named too. A fix is dropped if a named file that imports the fixed one would have
  * new errors.
  *
+ * @param named files, and directories of which all graph files are fixed
  * @param baseline older versions of the graphs: the fixes of the differences are applied, too
  * @throws CommandError when a file cannot be read or written, or has changed in the meantime
  */
-export async function fixSources(paths: readonly string[], baseline?: Baseline): Promise<FixedSources> {
+export async function fixSources(named: readonly string[], baseline?: Baseline): Promise<FixedSources> {
+  const paths = findSources(named);
   const sources = uniqueFiles(paths).map((path) => ({ path, text: readRegularFile(path) }));
   const { fixed, compiled } = await fixTexts(sources, baseline);
   const originals = new Map(sources.map(({ path, text }) => [path, text]));
@@ -40,6 +43,7 @@ export async function fixSources(paths: readonly string[], baseline?: Baseline):
       throw new CommandError(`${path} changed while it was being fixed: nothing was written`);
     }
   }
+  refuseLinksOut(fixed.flatMap(({ path }) => (named.includes(path) ? [] : [path])));
   for (const { path, text } of fixed) writeAtomically(path, text);
   return { fixed, compiled };
 }

@@ -6,6 +6,7 @@ import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import type { Output } from "../output/output.ts";
 import { printDiagnostics, uniqueDiagnostics } from "../output/print-diagnostics.ts";
+import { refuseLinksOut } from "../output/link-out.ts";
 import { writeAtomically } from "../output/write-atomically.ts";
 import { refuseCollisions, type CompileOutput } from "./compile-outputs.ts";
 import { compileText } from "./compile-source.ts";
@@ -56,6 +57,7 @@ async function writeOnce(
   printDiagnostics(uniqueDiagnostics(results.flatMap((result) => result.diagnostics)), {}, output);
 
   const stale = written.filter(({ path, text }) => !hasContent(path, text));
+  if (options.check !== true) refuseLinksOut(stale.map(({ path }) => path));
   for (const { path, text } of stale) {
     if (options.check === true) output.result(`${path} is ${existsSync(path) ? "stale" : "missing"}`);
     else {

@@ -1,6 +1,7 @@
 /** Inputs that try to hang, crash or deceive the command line. Each is one command in a directory of its own. */
 
 import type { HostileInput } from "./hostile-input.ts";
+import { COMMAND_HOSTILE_INPUTS } from "./command-hostile-inputs.ts";
 import { MORE_HOSTILE_INPUTS } from "./more-hostile-inputs.ts";
 import { THREAD_HOSTILE_INPUTS } from "./thread-hostile-inputs.ts";
 
@@ -476,6 +477,7 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
     args: ["check", "a.ngraph"],
   },
   ...MORE_HOSTILE_INPUTS,
+  ...COMMAND_HOSTILE_INPUTS,
   ...THREAD_HOSTILE_INPUTS,
 ];
 

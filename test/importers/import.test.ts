@@ -373,6 +373,18 @@ describe("plans", () => {
     expect(await refusal({ scripts: {} })).toBe("$.scripts: the package has no scripts");
   });
 
+  test("scripts with names that a shell would not read as one word", async () => {
+    const { text, findings } = await imported(
+      { scripts: { "a; touch x": "echo", "-c": "echo", "b c": "echo", "\u202ed\u009b": "echo" } },
+      "package.json",
+    );
+    expect(findings).toEqual([]);
+    expect(text).toContain('shell(["npm", "run", "a; touch x"])');
+    expect(text).toContain('shell(["npm", "run", "--", "-c"])');
+    expect(text).toContain('shell(["npm", "run", "b c"])');
+    expect(text).toContain(String.raw`shell(["npm", "run", "\u202ed\u009b"])`);
+  });
+
   test("tasks of Turborepo, with comments", async () => {
     const { text, findings, changes } = await imported(
       '{ // tasks\n "tasks": { "build": { "dependsOn": ["^build"], "outputs": ["dist/**", "!dist/x"], }, /* */ "test": { "dependsOn": ["build", "gen"], "cache": false } } }',
