@@ -62,7 +62,15 @@ function withoutFilters(root: string): readonly string[] {
 function filterNames(root: string): (readonly [scope: string, name: string])[] {
   let text: string;
   try {
-    text = callGit(root, [...SAFE_SETTINGS, "config", "--show-scope", "--name-only", "-z", "--get-regexp", "^filter[.]"]);
+    text = callGit(root, [
+      ...SAFE_SETTINGS,
+      "config",
+      "--show-scope",
+      "--name-only",
+      "-z",
+      "--get-regexp",
+      "^filter[.]",
+    ]);
   } catch {
     // Exit code 1 says that no setting matches. Outside of a repository, the command itself reports the error.
     return [];
