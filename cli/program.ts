@@ -5,6 +5,7 @@ import { completionCommand } from "./commands/completion.ts";
 import { convertCommand } from "./commands/convert.ts";
 import { deleteCommand } from "./commands/delete.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { evalCommand } from "./commands/eval.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { fmtCommand } from "./commands/fmt.ts";
 import { forkCommand } from "./commands/fork.ts";
@@ -58,6 +59,7 @@ const COMMANDS = [
   deleteCommand,
   doctorCommand,
   testCommand,
+  evalCommand,
   fmtCommand,
   convertCommand,
   importCommand,

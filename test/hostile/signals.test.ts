@@ -107,6 +107,7 @@ const READING: Readonly<Record<string, readonly string[]>> = {
     "a.ngraph --replay-trace pipe",
   ],
   fmt: ["pipe"],
+  eval: ["a.ngraph --cases pipe", "a.ngraph --cases cases.jsonl --baseline pipe"],
   convert: ["pipe"],
   import: ["pipe"],
   graph: ["pipe"],
@@ -157,6 +158,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   plan: "p.ngraph",
   explain: "NG301",
   completion: "bash",
+  eval: "a.ngraph --cases cases.jsonl",
   logs: "t",
   new: "directory",
   help: "",
@@ -168,6 +170,7 @@ const FILES = {
   "b.ngraph": GRAPH.replaceAll("\n  ", " "),
   "p.ngraph": PLAN,
   "t.ngraph": TESTED,
+  "cases.jsonl": '{"input": {}}',
   "package.json": '{ "scripts": { "a": "true" } }',
 };
 
