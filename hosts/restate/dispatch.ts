@@ -5,14 +5,13 @@ import type { Table } from "../../runtime/table/table.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import type { Ingress } from "./ingress.ts";
 import { remoteCall, settleRemote, type RemoteResult } from "./remote-body.ts";
-import type { ServiceNames } from "./service-names.ts";
+import { tasksService } from "./service-names.ts";
 
 /** Built-in nodes that work for a while and need nothing of the driver but their arguments. */
 const WORKING: ReadonlySet<string> = new Set(["http", "shell", "llm", "tool"]);
 
 export interface DispatchOptions {
   readonly table: Table;
-  readonly names: ServiceNames;
   readonly ingress: Ingress;
   /** The invocation that drives a thread in this process. */
   readonly driverOf: (thread: string) => Driving | undefined;
@@ -45,7 +44,7 @@ export function createDispatch(options: DispatchOptions): ExecuteBody {
 }
 
 async function executeElsewhere(
-  { table, names, ingress }: DispatchOptions,
+  { table, ingress }: DispatchOptions,
   driver: Driving,
   call: BodyCall,
   context: BuiltinContext,
@@ -61,12 +60,13 @@ async function executeElsewhere(
     );
     // A later resume is another invocation, and a later attempt is another call.
     const idempotencyKey = `${driver.invocation}/${context.idempotencyKey}/${context.attempt}/${replies.length}`;
-    const path = [names.tasks, "execute"];
+    const path = [tasksService(table), "execute"];
     let result: RemoteResult;
     try {
-      result = await ingress.call<RemoteResult>(path, input, { idempotencyKey, repeat: true, signal });
+      result = await ingress.call<RemoteResult>(path, input, { idempotencyKey, repeat: true, isPatient: true, signal });
     } catch (error) {
-      if (signal.aborted && !driver.isLeaving) void cancelElsewhere(ingress, names, input, idempotencyKey);
+      if (signal.aborted && !driver.isLeaving)
+        void cancelElsewhere(ingress, tasksService(table), input, idempotencyKey);
       throw error;
     }
     const settled = settleRemote(result, node, context);
@@ -78,13 +78,13 @@ async function executeElsewhere(
 /** Cancels a call that the run no longer waits for. The key finds the call that is in progress. */
 async function cancelElsewhere(
   ingress: Ingress,
-  names: ServiceNames,
+  service: string,
   input: object,
   idempotencyKey: string,
 ): Promise<void> {
   try {
-    const invocation = await ingress.send([names.tasks, "execute"], input, { idempotencyKey });
-    await ingress.call([names.tasks, "cancel"], { invocation });
+    const invocation = await ingress.send([service, "execute"], input, { idempotencyKey });
+    await ingress.call([service, "cancel"], { invocation });
   } catch {
     // The call ends by itself; its result is not used.
   }

@@ -83,6 +83,9 @@ async function beginRequest(driver: Driver, request: DriveRequest): Promise<RunR
     case "run":
       return engine.run(request.input, { ...request.options, ...watched, thread });
     case "resume":
+      // An earlier attempt has stored the answers: a bare answer would look for another pause.
+      if (hasStoredAnswers(driver, request.options))
+        return engine.resume(thread, { ...withoutPlace(request.options), ...watched, answers: {} });
       return engine.resume(thread, { ...request.options, ...watched });
     case "rollback":
       return engine.rollback(thread, { ...request.options, ...watched });
@@ -102,15 +105,32 @@ async function continueThread(
 ): Promise<RunResult> {
   const watched = { signal, ...(onEvent === undefined ? {} : { onEvent }) };
   const head = (await store.loadLatest(thread))!;
+  // A fork, or an edit of the configuration, which the request begins with: its answers are not stored yet.
+  if (request.do === "resume" && head.phase === "updated")
+    return engine.resume(thread, { ...request.options, ...watched });
   if (head.rollsBack === true && head.status !== "rolled_back") return engine.rollback(thread, watched);
   // A cancelled run that no caller has cancelled was on a worker that has shut down.
   const isCancelled = head.status === "cancelled" && signal.aborted;
   if (head.status === "failed" || head.status === "limit" || isCancelled) {
     return storedResult(engine.table, head, (await engine.state(thread))!.state);
   }
-  const { from: _from, at: _at, answers: _answers, answer: _answer, config: _config, ...limits } = optionsOf(request);
+  const limits = withoutPlace(optionsOf(request));
   // An empty record of answers opens no gate.
   return engine.resume(thread, { ...limits, ...watched, answers: {} });
+}
+
+function hasStoredAnswers(
+  { before, now, invocation }: Driver,
+  { answer, answers, from, at, config }: ResumeOptions,
+): boolean {
+  const isPlain = from === undefined && at === undefined && config === undefined;
+  return isPlain && (answer ?? answers) !== undefined && now.head === before.head && now.tag === invocation;
+}
+
+/** The options without those that say where and with which values the thread continues. */
+function withoutPlace(options: ResumeOptions): ResumeOptions {
+  const { from: _from, at: _at, answers: _answers, answer: _answer, config: _config, ...limits } = options;
+  return limits;
 }
 
 function optionsOf(request: DriveRequest): ResumeOptions {

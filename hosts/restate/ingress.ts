@@ -15,6 +15,8 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
   /** Calls a second time if the connection fails. Only for calls that may be executed twice, or that have a key. */
   readonly repeat?: boolean;
+  /** With `repeat`: does not give up while Restate cannot be reached, until `signal` aborts. */
+  readonly isPatient?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -49,8 +51,8 @@ export class Ingress {
   }
 
   async #post(path: readonly string[], input: object, options: CallOptions): Promise<string> {
-    const url = `${this.#url}/${path.map((part) => encodeURIComponent(part)).join("/")}`;
-    const { idempotencyKey, signal, repeat = false } = options;
+    const url = `${this.#url}/${path.map(encodePart).join("/")}`;
+    const { idempotencyKey, signal, repeat = false, isPatient = false } = options;
     const init = {
       method: "POST",
       headers: {
@@ -70,26 +72,41 @@ export class Ingress {
         if (response.ok) this.#hasAnswered = true;
         if (response.ok) return text;
         // A server that has just started does not know its services yet.
-        const isStarting = response.status === 404 && hasAnswered && attempt < FIRST_ATTEMPTS;
+        const isStarting = response.status === 404 && hasAnswered && (isPatient || attempt < FIRST_ATTEMPTS);
         const isBusy = isStarting || response.status === 429 || response.status >= 500;
-        if (!isBusy || !repeat || attempt >= ATTEMPTS) throw refused(path, response.status, text);
+        // An error in code has the status 500, too.
+        const isWaiting = isPatient && response.status !== 500;
+        if (!isBusy || !repeat || (attempt >= ATTEMPTS && !isWaiting)) throw refused(path, response.status, text);
       } catch (cause) {
         if (cause instanceof StoreError || signal?.aborted === true) throw cause;
         // A client of HTTP gives up after minutes, although Restate still works on the call.
-        if (performance.now() - start > LONG_CALL) attempt = 0;
+        const took = performance.now() - start;
+        if (took > LONG_CALL) attempt = 0;
+        // The connection was made, and lost.
+        if (took > SHORT_CALL) this.#hasAnswered = true;
         const attempts = this.#hasAnswered ? ATTEMPTS : FIRST_ATTEMPTS;
-        if (!repeat || attempt >= attempts) throw unreachable(this.#url, cause);
+        if (!repeat || (attempt >= attempts && !isPatient)) throw unreachable(this.#url, cause);
       }
-      await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 2000)));
+      await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** Math.min(attempt, 10), 2000)));
+      signal?.throwIfAborted();
     }
   }
+}
+
+/** @throws StoreError NG_STORE_FAILED for a name that no URL can contain */
+function encodePart(part: string): string {
+  if (part !== "" && part !== "." && part !== ".." && !/\p{Cs}/u.test(part)) return encodeURIComponent(part);
+  const message = `${JSON.stringify(part)} cannot be the name of a thread in Restate: names are parts of URLs; choose another one`;
+  throw new StoreError("NG_STORE_FAILED", message);
 }
 
 /** About half a minute: a server that is restarted is back by then. */
 const ATTEMPTS = 20;
 /** An address that has never answered is probably wrong. */
 const FIRST_ATTEMPTS = 5;
-/** A call that took longer, in milliseconds, was accepted. */
+/** A call that took longer, in milliseconds, has reached a server. */
+const SHORT_CALL = 100;
+/** A call that took longer was accepted. */
 const LONG_CALL = 10_000;
 
 /** Whether an error says that Restate could not be reached, or could not work: a later call may succeed. */

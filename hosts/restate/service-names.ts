@@ -1,18 +1,26 @@
+import type { Table } from "../../runtime/table/table.ts";
+
 /** The services of a graph in Restate. */
 export interface ServiceNames {
   /** A virtual object for each thread: runs it, one call at a time. */
   readonly runs: string;
   /** A virtual object for each thread: its checkpoints, results and signals. */
   readonly store: string;
-  /** The bodies of nodes, which any worker executes. */
-  readonly tasks: string;
   /** A virtual object for each stream of events. */
   readonly events: string;
 }
 
 export function serviceNames(graph: string): ServiceNames {
   const name = `ngraph.${escapeName(graph)}`;
-  return { runs: `${name}.runs`, store: `${name}.store`, tasks: `${name}.tasks`, events: `${name}.events` };
+  return { runs: `${name}.runs`, store: `${name}.store`, events: `${name}.events` };
+}
+
+/**
+ * The service of the bodies of nodes, which any worker executes. Each version of a graph has its own: a run that an earlier deployment
+ * drives continues with the bodies of that version.
+ */
+export function tasksService({ name, digest }: Pick<Table, "name" | "digest">): string {
+  return `ngraph.${escapeName(name)}.tasks-${digest.replace(/^.*:/, "").slice(0, 16)}`;
 }
 
 /** Names of services are ASCII letters, digits, `_`, `-` and `.`. All other characters become `-` and their code. */

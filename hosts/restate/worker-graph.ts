@@ -19,7 +19,7 @@ import { EventLog } from "./event-log.ts";
 import type { Ingress } from "./ingress.ts";
 import { runRemote, type RemoteCall, type RemoteResult } from "./remote-body.ts";
 import { jsonSerde, TEXT } from "./serdes.ts";
-import { serviceNames, type ServiceNames } from "./service-names.ts";
+import { serviceNames, tasksService, type ServiceNames } from "./service-names.ts";
 import type { KeyValues } from "./store/key-values.ts";
 import { callThroughIngress } from "./store/ingress-thread.ts";
 import { RestateStore } from "./store/restate-store.ts";
@@ -53,7 +53,7 @@ export function createWorkerGraph(settings: GraphSettings, create: typeof create
   const store = new RestateStore(callThroughIngress(ingress, names), {
     driverOf: (thread) => driverOf(thread)?.invocation,
   });
-  const execute = createDispatch({ table, names, ingress, driverOf, spread });
+  const execute = createDispatch({ table, ingress, driverOf, spread });
   const { onEvent: _onEvent, ...coreOptions } = options;
   const engine = create(table, { ...options, store, execute, wake: false });
   const core = createCore(
@@ -70,7 +70,7 @@ export function servicesOf(
   sdk: typeof Sdk,
   graph: WorkerGraph,
 ): readonly (Service & Parameters<Sdk.RestateEndpoint["bind"]>[0])[] {
-  return [runsService(sdk, graph), storeService(sdk, graph), tasksService(sdk, graph), eventsService(sdk, graph)];
+  return [runsService(sdk, graph), storeService(sdk, graph), bodiesService(sdk, graph), eventsService(sdk, graph)];
 }
 
 /** A node may work for a day before Restate takes its worker for dead. A worker that is dead closes its connection. */
@@ -220,7 +220,7 @@ function storeService(sdk: typeof Sdk, { names }: WorkerGraph) {
   const call =
     (method: keyof ThreadState) =>
     (ctx: Sdk.ObjectSharedContext, input: object): Promise<Answer<unknown>> => {
-      const state = new ThreadState(stateOf(ctx));
+      const state = new ThreadState(stateOf(sdk, ctx));
       return answer(
         async () => (await (state[method] as (given: object) => Promise<unknown>).call(state, input)) ?? null,
       );
@@ -236,20 +236,32 @@ function storeService(sdk: typeof Sdk, { names }: WorkerGraph) {
   });
 }
 
-function stateOf(ctx: Sdk.ObjectSharedContext): KeyValues {
+/** The state of an object. Reads that are requested together go to Restate together: each message costs a turn of its connection. */
+function stateOf(sdk: typeof Sdk, ctx: Sdk.ObjectSharedContext): KeyValues {
   const writable = ctx as Sdk.ObjectContext;
+  let reads: Promise<readonly (string | null)[]> | undefined;
+  let keys: string[] = [];
+  const readAll = async (): Promise<readonly (string | null)[]> => {
+    await undefined;
+    const wanted = keys;
+    [keys, reads] = [[], undefined];
+    return sdk.RestatePromise.all(wanted.map((key) => ctx.get<string>(key, TEXT) as Sdk.RestatePromise<string | null>));
+  };
   return {
-    get: async (key) => (await ctx.get<string>(key, TEXT)) ?? undefined,
+    get: async (key) => {
+      const index = keys.push(key) - 1;
+      return (await (reads ??= readAll()))[index] ?? undefined;
+    },
     set: (key, text) => writable.set(key, text, TEXT),
     clear: (key) => writable.clear(key),
     keys: () => ctx.stateKeys(),
   };
 }
 
-function tasksService(sdk: typeof Sdk, graph: WorkerGraph) {
-  const { names, core, table } = graph;
+function bodiesService(sdk: typeof Sdk, graph: WorkerGraph) {
+  const { core, table } = graph;
   return sdk.service({
-    name: names.tasks,
+    name: tasksService(table),
     handlers: {
       execute: sdk.handlers.handler({}, async (ctx: Sdk.Context, call: RemoteCall): Promise<Answer<RemoteResult>> => {
         if (call.digest !== table.digest) return { error: otherVersion(table).toJSON() };
@@ -312,7 +324,7 @@ function eventsService(sdk: typeof Sdk, { names }: WorkerGraph) {
     handlers: {
       append: exclusive({}, (ctx: Sdk.ObjectContext, batch: { events: readonly JsonObject[] }) =>
         answer(async () => {
-          const isFirst = await new EventLog(stateOf(ctx)).append(batch.events);
+          const isFirst = await new EventLog(stateOf(sdk, ctx)).append(batch.events);
           if (isFirst) {
             ctx.genericSend<object>({
               ...{
@@ -329,7 +341,7 @@ function eventsService(sdk: typeof Sdk, { names }: WorkerGraph) {
         }),
       ),
       read: shared({}, (ctx: Sdk.ObjectSharedContext, { from }: { from: number }) =>
-        answer(() => new EventLog(stateOf(ctx)).read(from)),
+        answer(() => new EventLog(stateOf(sdk, ctx)).read(from)),
       ),
       remove: exclusive({}, async (ctx: Sdk.ObjectContext) => {
         ctx.clearAll();

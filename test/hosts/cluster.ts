@@ -18,13 +18,13 @@ export interface LedgerLine {
 }
 
 export class Cluster {
-  readonly #server: RestateServer;
+  readonly #ingress: string;
   readonly #directory = mkdtempSync(join(tmpdir(), "ngraph-cluster-"));
   readonly #balancer: Balancer;
   #workers: { readonly program: RunningProgram; readonly port: number }[] = [];
 
-  static async start(server: RestateServer, table: Table, workers: number): Promise<Cluster> {
-    const cluster = new Cluster(server, await Balancer.start());
+  static async start(server: RestateServer, table: Table, workers: number, ingress = server.url): Promise<Cluster> {
+    const cluster = new Cluster(ingress, await Balancer.start());
     writeFileSync(cluster.#path("table.json"), JSON.stringify(table));
     writeFileSync(cluster.#path("ledger"), "");
     for (let count = 0; count < workers; count++) await cluster.addWorker();
@@ -32,13 +32,13 @@ export class Cluster {
     return cluster;
   }
 
-  private constructor(server: RestateServer, balancer: Balancer) {
-    this.#server = server;
+  private constructor(ingress: string, balancer: Balancer) {
+    this.#ingress = ingress;
     this.#balancer = balancer;
   }
 
   async addWorker(): Promise<void> {
-    const program = runProgram(WORKER, this.#server.url, this.#path("table.json"), this.#path("ledger"));
+    const program = runProgram(WORKER, this.#ingress, this.#path("table.json"), this.#path("ledger"));
     const port = Number(await program.line());
     if (!Number.isInteger(port) || port === 0) throw new Error(`the worker did not start: ${program.errors()}`);
     this.#workers.push({ program, port });

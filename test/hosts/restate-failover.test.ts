@@ -16,7 +16,7 @@ else if (isFull) describe("Restate", testFailover);
 else it("is tested at full depth", () => undefined);
 
 const seed = process.env["SEED"];
-const SEEDS = seed === undefined ? Array.from({ length: isSoak ? 30 : 6 }, (_, index) => index + 1) : [Number(seed)];
+const SEEDS = seed === undefined ? Array.from({ length: isSoak ? 30 : 4 }, (_, index) => index + 1) : [Number(seed)];
 const NAMES = ["begin", "work", "branch", "finish", "book", "cancel", "pay"];
 
 const ITEMS = `graph share { input list: int[]  output squares: int[]

@@ -26,28 +26,40 @@ export class RestateServer {
   #process: ChildProcess | undefined;
 
   static async start(): Promise<RestateServer> {
-    const [ingress, admin, node] = await Promise.all([freePort(), freePort(), freePort()]);
-    const server = new RestateServer(ingress!, admin!, node!);
+    const server = new RestateServer(await freePorts(), "");
     await server.start();
     return server;
   }
 
-  private constructor(ingress: number, admin: number, node: number) {
+  /** Nodes of one cluster, which keeps its data twice. The first node provisions it. */
+  static async startCluster(count: number): Promise<readonly RestateServer[]> {
+    const ports = await Promise.all(Array.from({ length: count }, freePorts));
+    const peers = JSON.stringify(ports.map(({ node }) => `http://127.0.0.1:${node}`));
+    const servers = ports.map((own, index) => {
+      const settings = `node-name = "node-${index}"\ndefault-replication = 2\nauto-provision = ${index === 0}`;
+      return new RestateServer(own, settings, `[metadata-client]\naddresses = ${peers}\n`);
+    });
+    await Promise.all(servers.map((server) => server.start()));
+    return servers;
+  }
+
+  private constructor({ ingress, admin, node }: Ports, settings: string, tables = "") {
     this.url = `http://127.0.0.1:${ingress}`;
     this.admin = `http://127.0.0.1:${admin}`;
     this.#directory = mkdtempSync(join(tmpdir(), "ngraph-restate-"));
     this.#config = join(this.#directory, "restate.toml");
     mkdirSync(join(this.#directory, "data"));
-    const common = `bind-ip = "127.0.0.1"\nadvertised-host = "127.0.0.1"\n`;
     writeFileSync(
       this.#config,
       [
-        `node-name = "test"\ncluster-name = "test"\nauto-provision = true\nlisten-mode = "tcp"\nbind-port = ${node}`,
-        `base-dir = ${JSON.stringify(join(this.#directory, "data"))}\ndefault-num-partitions = 4`,
-        `rocksdb-total-memory-size = "256MiB"\ndisable-telemetry = true\nlog-filter = "off"\n${common}`,
+        settings === "" ? `node-name = "test"\nauto-provision = true` : settings,
+        `cluster-name = "test"\nlisten-mode = "tcp"\nbind-ip = "127.0.0.1"\nadvertised-host = "127.0.0.1"`,
+        `bind-port = ${node}\nbase-dir = ${JSON.stringify(join(this.#directory, "data"))}\ndefault-num-partitions = 4`,
+        `rocksdb-total-memory-size = "256MiB"\ndisable-telemetry = true\nlog-filter = "off"\n`,
         `[worker.invoker]\nhttp2-streams-per-connection-limit = 8\n`,
         `[ingress]\nbind-port = ${ingress}\n`,
         `[admin]\nbind-port = ${admin}\n`,
+        tables,
       ].join("\n"),
     );
   }
@@ -98,6 +110,17 @@ async function isHealthy(url: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+interface Ports {
+  readonly ingress: number;
+  readonly admin: number;
+  readonly node: number;
+}
+
+async function freePorts(): Promise<Ports> {
+  const [ingress, admin, node] = await Promise.all([freePort(), freePort(), freePort()]);
+  return { ingress, admin, node };
 }
 
 async function freePort(): Promise<number> {
