@@ -2,6 +2,7 @@ import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-opti
 import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { executeGraph } from "../run/execute-graph.ts";
+import { addStoredOptions } from "../run/stored-options.ts";
 import { addExecutionOptions, type ExecutionOptions } from "../run/execution-options.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { findOwnCheckpoint } from "../threads/find-checkpoint.ts";
@@ -51,6 +52,7 @@ export const resumeCommand = defineCommand<ResumeOptions>({
     command.option(HOST_FLAG, `graphs, with --file: ${HOST_HELP}`);
     addExecutionOptions(command);
     addPlanOptions(command);
+    addStoredOptions(command);
   },
   examples: [
     "ngc resume 42 --answer send",

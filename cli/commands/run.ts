@@ -2,6 +2,7 @@ import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-opti
 import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { executeGraph } from "../run/execute-graph.ts";
+import { addStoredOptions } from "../run/stored-options.ts";
 import { addExecutionOptions, type ExecutionOptions } from "../run/execution-options.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -34,6 +35,7 @@ export const runCommand = defineCommand<RunOptions>({
       .option("--thread <id>", "id of the thread that stores the run (default: generated)", parseName("--thread"));
     addExecutionOptions(command);
     addPlanOptions(command);
+    addStoredOptions(command);
     command.option(
       "--affected [ref]",
       "plans: run only tasks that the changes since the branch left a commit concern, and their dependents (default: since the last commit)",

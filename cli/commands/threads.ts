@@ -1,6 +1,6 @@
-import type { ThreadStatus } from "../../runtime/interface/engine-options.ts";
+import type { ThreadStatus, ThreadSummary } from "../../runtime/interface/engine-options.ts";
 import { threadsOf } from "../../runtime/thread/list-threads.ts";
-import type { Json, JsonObject } from "../../runtime/value/json.ts";
+import type { JsonObject } from "../../runtime/value/json.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
@@ -8,6 +8,7 @@ import { quoteArgument } from "../output/quote-argument.ts";
 import { formatTable, formatTime } from "../output/format-values.ts";
 import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
 import { parseChoice, parseCount } from "../run/parse-values.ts";
+import { collectMetadata } from "../run/stored-options.ts";
 
 interface ThreadsOptions {
   readonly store?: string;
@@ -65,6 +66,8 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
         label: thread.label,
         position: thread.position,
         due: thread.due,
+        graph: graphOf(thread),
+        expires: thread.expires ?? null,
       })),
       ...(damaged.length === 0 ? {} : { damaged }),
     });
@@ -83,7 +86,7 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
             // A plan has no steps.
             typeof thread.metadata["plan"] === "string" ? "" : String(thread.step),
             String(thread.checkpoints),
-            String(thread.metadata["graph"] ?? ""),
+            graphOf(thread) ?? "",
             formatTime(thread.timestamp),
           ]),
         ),
@@ -94,17 +97,7 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
   },
 });
 
-/** A value is JSON if it can be read as such, otherwise text. */
-function collectMetadata(text: string, before: JsonObject = {}): JsonObject {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new CommandError(`--metadata takes KEY=VALUE, not \`${text}\``);
-  return { ...before, [name]: readJson(value) };
-}
-
-function readJson(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return text;
-  }
+/** Checkpoints of older versions and of plans have the name in their metadata alone. */
+function graphOf({ graph, metadata }: ThreadSummary): string | null {
+  return graph ?? (typeof metadata["graph"] === "string" ? metadata["graph"] : null);
 }

@@ -2,10 +2,11 @@ import type { Command } from "commander";
 import { EFFECT_NAMES, parseEffect } from "./parse-effect.ts";
 import type { Effect } from "../../runtime/table/effects.ts";
 import { STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
+import type { StoredOptions } from "./stored-options.ts";
 import { parseAmount, parseCount, parseLimit, type LimitFlags } from "./parse-values.ts";
 
 /** Options that `run` and `resume` have in common. */
-export interface ExecutionOptions {
+export interface ExecutionOptions extends StoredOptions {
   readonly store?: string;
   readonly maxSteps?: LimitFlags;
   readonly maxTokens?: LimitFlags;

@@ -6,6 +6,7 @@ import type { EngineOptions, ExecuteOptions } from "../../runtime/interface/engi
 import { createRedactor } from "../../runtime/event/redact.ts";
 import { refuseEffects } from "../../runtime/program/program.ts";
 import type { Effect } from "../../runtime/table/effects.ts";
+import type { JsonObject } from "../../runtime/value/json.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { quietly, type Output } from "../output/output.ts";
@@ -51,11 +52,14 @@ export interface RunSession {
   readonly output: Output;
   readonly place: RunPlace;
   /** User code, built-in nodes, store and permissions, for the engine or the plan runner. */
-  readonly engineOptions: Pick<EngineOptions, "functions" | "graphs" | "builtins" | "store" | "secrets" | "allow">;
+  readonly engineOptions: Pick<
+    EngineOptions,
+    "functions" | "graphs" | "builtins" | "store" | "secrets" | "allow" | "ttl"
+  >;
   /** Options that both kinds of runs take. */
   readonly runOptions: Pick<ExecuteOptions, "maxSteps" | "maxTokens" | "maxCost"> & {
     readonly maxParallel?: number;
-    readonly metadata: { readonly file: string; readonly graph: string };
+    readonly metadata: JsonObject;
   };
   /** Replaces the values of the table's secrets in a text. */
   redact(text: string): string;
@@ -113,9 +117,10 @@ export async function openRunSession(
       store: store.store,
       secrets: (name) => process.env[name],
       ...(allow === undefined ? {} : { allow }),
+      ...(options.ttl === undefined ? {} : { ttl: options.ttl === "never" ? null : options.ttl }),
     },
     runOptions: {
-      metadata: { file: resolve(file), graph: table.name },
+      metadata: { ...options.metadata, file: resolve(file), graph: table.name },
       ...(maxSteps === undefined ? {} : { maxSteps }),
       ...(maxTokens === undefined ? {} : { maxTokens }),
       ...(maxCost === undefined ? {} : { maxCost }),

@@ -19,6 +19,7 @@ import { notify } from "../../runtime/event/run-events.ts";
 import { createRunStream } from "../../runtime/event/run-stream.ts";
 import { stubBindings } from "../../runtime/program/stub-bindings.ts";
 import { checkExecuteOptions, checkView } from "../../runtime/run/check-options.ts";
+import type { OptionKind } from "../../runtime/run/option-kinds.ts";
 import {
   checkOptions,
   RESUME_OPTIONS,
@@ -228,7 +229,7 @@ function wait(ms: number, until: AbortSignal | undefined): Promise<void> {
 
 function streamOf(
   given: RunOptions & ResumeOptions & { view?: "events"; views?: readonly "events"[]; buffer?: number },
-  known: Readonly<Record<string, true>>,
+  known: Readonly<Record<string, OptionKind>>,
   start: (options: RunOptions & ResumeOptions) => Promise<RunResult>,
 ) {
   checkOptions("a stream", given, known);

@@ -23,6 +23,7 @@ import { MemoryNodeCache } from "../run/node-cache.ts";
 import type { Table } from "../table/table.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { checkMetadata, checkView } from "../run/check-options.ts";
+import type { OptionKind } from "../run/option-kinds.ts";
 import {
   checkOptions,
   ENGINE_OPTIONS,
@@ -270,7 +271,7 @@ function refuseUnfinished(head: Checkpoint): void {
 
 function streamOf<View extends keyof StreamViews<JsonObject> = "events">(
   given: ExecuteOptions & StreamOptions<View> & Partial<ViewsOptions<View>>,
-  known: Readonly<Record<string, true>>,
+  known: Readonly<Record<string, OptionKind>>,
   start: (options: WatchedOptions) => Promise<RunResult>,
 ) {
   checkOptions("a stream", given, known);
@@ -302,7 +303,9 @@ async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["s
   const { id, status, step, nextNodes, pendingSends, pauses, label, metadata } = head;
   const next = [...new Set([...nextNodes, ...pendingSends.map(({ node }) => node)])];
   const state = allValues(core.program, head);
-  return { thread, checkpointId: id, status, step, state, next, pauses, label, metadata };
+  const expires = found.ttl === undefined ? {} : { expires: found.timestamp + found.ttl };
+  const graph = found.graph ?? null;
+  return { thread, checkpointId: id, status, step, state, next, pauses, label, metadata, graph, ...expires };
 }
 
 async function historyOf(core: EngineCore, thread: ThreadId, options: HistoryOptions): Promise<readonly Checkpoint[]> {

@@ -271,6 +271,10 @@ export interface ThreadState<State = JsonObject> {
   readonly pauses: readonly PauseItem[];
   readonly label: string | null;
   readonly metadata: JsonObject;
+  /** The graph that wrote the head; `null` for checkpoints of older versions. */
+  readonly graph: string | null;
+  /** When the thread expires, in milliseconds since 1970. Absent: it does not expire. */
+  readonly expires?: number;
 }
 
 export interface HistoryOptions {

@@ -27,9 +27,10 @@ import type {
   PlanStreamOptions,
 } from "../plan/plan-options.ts";
 import { checkRecord } from "./check-options.ts";
+import { wrongKind, type OptionKind } from "./option-kinds.ts";
 
-/** The options of one call of the API, by name. `tsc` reports a name that is missing here. */
-export type OptionNames<Options> = { readonly [Name in keyof Required<Options> & string]: true };
+/** The options of one call of the API, by name, and the kinds of their values. `tsc` reports a name that is missing here. */
+export type OptionNames<Options> = { readonly [Name in keyof Required<Options> & string]: OptionKind };
 
 const EXECUTE: OptionNames<ExecuteOptions> = {
   signal: true,
@@ -46,19 +47,19 @@ const EXECUTE: OptionNames<ExecuteOptions> = {
   pauseBefore: true,
   pauseAfter: true,
 };
-const STREAM: OptionNames<StreamOptions & ViewsOptions<"events">> = { view: true, views: true, buffer: true };
+const STREAM: OptionNames<StreamOptions & ViewsOptions<"events">> = { view: true, views: true, buffer: "number" };
 const PLAN_ENGINE: OptionNames<PlanRunnerOptions> = {
-  functions: true,
-  expressions: true,
-  graphs: true,
-  builtins: true,
+  functions: "record",
+  expressions: "list",
+  graphs: "record",
+  builtins: "record",
   store: true,
-  allow: true,
-  secrets: true,
-  mocks: true,
-  clock: true,
-  random: true,
-  cache: true,
+  allow: "texts",
+  secrets: "lookup",
+  mocks: "record",
+  clock: "clock",
+  random: "function",
+  cache: "cache",
   onEvent: true,
   leaseMs: true,
   storeTimeoutMs: true,
@@ -68,20 +69,20 @@ const PLAN_ENGINE: OptionNames<PlanRunnerOptions> = {
   maxParallel: true,
 };
 const PLAN_EXECUTE: OptionNames<PlanExecuteOptions> = {
-  signal: true,
-  drain: true,
+  signal: "listener",
+  drain: "listener",
   maxParallel: true,
-  only: true,
-  fromTask: true,
-  expected: true,
-  onEvent: true,
+  only: "texts",
+  fromTask: "text",
+  expected: "function",
+  onEvent: "function",
   maxSteps: true,
   maxTokens: true,
   maxCost: true,
   metadata: true,
-  taskCache: true,
-  beforeStart: true,
-  afterTask: true,
+  taskCache: "record",
+  beforeStart: "function",
+  afterTask: "function",
 };
 
 export const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
@@ -90,18 +91,18 @@ export const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
   maxTokens: true,
   maxCost: true,
   onFailure: true,
-  wake: true,
+  wake: "flag",
   onWake: true,
   execute: true,
-  host: true,
+  host: "host",
 };
-export const RUN_OPTIONS: OptionNames<RunOptions> = { ...EXECUTE, thread: true, abandon: true, config: true };
+export const RUN_OPTIONS: OptionNames<RunOptions> = { ...EXECUTE, thread: true, abandon: "flag", config: true };
 export const RESUME_OPTIONS: OptionNames<ResumeOptions> = {
   ...EXECUTE,
   answers: true,
   answer: true,
   from: true,
-  at: true,
+  at: "text",
   config: true,
 };
 export const ROLLBACK_OPTIONS: OptionNames<RollbackOptions> = {
@@ -113,20 +114,25 @@ export const ROLLBACK_OPTIONS: OptionNames<RollbackOptions> = {
 };
 export const STREAM_OPTIONS: OptionNames<RunOptions & StreamOptions> = { ...RUN_OPTIONS, ...STREAM };
 export const STREAM_RESUME_OPTIONS: OptionNames<ResumeOptions & StreamOptions> = { ...RESUME_OPTIONS, ...STREAM };
-export const HISTORY_OPTIONS: OptionNames<HistoryOptions> = { limit: true, before: true, namespace: true, all: true };
+export const HISTORY_OPTIONS: OptionNames<HistoryOptions> = {
+  limit: "number",
+  before: "text",
+  namespace: "text",
+  all: "flag",
+};
 export const LABEL_OPTIONS: OptionNames<{ readonly checkpoint?: string }> = { checkpoint: true };
 export const FORK_OPTIONS: OptionNames<ForkOptions> = {
   from: true,
   as: true,
-  at: true,
+  at: "text",
   config: true,
   metadata: true,
 };
 export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = {
-  as: true,
-  in: true,
-  replace: true,
-  set: true,
+  as: "text",
+  in: "text",
+  replace: "flag",
+  set: "texts",
   config: true,
   metadata: true,
 };
@@ -135,19 +141,19 @@ export const MIGRATE_OPTIONS: OptionNames<MigrateOptions> = {
   drop: true,
   map: true,
   set: true,
-  graph: true,
-  dryRun: true,
+  graph: "text",
+  dryRun: "flag",
   metadata: true,
 };
 export const THREADS_OPTIONS: OptionNames<ThreadListOptions> = {
-  limit: true,
-  after: true,
-  status: true,
-  graph: true,
-  label: true,
-  expiredAt: true,
+  limit: "number",
+  after: "number",
+  status: "text",
+  graph: "text",
+  label: "text",
+  expiredAt: "number",
   metadata: true,
-  due: true,
+  due: "number",
 };
 export const DRAIN_OPTIONS: OptionNames<DrainOptions> = { deadline: true };
 export const SIGNAL_OPTIONS: OptionNames<SignalOptions> = { id: true };
@@ -156,28 +162,28 @@ export const MEMORY_LIST_OPTIONS: OptionNames<MemoryListOptions> = { limit: true
 export const SEARCH_OPTIONS: OptionNames<SearchOptions> = { query: true, filter: true, limit: true, minScore: true };
 export const MEMORY_OPTIONS: OptionNames<MemoryOptions> = { vectors: true, ttl: true };
 export const RECOVER_OPTIONS: OptionNames<RecoverOptions & DueOptions> = {
-  threads: true,
+  threads: "texts",
   limit: true,
   concurrency: true,
-  signal: true,
+  signal: "listener",
 };
 
 export const PRUNE_OPTIONS: OptionNames<PruneOptions> = {
   expiredAt: true,
   keepLast: true,
-  keepLabelled: true,
-  olderThan: true,
-  threads: true,
+  keepLabelled: "flag",
+  olderThan: "number",
+  threads: "texts",
   limit: true,
-  signal: true,
-  dryRun: true,
+  signal: "listener",
+  dryRun: "flag",
 };
 
 export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;
 export const PLAN_RUN_OPTIONS: OptionNames<PlanRunOptions> = {
   ...PLAN_EXECUTE,
   thread: true,
-  abandon: true,
+  abandon: "flag",
   config: true,
 };
 export const PLAN_RESUME_OPTIONS: OptionNames<PlanResumeOptions> = {
@@ -186,20 +192,24 @@ export const PLAN_RESUME_OPTIONS: OptionNames<PlanResumeOptions> = {
   answer: true,
   config: true,
 };
-const PLAN_STREAM: OptionNames<PlanStreamOptions> = { buffer: true };
+const PLAN_STREAM: OptionNames<PlanStreamOptions> = { buffer: "number" };
 export const PLAN_STREAM_OPTIONS = { ...PLAN_RUN_OPTIONS, ...PLAN_STREAM };
 export const PLAN_STREAM_RESUME_OPTIONS = { ...PLAN_RESUME_OPTIONS, ...PLAN_STREAM };
 
 /**
- * Refuses options that are not a record, and names that the call does not know. Symbol keys pass.
+ * Refuses options that are not a record, names that the call does not know, and values of another kind. Symbol keys pass.
  *
  * @param whose what the options belong to, for the message: `an engine`
  * @throws RunError NG_BAD_INPUT
  */
-export function checkOptions(whose: string, options: object, known: Readonly<Record<string, true>>): void {
+export function checkOptions(whose: string, options: object, known: Readonly<Record<string, OptionKind>>): void {
   checkRecord(whose, options);
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(known, name)) continue;
+  for (const [name, value] of Object.entries(options)) {
+    if (Object.hasOwn(known, name)) {
+      const wanted = wrongKind(known[name] ?? true, value);
+      if (wanted === undefined) continue;
+      throw new RunError("NG_BAD_INPUT", `\`${name}\`, an option of ${whose}, is ${wanted}`);
+    }
     const names = Object.keys(known);
     const similar = similarName(name, names);
     const hint =

@@ -8,6 +8,7 @@ import type { Cancellation } from "../run/cancellation.ts";
 import { snapshotOptions } from "../run/copy-arguments.ts";
 import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { NO_LIMITS } from "../run/limits.ts";
+import { checkExecuteOptions } from "../run/check-options.ts";
 import { checkOptions, ROLLBACK_OPTIONS } from "../run/option-names.ts";
 import { saveBetweenSteps } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
@@ -22,6 +23,7 @@ import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.t
 export async function rollbackThread(core: EngineCore, thread: ThreadId, given: RollbackOptions): Promise<RunResult> {
   const options = snapshotOptions(given);
   checkOptions("a rollback", options, ROLLBACK_OPTIONS);
+  checkExecuteOptions(options);
   core.drain.refuseNewRun();
   storeOf(core, "a thread can only be rolled back in a store");
   const threadId = checkThreadId(thread);

@@ -53,6 +53,28 @@ describe("threads of a store", () => {
     }
   });
 
+  test("ngc run and ngc resume store metadata and an expiry", () => {
+    const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+    const run = ["run", "flow.ngraph", "--input", '{"n": 21}', "--thread", "t"];
+    project.ngc([...run, "--metadata", "tenant=acme", "--metadata", 'tags=["a"]', "--ttl", "12h"]);
+    const listed = () => project.json(["threads", "--metadata", "tenant=acme"]).document.threads[0];
+    const first = listed();
+    expect(first).toMatchObject({ graph: "flow", metadata: { tenant: "acme", tags: ["a"], graph: "flow" } });
+    expect(first.expires).toBe(first.timestamp + 12 * 3_600_000);
+    expect(project.ngc(["resume", "t", "--answer", "yes", "--metadata", "by=me", "--ttl", "never"]).status).toBe(0);
+    expect(listed()).toMatchObject({ status: "completed", expires: null, metadata: { tenant: "acme", by: "me" } });
+    for (const [args, message] of [
+      [["--metadata", "graph=x"], "--metadata graph: ngc itself writes this key; use another name"],
+      [["--metadata", "a=1", "--metadata", "a=2"], "--metadata gives `a` twice"],
+      [["--metadata", "a"], "--metadata takes KEY=VALUE, not `a`"],
+      [["--ttl", "5"], "--ttl takes a duration above 0 such as 30d, 12h or 90m, or `never`, not `5`"],
+      [["--ttl", "0s"], "--ttl takes a duration above 0 such as 30d, 12h or 90m, or `never`, not `0s`"],
+    ] as const) {
+      const { status, stderr } = project.ngc(["run", "flow.ngraph", ...args]);
+      expect({ status, stderr: stderr.split("\n")[0] }).toEqual({ status: 64, stderr: `error: ${message}` });
+    }
+  });
+
   test("ngc threads lists them", () => {
     const project = done();
     expect(project.ngc(["threads"]).stdout).toMatch(/^thread +status.*\nt +completed +\d+ +\d+ +flow /);

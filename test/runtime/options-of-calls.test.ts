@@ -113,3 +113,75 @@ describe("names of options that a call does not know", () => {
     expect((await plan.stream({}, { buffer: 5, maxParallel: 1 }).result).status).toBe("completed");
   });
 });
+
+describe("values of another kind", () => {
+  const wrong = (call: () => unknown): Promise<string> =>
+    Promise.resolve()
+      .then(call)
+      .then(
+        () => "accepted",
+        (error: { readonly code?: string; readonly message: string }) => `${error.code ?? ""} ${error.message}`,
+      );
+  const given = (options: object) => options as never;
+
+  test.each([
+    ["allow", "net", "`allow`, an option of an engine, is a list of texts, not a text"],
+    [
+      "clock",
+      {},
+      "`clock`, an option of an engine, is an object with `now`, `setTimeout` and `clearTimeout`, not an object",
+    ],
+    ["host", "x", "`host`, an option of an engine, is a host, an object with `connect`, not a text"],
+    ["wake", 1, "`wake`, an option of an engine, is true or false, not 1"],
+    ["secrets", "x", "`secrets`, an option of an engine, is a record or a function, not a text"],
+    ["mocks", null, "`mocks`, an option of an engine, is a record, not null"],
+    ["random", 4, "`random`, an option of an engine, is a function, not 4"],
+    ["cache", true, "`cache`, an option of an engine, is an object with `get`, `set` and `clear`, not true"],
+  ])("%s of an engine", async (name, value, message) => {
+    expect(await wrong(() => createEngine(tableOf(TEXT), given({ [name]: value })))).toBe(`NG_BAD_INPUT ${message}`);
+  });
+
+  test("of calls", async () => {
+    const engine = engineOf(TEXT, {}, { store: new MemoryStore() });
+    await engine.run({}, { thread: "t" });
+    const before = await engine.history("t");
+    const calls: readonly (readonly [call: () => unknown, message: string])[] = [
+      [() => engine.run({}, given({ abandon: 1 })), "`abandon`, an option of a run, is true or false, not 1"],
+      [() => engine.history("t", given({ limit: "5" })), "`limit`, an option of a history, is a number, not a text"],
+      [() => engine.history("t", given({ before: null })), "`before`, an option of a history, is a text, not null"],
+      [() => engine.history("t", given({ namespace: 5 })), "`namespace`, an option of a history, is a text, not 5"],
+      [
+        () => engine.update("t", { n: 2 }, given({ set: "n" })),
+        "`set`, an option of an update, is a list of texts, not a text",
+      ],
+      [() => engine.update("t", { n: 2 }, given({ in: [] })), "`in`, an option of an update, is a text, not a list"],
+      [
+        () => engine.update("t", { n: 2 }, given({ replace: "no" })),
+        "`replace`, an option of an update, is true or false, not a text",
+      ],
+      [() => engine.fork("t", given({ at: Symbol("a") })), "`at`, an option of a fork, is a text, not a symbol"],
+      [() => engine.migrate("t", given({ dryRun: 0 })), "`dryRun`, an option of a migration, is true or false, not 0"],
+      [
+        () => engine.threads(given({ limit: Symbol("a") })),
+        "`limit`, an option of a listing of threads, is a number, not a symbol",
+      ],
+      [() => engine.threads(given({ status: 1 })), "`status`, an option of a listing of threads, is a text, not 1"],
+      [
+        () => engine.recover(given({ threads: "t" })),
+        "`threads`, an option of a recovery, is a list of texts, not a text",
+      ],
+      [() => engine.recover(given({ signal: 1 })), "`signal`, an option of a recovery, is an `AbortSignal`, not 1"],
+      [
+        () => engine.prune(given({ keepLast: 1, dryRun: "x" })),
+        "`dryRun`, an option of a prune, is true or false, not a text",
+      ],
+      [
+        () => engine.rollback("t", given({ signal: 5 })),
+        "`signal` is an `AbortSignal`: hand over the `signal` of an `AbortController`",
+      ],
+      [() => engine.stream({}, given({ buffer: "x" })), "`buffer`, an option of a stream, is a number, not a text"],
+    ];
+    for (const [call, message] of calls) expect(await wrong(call)).toBe(`NG_BAD_INPUT ${message}`);
+    expect(await engine.history("t")).toEqual(before);
+  });
+});
