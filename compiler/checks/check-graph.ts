@@ -78,9 +78,16 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
   const summaryOf = (called: BoundGraph): GraphSummary | undefined => checked(called, maxStates).summary;
   const parts = partsOf(graph);
+  const ofFinally = new Set<Diagnostic>();
+  const named = (list: readonly Diagnostic[]): Diagnostic[] =>
+    list.map((each) => (ofFinally.has(each) ? namingFinally(each) : each));
   const open = (view: BoundGraph): OpenPart => {
     const proofs: Proof[] = [];
-    return { proofs, context: createCheckContext(view, report, (proof) => void proofs.push(proof)) };
+    const reportOf = (each: Diagnostic): void => {
+      if (view === parts?.finally) ofFinally.add(each);
+      report(each);
+    };
+    return { proofs, context: createCheckContext(view, reportOf, (proof) => void proofs.push(proof)) };
   };
   const whole = open(parts?.whole ?? graph);
   const main = parts === undefined ? whole : open(parts.main);
@@ -95,7 +102,7 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   const found = parts === undefined ? diagnostics : withoutRepeats(diagnostics, parts.main);
   const proofs = ending === undefined ? main.proofs : proofsOfParts(main, ending);
   if (runs === undefined || (ending !== undefined && endingRuns === undefined)) {
-    return { maxStates, result: { diagnostics: found, proofs }, summary: undefined };
+    return { maxStates, result: { diagnostics: named(found), proofs }, summary: undefined };
   }
   const isSound = proveSoundness(graph, main, ending, found, runs, endingRuns, summaryOf);
   if (isSound)
@@ -107,9 +114,18 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   const calls = endingRuns === undefined ? runs.calls : addCalls(runs.calls, endingRuns.calls);
   return {
     maxStates,
-    result: { diagnostics: found, proofs, verdict },
+    result: { diagnostics: named(found), proofs, verdict },
     summary: { isSound, calls, completes: runs.completes },
   };
+}
+
+/** Findings about loops, which nodes of both parts can form. */
+const OF_LOOPS: ReadonlySet<string> = new Set(["NG204", "NG205", "NG206", "NG208", "NG211"]);
+
+/** A finding about a loop, with the part of the graph in which it repeats. */
+function namingFinally(diagnostic: Diagnostic): Diagnostic {
+  if (!OF_LOOPS.has(diagnostic.code)) return diagnostic;
+  return { ...diagnostic, notes: [...diagnostic.notes, "in the part of the graph that begins at `finally`"] };
 }
 
 interface OpenPart {

@@ -69,3 +69,18 @@ describe("a graph with a `finally` part", () => {
     },
   );
 });
+
+test("findings about loops say that they repeat in the part that begins at `finally`", () => {
+  const loop =
+    "node b = act(k) into k\n  node c = act(k) into k\n  state k: int = 0\n  b -> c\n  c -> b when n > k\n  c -> end otherwise";
+  const text = (edges: string): string =>
+    `import { act } from "./nodes.ts"\ngraph g {\n  input n: int\n  ${loop}\n  ${edges}\n}`;
+  const notes = (edges: string): readonly string[] =>
+    (checkLast(text(edges))?.diagnostics ?? []).flatMap(({ code, notes: list }) =>
+      code === "NG206" ? [list.join()] : [],
+    );
+  expect(notes("start -> b")).toEqual([""]);
+  expect(notes("node a = act(1)\n  start -> a\n  finally -> b")).toEqual([
+    "in the part of the graph that begins at `finally`",
+  ]);
+});
