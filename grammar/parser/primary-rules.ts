@@ -95,7 +95,8 @@ export abstract class PrimaryRules extends TypeRules {
     const next = this.LA(1);
     const unit = next.tokenType === t.Identifier ? unitOf(next.image) : undefined;
     const text = unit === undefined ? "" : this.reading.text.slice(endOf(number), next.startOffset);
-    if (unit === undefined || !/^[ \t]+$/.test(text) || this.at(t.LeftParen, 2) || this.at(t.Dot, 2)) return undefined;
+    // `when x > 5 d -> e` on one line: here `d` is a node. Behind the closing parenthesis of a call it can only be a unit.
+    if (unit === undefined || !/^[ \t]+$/.test(text) || !this.at(t.RightParen, 2)) return undefined;
     const raw = `${number.image}${unit}`;
     this.takeAny();
     const span = this.spanFrom(number);

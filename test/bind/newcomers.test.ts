@@ -108,6 +108,14 @@ describe("in a graph", () => {
   ])("%s", (text, at, phrase) => verify(graph(text), "main.ngraph", [text, at, phrase]));
 });
 
+test("a node whose name is a unit begins an edge on the same line", () => {
+  const text =
+    "graph g { input n: int = 1 node s = 1 node d = 2 start -> s when n > 5 d -> end start -> d when n <= 5 s -> d }";
+  expect(check(text, { path: "main.ngraph", host }).diagnostics.filter(({ severity }) => severity === "error")).toEqual(
+    [],
+  );
+});
+
 describe("in a plan", () => {
   test.each<Row>([
     ['node a = shell("x")', "NG001 node", "write `task`"],

@@ -203,7 +203,6 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["migrate", "t", "--keep", "constructor"],
   ["migrate", "t", "--all", "--file", "/dev/zero"],
   ["migrate", "x".repeat(100_000)],
-  ["threads", "--status", "constructor"],
   ["threads", "--label", "\u001b[31m"],
   ["threads", "--limit", "-1"],
   ["threads", "--limit", "99999999999999999999"],
