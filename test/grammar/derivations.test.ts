@@ -70,6 +70,8 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
       "DoneWhen",
       "Pool",
       "Estimate",
+      "Cwd",
+      "Env",
     ],
   ],
 ];
