@@ -36,6 +36,9 @@ export type ServerEnd =
 
 type Protocol = typeof import("vscode-languageserver-protocol");
 
+/** Turns of the event loop in which messages are taken after the editor has closed the connection. */
+const QUEUED_TURNS = 1000;
+
 /** Milliseconds without a change after which a document is checked. */
 const QUIET = 30;
 
@@ -62,7 +65,10 @@ export function serve(
   let roots: readonly string[] = [];
 
   return new Promise((resolve) => {
+    let hasEnded = false;
     const end = (result: ServerEnd): void => {
+      if (hasEnded) return;
+      hasEnded = true;
       clearTimeout(timer);
       connection.dispose();
       resolve(result);
@@ -199,7 +205,12 @@ export function serve(
     reader.onError((error) => end({ kind: "garbage", reason: error.message.split("\n")[0] ?? "" }));
     // The editor has closed the output.
     writer.onError(() => end({ kind: "exit", isShutDown: state === "shutdown" }));
-    connection.onClose(() => end({ kind: "exit", isShutDown: state === "shutdown" }));
+    // Messages that arrived before the end of the input are still in a queue, which takes one of them in each turn of the event loop.
+    const endAfter = (turns: number): void => {
+      if (turns > 0 && !hasEnded) setImmediate(() => endAfter(turns - 1));
+      else end({ kind: "exit", isShutDown: state === "shutdown" });
+    };
+    connection.onClose(() => endAfter(QUEUED_TURNS));
     connection.listen();
   });
 }

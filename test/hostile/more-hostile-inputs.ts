@@ -116,7 +116,7 @@ const FLAGS: readonly (readonly string[])[] = [
   ["explain", "__proto__"],
   ["explain", ""],
   ["explain", "../../package"],
-  ["explain", "NG_CORRUPT_RECORD"],
+  ["explain", "NG_CORRUPT_RECODR"],
   ["new", "."],
   ["new", "a.ngraph"],
   ["new", "/dev/null/x"],
