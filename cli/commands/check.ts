@@ -12,7 +12,7 @@ import { parseChoice, parseCount } from "../run/parse-values.ts";
 import { readBaseline } from "../sources/read-baseline.ts";
 import { countText, FORMATS, printDiagnostics, uniqueDiagnostics, type Format } from "../output/print-diagnostics.ts";
 import { readStdin } from "../process/read-stdin.ts";
-import { readFiles, runAndWatch } from "../sources/watch-files.ts";
+import { runAndWatch } from "../sources/watch-files.ts";
 import type { ThreadCheck } from "../threads/check-threads.ts";
 import { withStore } from "../threads/open-store.ts";
 import { findSources, readSource, readSources, type Unreadable } from "../sources/source-files.ts";
@@ -64,7 +64,7 @@ export const checkCommand = defineCommand<CheckOptions>({
     "ngc check support.ngraph --store sqlite:runs.db",
   ],
   run: async (paths, options, given) => {
-    if (options.watch !== true) return (await checkOnce(paths, options, given)).exitCode;
+    if (options.watch !== true) return checkOnce(paths, options, given, new Set());
     for (const [option, name] of EXCLUDED) {
       if (options[option] !== undefined) throw new CommandError(`--watch and ${name} exclude each other`);
     }
@@ -73,7 +73,7 @@ export const checkCommand = defineCommand<CheckOptions>({
         `--watch checks files, again and again: it takes no ${paths.includes("-") ? "standard input" : "--format json"}`,
       );
     }
-    return runAndWatch(paths, given, () => checkOnce(paths, options, given));
+    return runAndWatch(paths, given, (watched) => checkOnce(paths, options, given, watched));
   },
 });
 
@@ -88,11 +88,10 @@ async function checkOnce(
   paths: readonly string[],
   options: CheckOptions,
   given: Output,
-): Promise<{ readonly exitCode: ExitCode; readonly watched: ReadonlySet<string> }> {
+  watched: Set<string>,
+): Promise<ExitCode> {
   const output = options.format === "json" ? { ...given, json: true } : given;
-  const { compiled: own, fixed, unreadable = [] } = await compileAll(paths, options);
-  const watched = new Set([...paths, ...own.flatMap(readFiles)]);
-  const end = (exitCode: ExitCode) => ({ exitCode, watched });
+  const { compiled: own, fixed, unreadable = [] } = await compileAll(paths, options, watched);
   const compiled = options.types === true ? await (await import("../types/check-types.ts")).checkTypes(own) : own;
   const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
   const threads = await checkStore(compiled, options.store);
@@ -129,9 +128,9 @@ async function checkOnce(
     given.note(`${checkedText(compiled)} checked${count === "" ? ", nothing to report" : `: ${count}`}`);
   }
   if (threads !== undefined && !output.json) printThreads(threads, output);
-  if (unreadable.length > 0) return end(EXIT.usage);
-  if (threads !== undefined && threads.refused.length > 0 && !hasErrors(diagnostics)) return end(EXIT.failed);
-  return end(hasErrors(diagnostics) ? EXIT.invalid : EXIT.ok);
+  if (unreadable.length > 0) return EXIT.usage;
+  if (threads !== undefined && threads.refused.length > 0 && !hasErrors(diagnostics)) return EXIT.failed;
+  return hasErrors(diagnostics) ? EXIT.invalid : EXIT.ok;
 }
 
 /** The threads of a store that the graphs can no longer resume; `undefined` without a store, or for invalid graphs. */
@@ -168,6 +167,7 @@ function checkedText(compiled: readonly CompileResult[]): string {
 async function compileAll(
   paths: readonly string[],
   { fix, stdinFilepath, baseline }: CheckOptions,
+  watched: Set<string>,
 ): Promise<{
   compiled: readonly CompileResult[];
   fixed?: readonly FixedSource[];
@@ -194,11 +194,14 @@ async function compileAll(
     return { compiled, fixed: fixed.length > 0 ? fixed : [{ ...source, fixes: [] }] };
   }
   if (paths.length === 0) throw new CommandError("missing required argument 'path'", { help: "ngc check FILE…" });
-  if (baseline !== undefined) return compileAgainst(findSources(paths), baseline, fix === true);
+  if (baseline !== undefined) return compileAgainst(findSources(paths), baseline, fix === true, watched);
   if (fix === true) return fixSources(paths);
   const { sources, unreadable } = readSources(paths);
   const compiled: CompileResult[] = [];
-  for (const { path, text } of sources) compiled.push(await compileText(text, path));
+  for (const { path, text } of sources) {
+    watched.add(path);
+    compiled.push(await compileText(text, path, { watched }));
+  }
   return { compiled, unreadable };
 }
 
@@ -207,14 +210,16 @@ async function compileAgainst(
   files: readonly string[],
   old: string,
   fix: boolean,
+  watched: Set<string>,
 ): Promise<{ compiled: readonly CompileResult[]; fixed?: readonly FixedSource[] }> {
   const [file] = files;
   if (file === undefined || files.length > 1) {
     throw new CommandError(`--baseline compares one file with its older version, not ${files.length} files`);
   }
+  watched.add(old).add(file);
   const baseline = await readBaseline(old);
   if (fix) return fixSources([file], baseline);
-  return { compiled: [await compileText(readSource(file), file, { baseline })] };
+  return { compiled: [await compileText(readSource(file), file, { baseline, watched })] };
 }
 
 function fixLines(fixed: readonly FixedSource[]): string[] {

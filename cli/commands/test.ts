@@ -4,10 +4,11 @@ import type { Table } from "../../runtime/table/table.ts";
 import { diagnosticsDocument } from "../documents/check-document.ts";
 import { printDiagnostics, uniqueDiagnostics } from "../output/print-diagnostics.ts";
 import { CommandError } from "../process/command-error.ts";
+import { userSourceFiles } from "../process/user-error.ts";
 import type { CompileResult } from "../../compiler/compile.ts";
 import type { Output } from "../output/output.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
-import { readFiles, runAndWatch } from "../sources/watch-files.ts";
+import { runAndWatch } from "../sources/watch-files.ts";
 import { parseChoice } from "../run/parse-values.ts";
 import { compileSource } from "../sources/compile-source.ts";
 import { findSources } from "../sources/source-files.ts";
@@ -47,8 +48,8 @@ export const testCommand = defineCommand<TestOptions>({
     "ngc test graphs/ --format junit > results.xml",
   ],
   run: async (paths, options, output) => {
-    if (options.watch !== true) return (await testOnce(paths, options, output)).exitCode;
-    return runAndWatch(paths, output, () => testOnce(paths, options, output));
+    if (options.watch !== true) return testOnce(paths, options, output, new Set());
+    return runAndWatch(paths, output, (watched) => testOnce(paths, options, output, watched));
   },
 });
 
@@ -56,10 +57,10 @@ async function testOnce(
   paths: readonly string[],
   { filter, format = "text", coverage }: TestOptions,
   output: Output,
-): Promise<{ readonly exitCode: ExitCode; readonly watched: ReadonlySet<string> }> {
+  watched: Set<string>,
+): Promise<ExitCode> {
   const compiled: CompileResult[] = [];
-  for (const path of findSources(paths)) compiled.push(await compileSource(path));
-  const watched = new Set([...paths, ...compiled.flatMap(readFiles)]);
+  for (const path of findSources(paths)) compiled.push(await compileSource(path, { watched }));
   const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
   printDiagnostics(
     diagnostics.filter(({ severity }) => severity === "error"),
@@ -68,7 +69,7 @@ async function testOnce(
   );
   if (hasErrors(diagnostics)) {
     if (output.json) output.document(await diagnosticsDocument(compiled));
-    return { exitCode: EXIT.invalid, watched };
+    return EXIT.invalid;
   }
   const { runTest } = await import("../../testing/run-test.ts");
   const { bindFunctions } = await import("../sources/bind-functions.ts");
@@ -103,5 +104,6 @@ async function testOnce(
   output.document(resultsDocument(results, coverage === true ? covered : undefined));
   printResults(results, format, output);
   printCoverage(covered, format, output);
-  return { exitCode: results.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed, watched };
+  for (const file of userSourceFiles()) watched.add(file);
+  return results.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
 }

@@ -13,6 +13,11 @@ export function rememberUserSources(files: Iterable<string>): void {
   for (const file of files) userSources.add(file);
 }
 
+/** The source files of all modules that have been loaded: also of those that no graph file names. */
+export function userSourceFiles(): Iterable<string> {
+  return userSources;
+}
+
 /** Removes the secrets of the current run from a text; there are none before a run. */
 let redact = (text: string): string => text;
 

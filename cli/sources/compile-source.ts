@@ -1,6 +1,12 @@
 import type { CompileOptions, CompileResult } from "../../compiler/compile.ts";
-import type { CompilerHost } from "../../compiler/load/host.ts";
 import { readSource } from "./source-files.ts";
+import { watchedHost } from "./watch-files.ts";
+
+/** Beside the options of the compiler. */
+interface SourceOptions extends Omit<CompileOptions, "path"> {
+  /** Receives the paths that the compiler looks for. */
+  readonly watched?: Set<string>;
+}
 
 /**
  * Compiles one file that the user named. Runs no user code. Files that are compiled together share a `host` and the files that it
@@ -8,19 +14,21 @@ import { readSource } from "./source-files.ts";
  *
  * @throws CommandError when the file cannot be read
  */
-export async function compileSource(path: string, host?: CompilerHost): Promise<CompileResult> {
-  return compileText(readSource(path), path, host === undefined ? {} : { host });
+export async function compileSource(path: string, options: SourceOptions = {}): Promise<CompileResult> {
+  options.watched?.add(path);
+  return compileText(readSource(path), path, options);
 }
 
 /** Compiles a text as if it were the content of `path`. */
 export async function compileText(
   text: string,
   path: string,
-  options: Omit<CompileOptions, "path"> = {},
+  { watched, ...options }: SourceOptions = {},
 ): Promise<CompileResult> {
   const [{ compile }, { createNodeHost }] = await Promise.all([
     import("../../compiler/compile.ts"),
     import("../../api/node-host.ts"),
   ]);
-  return compile(text, { ...options, path, host: options.host ?? createNodeHost() });
+  const host = options.host ?? createNodeHost();
+  return compile(text, { ...options, path, host: watched === undefined ? host : watchedHost(host, watched) });
 }

@@ -7,7 +7,7 @@ import { CommandError } from "../process/command-error.ts";
 export const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** Names of graph files, which a directory is searched for. A file that the user names may have any name. */
-const SOURCE_NAME = /\.ngraph(?:\.ya?ml)?$/;
+export const SOURCE_NAME = /\.ngraph(?:\.ya?ml)?$/;
 
 /** The files of the given paths: each file itself, and for each directory the graph files below it, sorted. */
 export function findSources(paths: readonly string[]): string[] {

@@ -1,36 +1,36 @@
 import { statSync, watch, type FSWatcher } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import type { CompileResult } from "../../compiler/compile.ts";
+import { basename, dirname } from "node:path";
+import type { CompilerHost } from "../../compiler/load/host.ts";
 import type { Output } from "../output/output.ts";
 import { CommandError } from "../process/command-error.ts";
-
-/** One round of a command that watches: what it has read. */
-export interface WatchedRound {
-  readonly watched: Iterable<string>;
-}
+import { SOURCE_NAME } from "./source-files.ts";
 
 /**
- * Runs a command, and again after each change of the files that it has read. A signal ends the loop. Its default action suffices for
- * commands that leave nothing to clean up.
+ * Runs a command, and again after each change of the files that it has looked for. A signal ends the loop. Its default action
+ * suffices for commands that leave nothing to clean up.
  *
- * @param paths the files to watch until a round has succeeded
+ * @param round adds to `watched` what it looks for, before it reads it: a file with an error, or one that is missing, is what its
+ * user repairs next
  */
 export async function runAndWatch(
   paths: readonly string[],
   output: Output,
-  round: () => Promise<WatchedRound>,
+  round: (watched: Set<string>) => Promise<unknown>,
 ): Promise<never> {
   if (output.json) throw new CommandError("--watch and --json exclude each other");
-  let watched: Iterable<string> = paths;
+  let before: ReadonlySet<string> = new Set();
   for (;;) {
     const since = Date.now();
+    let watched = new Set(paths);
     try {
-      ({ watched } = await round());
+      await round(watched);
     } catch (error) {
       // A file may be missing for a moment: editors and version control replace files.
       if (!(error instanceof CommandError)) throw error;
       output.problem(`error: ${error.message}`);
+      watched = new Set([...watched, ...before]);
     }
+    before = watched;
     output.note("waiting for changes …");
     await nextChange(watched, since);
   }
@@ -43,12 +43,17 @@ const SETTLE_MS = 60;
 const CLOCK_TOLERANCE_MS = 20;
 
 /**
- * Waits until one of the files changes, appears or disappears. Directories are watched, because editors replace files. A change after
+ * Waits until one of the files changes, appears or disappears, or a graph file appears in one of the directories. Directories are watched, because editors replace files. A change after
  * `since` (milliseconds since 1970) counts, so that changes during the previous compilation are not missed.
  */
 export function nextChange(files: Iterable<string>, since: number): Promise<string> {
   const names = new Map<string, Set<string>>();
+  const directories = new Set<string>();
   for (const file of files) {
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
+      directories.add(file);
+      if (!names.has(file)) names.set(file, new Set());
+    }
     const directory = dirname(file);
     const known = names.get(directory);
     if (known === undefined) names.set(directory, new Set([basename(file)]));
@@ -65,7 +70,8 @@ export function nextChange(files: Iterable<string>, since: number): Promise<stri
     for (const [directory, wanted] of names) {
       try {
         const watcher = watch(directory, (_, name) => {
-          if (name === null || !wanted.has(name)) return;
+          if (name === null) return;
+          if (!wanted.has(name) && !(directories.has(directory) && SOURCE_NAME.test(name))) return;
           clearTimeout(timer);
           timer = setTimeout(() => finish(`${directory}/${name}`), SETTLE_MS);
         });
@@ -88,12 +94,13 @@ function changedAt(file: string): number {
   }
 }
 
-/** The files that a result depends on: graph files, and the modules that they import. */
-export function readFiles({ files, graphs, plans }: CompileResult): readonly string[] {
-  const modules = [...graphs, ...plans].flatMap(({ bound }) =>
-    bound.functions.map(({ module }) =>
-      /^\.{1,2}\//.test(module) ? join(dirname(bound.file.path), module) : bound.file.path,
-    ),
-  );
-  return [...files, ...modules];
+/** A host that adds each path that the compiler looks for, found or missing, to `watched`. */
+export function watchedHost(host: CompilerHost, watched: Set<string>): CompilerHost {
+  return {
+    ...host,
+    readFile: (path) => {
+      watched.add(path);
+      return host.readFile(path);
+    },
+  };
 }

@@ -29,9 +29,9 @@ export async function writeCompiled(
   options: WriteOptions,
   output: Output,
 ): Promise<ExitCode> {
-  if (options.watch !== true) return (await writeOnce(paths, outputsOf, options, output)).exitCode;
+  if (options.watch !== true) return writeOnce(paths, outputsOf, options, output, new Set());
   if (options.check === true) throw new CommandError("--watch and --check exclude each other");
-  return runAndWatch(paths, output, () => writeOnce(paths, outputsOf, options, output));
+  return runAndWatch(paths, output, (watched) => writeOnce(paths, outputsOf, options, output, watched));
 }
 
 async function writeOnce(
@@ -39,15 +39,15 @@ async function writeOnce(
   outputsOf: OutputsOf,
   options: WriteOptions,
   output: Output,
-): Promise<{ exitCode: ExitCode; watched: ReadonlySet<string> }> {
+  watched: Set<string>,
+): Promise<ExitCode> {
   const results: CompileResult[] = [];
   const written: (CompileOutput & { readonly source: string })[] = [];
-  const watched = new Set<string>();
   const { sources, unreadable } = readSources(paths);
   for (const { path, text } of sources) {
-    const result = await compileText(text, path);
+    watched.add(path);
+    const result = await compileText(text, path, { watched });
     results.push(result);
-    for (const file of result.files) watched.add(file);
     if (hasErrors(result.diagnostics)) continue;
     for (const item of await outputsOf(result)) {
       written.push({ ...item, source: path });
@@ -72,11 +72,8 @@ async function writeOnce(
   });
   for (const { message } of unreadable) output.problem(`error: ${message}`);
   const invalid = results.some((result) => hasErrors(result.diagnostics));
-  if (unreadable.length > 0) return { exitCode: EXIT.usage, watched };
-  return {
-    exitCode: invalid ? EXIT.invalid : options.check === true && stale.length > 0 ? EXIT.failed : EXIT.ok,
-    watched,
-  };
+  if (unreadable.length > 0) return EXIT.usage;
+  return invalid ? EXIT.invalid : options.check === true && stale.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
 /** Whether a file has this content already. It is then not written, to keep its modification time. */

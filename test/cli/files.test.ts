@@ -211,6 +211,36 @@ describe("watching", () => {
     expect(await watch.stop()).toBe("SIGINT");
   });
 
+  test("a module is watched while it has an error, also one that no graph file names", async () => {
+    const project = createProject({
+      "value.ts": "export const value = 1;\n",
+      "nodes.ts": 'import { value } from "./value.ts";\nexport const f = (): number => value;\n',
+      "a.ngraph":
+        'import { f } from "./nodes.ts"\ngraph g {\n  output o: int\n  node n = f() into o\n  start -> n\n}\ntest "one" for g {\n  expect o == 1\n}\n',
+    });
+    const nodes = project.read("nodes.ts");
+    const watch = watching(project, ["test", "a.ngraph", "--watch"]);
+    await watch.until("waiting for changes");
+    await watch.save(() => project.write("nodes.ts", ""), "exports no `f`");
+    await watch.save(() => project.write("nodes.ts", nodes), "1 of 1 test passed");
+    await watch.save(() => project.write("nodes.ts", "export const f = ("), "the run did not start");
+    await watch.save(() => project.write("nodes.ts", nodes), "1 of 1 test passed");
+    await watch.save(() => project.write("value.ts", "export const value = 2;\n"), "0 of 1 test passed");
+    expect(await watch.stop()).toBe("SIGINT");
+  });
+
+  test("a new graph file in a directory, and a missing import that appears, are checked", async () => {
+    const project = createProject({ "graphs/hello.ngraph": HELLO });
+    const watch = watching(project, ["check", "graphs", "--watch"]);
+    await watch.until("waiting for changes");
+    const user =
+      'import { part } from "./part.ngraph"\ngraph user {\n  output o: string\n  node n = part() into o\n  start -> n\n}\n';
+    await watch.save(() => project.write("graphs/user.ngraph", user), "part.ngraph");
+    const part = 'graph part {\n  output text: string\n  node n = "hi" into text\n  start -> n\n}\n';
+    await watch.save(() => project.write("graphs/part.ngraph", part), "3 graphs checked");
+    expect(await watch.stop()).toBe("SIGINT");
+  });
+
   test.each([
     [["check", "hello.ngraph", "--watch", "--fix"], "--watch and --fix exclude each other"],
     [["check", "-", "--watch"], "it takes no standard input"],
