@@ -144,6 +144,17 @@ export interface ThreadFilter {
   readonly after?: number;
 }
 
+/** What a graph takes and gives, as JSON Schemas. */
+export interface ClientGraph {
+  readonly name: string;
+  readonly description: string | null;
+  readonly digest: string;
+  readonly effects: readonly string[];
+  readonly input: JsonObject;
+  readonly output: JsonObject;
+  readonly config: JsonObject;
+}
+
 /** The operations on one graph. */
 export interface GraphClient<Input, Output, State> {
   /** Runs the graph and waits for its end or its next pause. */
@@ -152,6 +163,8 @@ export interface GraphClient<Input, Output, State> {
   start(input: Input, options?: ClientRunOptions): Promise<{ readonly thread: string }>;
   /** Its inputs, outputs and configuration, as JSON Schemas. */
   describe(signal?: AbortSignal): Promise<JsonObject>;
+  /** Its picture as SVG. @throws ServiceError `not-found` if it has none */
+  picture(signal?: AbortSignal): Promise<string>;
 }
 
 /** The operations on one thread. */
@@ -197,6 +210,8 @@ export interface ThreadClient<Output = JsonObject, State = JsonObject> {
 
 /** A client of a service. */
 export interface Client {
+  /** The graphs that the token may read. */
+  graphs(signal?: AbortSignal): Promise<readonly ClientGraph[]>;
   graph<Input = JsonObject, Output = JsonObject, State = JsonObject>(name: string): GraphClient<Input, Output, State>;
   thread<Output = JsonObject, State = JsonObject>(thread: string): ThreadClient<Output, State>;
   threads(
@@ -262,6 +277,7 @@ export function createClient(options: ClientOptions): Client {
           return { thread };
         },
         describe: (signal) => ask(path, { signal }),
+        picture: async (signal) => (await request(`${path}/picture`, { signal })).text(),
       };
     },
 
@@ -289,6 +305,7 @@ export function createClient(options: ClientOptions): Client {
       };
     },
 
+    graphs: async (signal) => (await ask<{ graphs: readonly ClientGraph[] }>("/graphs", { signal })).graphs,
     threads: (filter = {}) => ask(`/threads${queryOf(filter)}`),
   };
 }

@@ -40,6 +40,11 @@ export interface ServedGraph extends Omit<EngineOptions, "store" | "onEvent" | "
 export interface ServiceOptions extends AccessOptions {
   readonly graphs: readonly ServedGraph[];
   readonly store: Store;
+  /**
+   * Draws a graph as SVG, for `/graphs/{graph}/picture`; the service keeps the picture. `undefined`: the graph has no picture. Without
+   * this function no graph has one.
+   */
+  readonly picture?: (table: Table) => Promise<string | undefined>;
   readonly limits?: {
     /** Bytes of the body of a request; default 1 MiB. */
     readonly body?: number;
@@ -103,6 +108,13 @@ interface Call {
 }
 
 const STREAM_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" };
+/** A picture that is opened as a page runs no scripts. */
+const PICTURE_HEADERS = {
+  "content-type": "image/svg+xml",
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  "x-content-type-options": "nosniff",
+};
 /** How often a stream looks for what other processes do with its thread. */
 const POLL_MS = 1_000;
 
@@ -147,6 +159,7 @@ export function createService(options: ServiceOptions): Service {
   const active = new Map<string, ActiveRun>();
   const closing = new AbortController();
   let streams = 0;
+  const pictures = new Map<string, Promise<string | undefined>>();
 
   const graphNamed = (name: string): Served => {
     const found = served.get(name);
@@ -270,6 +283,20 @@ export function createService(options: ServiceOptions): Service {
 
     async graph({ parameters }) {
       return json(graphDocument(graphNamed(parameters.graph!).table));
+    },
+
+    async picture({ parameters }) {
+      const { table } = graphNamed(parameters.graph!);
+      let drawn = pictures.get(table.name);
+      if (drawn === undefined) {
+        drawn = Promise.resolve(options.picture?.(table));
+        pictures.set(table.name, drawn);
+        // The next request tries again.
+        drawn.catch(() => pictures.delete(table.name));
+      }
+      const picture = await drawn;
+      if (picture === undefined) throw new Problem("not-found", `the graph \`${table.name}\` has no picture`);
+      return new Response(picture, { headers: PICTURE_HEADERS });
     },
 
     async run(call) {

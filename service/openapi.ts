@@ -50,7 +50,7 @@ export function openApiDocument(tables: readonly Table[], hasTokens: boolean): o
 }
 
 function describeOperation(path: string, operation: Operation, graph: Table | undefined): object {
-  const { id, summary, body, query, answer, status = 200, mayBeAsync, streams } = operation;
+  const { id, summary, body, query, answer, status = 200, mayBeAsync, streams, media } = operation;
   const parameters = [
     ...(path.includes("{thread}")
       ? [{ name: "thread", in: "path", required: true, schema: { type: "string", minLength: 1 } }]
@@ -71,12 +71,14 @@ function describeOperation(path: string, operation: Operation, graph: Table | un
     [status]:
       streams === "always"
         ? { description: "The events", content: events }
-        : schema === undefined
-          ? { description: "Done" }
-          : {
-              description: "The answer",
-              content: { "application/json": { schema }, ...(streams === undefined ? {} : events) },
-            },
+        : media !== undefined
+          ? { description: "The answer", content: { [media]: { schema: TEXT } } }
+          : schema === undefined
+            ? { description: "Done" }
+            : {
+                description: "The answer",
+                content: { "application/json": { schema }, ...(streams === undefined ? {} : events) },
+              },
   };
   if (mayBeAsync)
     responses[202] = content("The run goes on", "application/json", { $ref: "#/components/schemas/Started" });

@@ -14,6 +14,8 @@ export interface Operation {
   readonly query?: Fields;
   /** The schema of the answer, by name in the OpenAPI document. */
   readonly answer?: "Result" | "Thread" | "Threads" | "History" | "Checkpoint" | "Signal" | "Graph" | "Graphs";
+  /** The media type of an answer that is no JSON. */
+  readonly media?: "image/svg+xml";
   /** Status of the answer; default 200. */
   readonly status?: number;
   /** Whether the answer is 202 when the request prefers not to wait for the end. */
@@ -45,6 +47,14 @@ export const OPERATIONS = {
     action: "read",
     summary: "Describes a graph: the schemas of its inputs, outputs and configuration",
     answer: "Graph",
+  },
+  picture: {
+    id: "picture",
+    method: "get",
+    path: "/graphs/{graph}/picture",
+    action: "read",
+    summary: "The picture of a graph as SVG",
+    media: "image/svg+xml",
   },
   run: {
     id: "run",

@@ -4,6 +4,9 @@ import type { AddressInfo } from "node:net";
 import type { LogEntry, Service, ServedGraph as Graph } from "../../service/index.ts";
 import type { ServeOptions } from "../commands/serve.ts";
 import { printable } from "../../diagnostics/render/index.ts";
+import { drawTable, printableDrawing } from "../drawing/drawing.ts";
+import { renderSvg } from "../drawing/svg.ts";
+import type { Table } from "../../runtime/table/table.ts";
 import type { Output } from "../output/output.ts";
 import { printableText } from "../output/printable-text.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -58,6 +61,7 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
   const service = createService({
     graphs: served,
     store: store.store,
+    picture: pictureOf,
     ...(tokens === undefined ? {} : { tokens }),
     ...(isLocal && tokens === undefined ? { hosts: ["localhost", "127.0.0.1", "::1", options.host] } : {}),
     ...(options.origin === undefined ? {} : { origins: options.origin }),
@@ -105,6 +109,16 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
   // A server of the store that does not answer is not waited for: what is stored is stored.
   await Promise.race([closeAll(sessions), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))]);
   return isAborted && !isDrained ? EXIT.interrupted : EXIT.ok;
+}
+
+/** The picture of a graph; `undefined` for a graph that is too large for one. */
+async function pictureOf(table: Table): Promise<string | undefined> {
+  try {
+    return await renderSvg(printableDrawing(drawTable(table)));
+  } catch (error) {
+    if (error instanceof CommandError) return undefined;
+    throw error;
+  }
 }
 
 async function closeAll(sessions: readonly RunSession[]): Promise<void> {

@@ -407,3 +407,37 @@ test("a service that ends refuses runs, and leaves its threads to others", async
     .poll(async () => (await second.get("/threads/t")).body)
     .toMatchObject({ status: "completed", output: { done: 3 } });
 });
+
+test("a graph has a picture, which is drawn once; a drawing that fails is tried again", async () => {
+  let drawn = 0;
+  const picture = async (): Promise<string> => {
+    drawn++;
+    if (drawn === 1) throw new Error("no memory");
+    return "<svg/>";
+  };
+  const { get, entries } = checkedService({ graphs: [{ table: FLOW }], picture });
+  expect(await get("/graphs/flow/picture")).toMatchObject({ status: 500 });
+  expect(entries).toContainEqual(expect.objectContaining({ type: "failure" }));
+  const answer = await get("/graphs/flow/picture");
+  expect(answer).toMatchObject({ status: 200, body: "<svg/>" });
+  expect(answer.headers.get("content-security-policy")).toContain("sandbox");
+  await get("/graphs/flow/picture");
+  expect(drawn).toBe(2);
+  expect(await get("/graphs/flwo/picture")).toMatchObject({ status: 404 });
+});
+
+test("a graph without a picture is not found", async () => {
+  const without = checkedService({ graphs: [{ table: FLOW }] });
+  expect(await without.get("/graphs/flow/picture")).toMatchObject({ status: 404, body: { code: "not-found" } });
+  const tooLarge = checkedService({ graphs: [{ table: FLOW }], picture: async () => undefined });
+  expect(await tooLarge.get("/graphs/flow/picture")).toMatchObject({ status: 404, body: { code: "not-found" } });
+});
+
+test("a picture needs the permission to read the graph", async () => {
+  const { get } = checkedService({
+    graphs: [{ table: FLOW }],
+    picture: async () => "<svg/>",
+    authorize: ({ action }) => action !== "read",
+  });
+  expect(await get("/graphs/flow/picture")).toMatchObject({ status: 403, body: { code: "forbidden" } });
+});
