@@ -34,8 +34,9 @@ try {
   await import("./generate-table-validator.mjs");
   const library = onlyCli ? undefined : await buildLibrary(next);
   const program = await buildCli(join(next, "cli"));
+  const studio = await buildStudio(join(next, "cli", "studio"));
   if (library !== undefined) {
-    writeLicences(next, [...library, ...program]);
+    writeLicences(next, [...library, ...program, ...studio]);
     assembleRuntimePackage(root, next, packageJson);
   }
   const target = onlyCli ? "dist/cli" : "dist";
@@ -55,17 +56,18 @@ async function buildLibrary(output) {
   return modules;
 }
 
-function buildTypes(output) {
+function runTsc(args) {
   const require = createRequire(import.meta.url);
   const tsc = join(dirname(require.resolve("typescript/package.json")), "bin", "tsc");
   try {
-    execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", output], {
-      cwd: root,
-      stdio: ["ignore", 2, 2],
-    });
+    execFileSync(process.execPath, [tsc, ...args], { cwd: root, stdio: ["ignore", 2, 2] });
   } catch (cause) {
     throw Object.assign(new Error("tsc failed", { cause }), { isReported: true });
   }
+}
+
+function buildTypes(output) {
+  runTsc(["-p", "tsconfig.build.json", "--outDir", output]);
   // Declarations of modules that are JavaScript already (generated validators) keep their place.
   const sources = ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "adapters", "testing", "service", "api"];
   for (const file of listFiles(root, sources)) {
@@ -127,6 +129,35 @@ async function buildCli(outdir) {
     throw new Error(`import(${JSON.stringify(imported[0].path)}) in the program: use cli/start/import-module.ts`);
   }
   chmodSync(join(outdir, "ngc.js"), 0o755);
+  return Object.keys(metafile.inputs).map((file) => join(root, file));
+}
+
+/** The page of the studio, which `ngc serve --studio` sends. It loads nothing from elsewhere. */
+async function buildStudio(outdir) {
+  if (!onlyCli) runTsc(["-p", "studio"]);
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { studio: "studio/main.tsx" },
+    outdir,
+    bundle: true,
+    format: "esm",
+    // The browsers of which the oldest has `light-dark()` in styles.
+    target: ["chrome123", "firefox120", "safari17.5"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+    metafile: true,
+  });
+  await build({
+    absWorkingDir: root,
+    entryPoints: ["studio/studio.css"],
+    outdir,
+    minify: true,
+    logLevel: "warning",
+  });
+  copyFileSync(join(root, "studio", "index.html"), join(outdir, "index.html"));
   return Object.keys(metafile.inputs).map((file) => join(root, file));
 }
 

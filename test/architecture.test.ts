@@ -21,6 +21,7 @@ const SOURCES = [
   "hosts",
   "importers",
   "editor",
+  "studio",
   "api",
   "cli",
 ] as const;
@@ -66,6 +67,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   hosts: [/^runtime\//, /^compiler\/(?:bind\/bind-project|load\/(?:host|load-project)|lower\/lower)\.ts$/],
   importers: [/^grammar\//],
   editor: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\/table\//, /^stdlib\/signatures?\.ts$/],
+  studio: [/^service\/client\.ts$/, /^runtime\/value\/json\.ts$/],
   api: [
     /^diagnostics\//,
     /^grammar\//,
@@ -105,6 +107,7 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
   hosts: [/^@restatedev\/restate-sdk$/, /^node:(?:http2|net|zlib)$/],
   importers: [/^@babel\/parser$/],
   editor: [/^vscode-languageserver-(?:protocol|textdocument)$/],
+  studio: [/^preact(?:\/hooks)?$/],
   api: [/^node:/, /^esbuild$/, /^prettier$/],
   // `ngraph/`: in the texts of the project that `ngc new` writes.
   cli: [
@@ -261,7 +264,8 @@ function listFiles(root: string, directories: readonly string[]): string[] {
     }
     return entries
       .filter(
-        (entry) => entry.isFile() && /\.m?ts$|\.mjs$/.test(entry.name) && !/\.ngraph(?:\.yaml)?\.ts$/.test(entry.name),
+        (entry) =>
+          entry.isFile() && /\.(?:m?ts|tsx|mjs)$/.test(entry.name) && !/\.ngraph(?:\.yaml)?\.ts$/.test(entry.name),
       )
       .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join("/"))
       .filter((file) => !file.includes("node_modules/") && !file.startsWith("test/fixtures/"));

@@ -16,6 +16,7 @@ export interface ServeOptions extends ExecutionOptions {
   readonly origin?: readonly string[];
   readonly rate?: number;
   readonly maxRuns?: number;
+  readonly studio?: boolean;
 }
 
 export const serveCommand = defineCommand<ServeOptions>({
@@ -32,10 +33,11 @@ export const serveCommand = defineCommand<ServeOptions>({
       )
       .option("--origin <url>", "a site whose pages may call the service; may be repeated", collectOrigin)
       .option("--rate <n>", "requests of one owner of a token in a minute", parseCount("--rate", 1))
-      .option("--max-runs <n>", "runs under way at once (default 1000)", parseCount("--max-runs", 1));
+      .option("--max-runs <n>", "runs under way at once (default 1000)", parseCount("--max-runs", 1))
+      .option("--studio", "serve a page at /studio to watch, answer and repair runs");
   },
   examples: [
-    "ngc serve support.ngraph",
+    "ngc serve support.ngraph --studio",
     "ngc serve support.ngraph refunds.ngraph --port 3000 --store postgres:postgres://localhost/runs",
     "ngc serve support.ngraph --host 0.0.0.0 --tokens tokens.json",
   ],

@@ -17,6 +17,7 @@ import { eventLines } from "../run/progress.ts";
 import { openRunSession, type RunSession } from "../run/run-session.ts";
 import type { ServedGraph } from "../sources/load-served-graphs.ts";
 import { readSource, reasonOf } from "../sources/source-files.ts";
+import { addStudio } from "./studio-pages.ts";
 import type { OpenStore } from "../threads/open-store.ts";
 
 interface Context {
@@ -71,6 +72,7 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
     },
     onLog: (entry) => writeLog(entry, output, redact),
   });
+  if (options.studio === true) addStudio(service);
   const server = await listen(service, serve as Serve, options);
   const address = server.address() as AddressInfo;
   const url = `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
@@ -79,6 +81,7 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
   output.note(
     `graphs: ${graphs.map(({ table }) => table.name).join(", ")}; the API is described at ${url}/openapi.json`,
   );
+  if (options.studio === true) output.note(`studio: ${url}/studio`);
   let isDrained = false;
   const isAborted = await withInterruption(
     async (signal) => {

@@ -1,0 +1,75 @@
+/** What happens to the nodes of a picture: counted from checkpoints, and from events since the last one. */
+import type { ClientEvent, ClientThread } from "../service/client.ts";
+import type { JsonObject } from "../runtime/value/json.ts";
+
+export interface Mark {
+  readonly status: "running" | "waiting" | "failed" | "done" | "next";
+  /** How often it has run. */
+  readonly runs: number;
+  /** Of a `for` node that runs: items that have ended, and items that have begun. */
+  readonly items?: { readonly ended: number; readonly begun: number };
+  readonly attempt?: number;
+}
+
+/** The tasks under way, by node. */
+export type Running = Map<string, { begun: Set<string>; ended: Set<string>; attempt: number; isItems: boolean }>;
+
+/** Applies an event to the tasks under way. @returns whether something has changed */
+export function applyEvent(running: Running, { type, data }: ClientEvent): boolean {
+  if (Array.isArray(data["namespace"]) && data["namespace"].length > 0) return false;
+  if (type === "step" || type === "run" || type === "state") {
+    if (type === "step" && data["phase"] !== "start") return false;
+    running.clear();
+    return true;
+  }
+  if (type !== "node") return false;
+  const node = String(data["node"]);
+  const task = String(data["taskId"]);
+  const found = running.get(node) ?? { begun: new Set(), ended: new Set(), attempt: 1, isItems: false };
+  running.set(node, found);
+  if (typeof data["item"] === "number") found.isItems = true;
+  if (typeof data["attempt"] === "number") found.attempt = Math.max(found.attempt, data["attempt"]);
+  found.begun.add(task);
+  if (data["phase"] === "end" || data["phase"] === "error") found.ended.add(task);
+  return true;
+}
+
+/** The marks of the nodes. `checkpoints` are those that the page has loaded. */
+export function marksOf(
+  thread: ClientThread,
+  checkpoints: readonly JsonObject[],
+  running: Running,
+): ReadonlyMap<string, Mark> {
+  const marks = new Map<string, Mark>();
+  for (const checkpoint of checkpoints) {
+    if (checkpoint["abandoned"] === true || checkpoint["phase"] === "before") continue;
+    for (const node of (checkpoint["ran"] ?? []) as readonly string[]) {
+      marks.set(node, { status: "done", runs: (marks.get(node)?.runs ?? 0) + 1 });
+    }
+  }
+  const set = (node: string, status: Mark["status"], more: Partial<Mark> = {}): void => {
+    marks.set(node, { runs: marks.get(node)?.runs ?? 0, ...more, status });
+  };
+  for (const node of thread.next) set(node, "next");
+  for (const pause of thread.pauses) if (pause.namespace.length === 0) set(pause.node, "waiting");
+  if (thread.status === "failed" && thread.error?.node !== undefined) set(thread.error.node, "failed");
+  for (const [node, { begun, ended, attempt, isItems }] of running) {
+    if (begun.size === ended.size || thread.status !== "running") continue;
+    set(node, "running", {
+      attempt,
+      ...(isItems ? { items: { ended: ended.size, begun: begun.size } } : {}),
+    });
+  }
+  return marks;
+}
+
+/** The mark as text: colour is not the only sign. */
+export function textOf({ status, runs, items, attempt }: Mark): string {
+  const parts: string[] = [SIGNS[status]];
+  if (items !== undefined) parts.push(`${items.ended}/${items.begun}`);
+  if (attempt !== undefined && attempt > 1) parts.push(`attempt ${attempt}`);
+  if (runs > 1) parts.push(`×${runs}`);
+  return parts.join(" ");
+}
+
+const SIGNS = { running: "▶", waiting: "‖", failed: "✗", done: "✓", next: "○" } as const;

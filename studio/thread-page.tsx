@@ -1,0 +1,166 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ClientThread } from "../service/client.ts";
+import type { JsonObject } from "../runtime/value/json.ts";
+import { client, sentenceOf } from "./connection.ts";
+import { applyEvent, marksOf, type Running } from "./marks.ts";
+import { Pauses } from "./pauses.tsx";
+import { Picture } from "./picture.tsx";
+import { SignalForm } from "./signal-form.tsx";
+import { Status } from "./thread-list.tsx";
+import { Timeline, type Base } from "./timeline.tsx";
+
+const PAGE = 50;
+/** Events of this time cause one look at the thread. */
+const GATHER_MS = 150;
+const RETRY_MS = 2_000;
+
+interface ThreadPageProps {
+  readonly name: string;
+  readonly base: Base | undefined;
+  readonly onBase: (base: Base | undefined) => void;
+}
+
+/** A thread: its picture, its questions and its checkpoints, as they change. */
+export function ThreadPage({ name, base, onBase }: ThreadPageProps) {
+  const [thread, setThread] = useState<ClientThread>();
+  const [checkpoints, setCheckpoints] = useState<readonly JsonObject[]>([]);
+  const [most, setMost] = useState(PAGE);
+  const [problem, setProblem] = useState<string>();
+  const [isLost, setLost] = useState(false);
+  const running = useRef<Running>(new Map());
+  const [version, setVersion] = useState(0);
+  const latest = useRef(0);
+
+  const look = useCallback(async () => {
+    const turn = ++latest.current;
+    const remote = client.thread(name);
+    const [state, history] = await Promise.all([remote.state(), remote.history({ limit: most, all: true })]);
+    // A later look has been faster.
+    if (turn !== latest.current) return;
+    setThread(state);
+    setCheckpoints(history);
+  }, [name, most]);
+
+  useEffect(() => {
+    const controller = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const lookSoon = (delay = GATHER_MS): void => {
+      if (controller.signal.aborted) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        setVersion((count) => count + 1);
+        look().then(
+          () => setLost(false),
+          () => {
+            setLost(true);
+            lookSoon(RETRY_MS);
+          },
+        );
+      }, delay);
+    };
+    const watch = async (): Promise<void> => {
+      while (!controller.signal.aborted) {
+        try {
+          await look();
+          setLost(false);
+          for await (const event of client.thread(name).events({ signal: controller.signal })) {
+            applyEvent(running.current, event);
+            lookSoon();
+          }
+        } catch (error) {
+          if (controller.signal.aborted) return;
+          setLost(true);
+          setProblem(sentenceOf(error));
+        }
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    };
+    void watch();
+    return () => {
+      controller.abort();
+      clearTimeout(timer);
+    };
+  }, [look]);
+
+  const marks = useMemo(
+    () => (thread === undefined ? new Map() : marksOf(thread, checkpoints, running.current)),
+    [thread, checkpoints, version],
+  );
+
+  /** An operation, and then the thread as it is. @returns whether it has succeeded */
+  const act = async (operation: () => Promise<unknown>): Promise<boolean> => {
+    setProblem(undefined);
+    try {
+      await operation();
+      return true;
+    } catch (error) {
+      setProblem(sentenceOf(error));
+      return false;
+    } finally {
+      await look().catch(() => setLost(true));
+    }
+  };
+
+  if (thread === undefined) {
+    return <p role={problem === undefined ? "status" : "alert"}>{problem ?? "Loading…"}</p>;
+  }
+  const remote = client.thread(name);
+  const canResume = ["failed", "cancelled", "limit", "interrupted"].includes(thread.status) || isForkHead(thread);
+  return (
+    <>
+      <section class="card">
+        <h2>
+          {name} <Status status={thread.status} />
+        </h2>
+        <p class="quiet">
+          {thread.graph} · step {thread.step}
+          {thread.next.length === 0 ? "" : ` · next: ${thread.next.join(", ")}`}
+          {thread.label === null ? "" : ` · label: ${thread.label}`}
+        </p>
+        {isLost ? <p role="status">The service does not answer. The page tries again.</p> : null}
+        {problem === undefined ? null : (
+          <p class="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        {thread.error === null ? null : (
+          <p class="problem">
+            <strong>{thread.error.code}</strong> {thread.error.node === undefined ? "" : `at ${thread.error.node}: `}
+            {thread.error.message}
+            {(thread.error.attempts ?? 1) > 1 ? ` (${thread.error.attempts} attempts)` : ""}
+          </p>
+        )}
+        <div class="actions">
+          {canResume ? (
+            <button class="primary" onClick={() => void act(() => remote.resume())}>
+              Resume
+            </button>
+          ) : null}
+          {thread.running ? <button onClick={() => void act(() => remote.cancel())}>Cancel the run</button> : null}
+        </div>
+      </section>
+      <Pauses
+        pauses={thread.pauses}
+        onAnswer={(id, answer) => act(() => remote.resume({ answers: { [id]: answer } }))}
+        onSignal={(signal, value) => act(() => remote.signal(signal, value))}
+        onContinue={() => act(() => remote.resume())}
+      />
+      <Picture graph={thread.graph} marks={marks} />
+      <Timeline
+        thread={thread}
+        checkpoints={checkpoints}
+        hasMore={checkpoints.length === most}
+        onMore={() => setMost(Math.min(1000, most + 200))}
+        base={base}
+        onBase={onBase}
+        act={act}
+      />
+      <SignalForm onSignal={(signal, value) => act(() => remote.signal(signal, value))} />
+    </>
+  );
+}
+
+/** A fork or an edit leaves a thread with nodes to run that no runner has. */
+function isForkHead({ status, running, pauses, next }: ClientThread): boolean {
+  return status === "running" && !running && pauses.length === 0 && next.length > 0;
+}

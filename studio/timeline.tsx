@@ -1,0 +1,247 @@
+import { useEffect, useState } from "preact/hooks";
+import type { ClientThread } from "../service/client.ts";
+import type { Json, JsonObject } from "../runtime/value/json.ts";
+import { addressOf } from "./addresses.ts";
+import { client, sentenceOf } from "./connection.ts";
+import { differenceOf } from "./difference.ts";
+import { JsonField } from "./schema-form.tsx";
+import { ValueText } from "./value-text.tsx";
+
+/** A checkpoint that others are compared with: of this thread or of another one. */
+export interface Base {
+  readonly thread: string;
+  readonly id: string;
+  readonly step: number;
+  readonly values: JsonObject;
+}
+
+interface TimelineProps {
+  readonly thread: ClientThread;
+  /** Newest first, with those of branches that forks have left. */
+  readonly checkpoints: readonly JsonObject[];
+  readonly hasMore: boolean;
+  readonly onMore: () => void;
+  readonly base: Base | undefined;
+  readonly onBase: (base: Base | undefined) => void;
+  readonly act: (operation: () => Promise<unknown>) => Promise<boolean>;
+}
+
+/** The checkpoints of a thread: the state at each, what it has changed, and ways to go on from it. */
+export function Timeline({ thread, checkpoints, hasMore, onMore, ...more }: TimelineProps) {
+  const [selected, setSelected] = useState<string>();
+  const present = lineOf(thread.checkpoint, checkpoints);
+  const known = checkpoints.some(({ id }) => id === selected);
+  const id = known && selected !== undefined ? selected : thread.checkpoint;
+  return (
+    <section class="card" aria-labelledby="timeline">
+      <h2 id="timeline">Checkpoints</h2>
+      <div class="timeline">
+        <ol>
+          {checkpoints.map((checkpoint) => {
+            const own = String(checkpoint["id"]);
+            const ran = (checkpoint["ran"] ?? []) as readonly string[];
+            return (
+              <li key={own} class={present.has(own) ? "" : "is-left"}>
+                <button aria-pressed={own === id} onClick={() => setSelected(own)}>
+                  <span>
+                    {String(checkpoint["step"])} · {ran.length === 0 ? String(checkpoint["phase"]) : ran.join(", ")}
+                  </span>
+                  <span class="quiet">
+                    {present.has(own) ? "" : "other branch · "}
+                    {typeof checkpoint["label"] === "string" ? `${checkpoint["label"]} · ` : ""}
+                    {new Date(Number(checkpoint["timestamp"])).toLocaleTimeString()}
+                  </span>
+                </button>
+              </li>
+            );
+          })}
+        </ol>
+        <CheckpointView
+          key={id}
+          thread={thread}
+          id={id}
+          checkpoints={checkpoints}
+          {...more}
+          onHead={() => setSelected(undefined)}
+        />
+      </div>
+      {hasMore ? <button onClick={onMore}>Earlier checkpoints</button> : null}
+    </section>
+  );
+}
+
+/** The checkpoints from the start to the present one. The others are branches that a fork has left. */
+function lineOf(head: string, checkpoints: readonly JsonObject[]): ReadonlySet<string> {
+  const parents = new Map(checkpoints.map((each) => [String(each["id"]), each["parent"]] as const));
+  const line = new Set<string>();
+  for (let at: Json | undefined = head; typeof at === "string" && !line.has(at); at = parents.get(at)) line.add(at);
+  return line;
+}
+
+type CheckpointViewProps = Pick<TimelineProps, "thread" | "checkpoints" | "base" | "onBase" | "act"> & {
+  readonly id: string;
+  /** Shows the present checkpoint. */
+  readonly onHead: () => void;
+};
+
+function CheckpointView({ thread, id, checkpoints, base, onBase, act, onHead }: CheckpointViewProps) {
+  const [values, setValues] = useState<JsonObject>();
+  const [before, setBefore] = useState<JsonObject>();
+  const [problem, setProblem] = useState<string>();
+  const [branch, setBranch] = useState("");
+  const checkpoint = checkpoints.find((each) => each["id"] === id);
+  const parent = checkpoint?.["parent"];
+  const isKnown = checkpoint !== undefined;
+  useEffect(() => {
+    let isOver = false;
+    const read = async (): Promise<void> => {
+      const state = await valuesOf(thread.thread, id, checkpoints);
+      const earlier = typeof parent === "string" ? await valuesOf(thread.thread, parent, checkpoints) : {};
+      if (isOver) return;
+      setValues(state);
+      setBefore(earlier);
+    };
+    if (isKnown) read().catch((error: unknown) => setProblem(sentenceOf(error)));
+    return () => {
+      isOver = true;
+    };
+  }, [id, isKnown]);
+  if (problem !== undefined) return <p class="problem">{problem}</p>;
+  if (values === undefined || checkpoint === undefined) return <p role="status">Loading…</p>;
+  const isHead = id === thread.checkpoint;
+  const from = base === undefined || base.id === id ? before : base.values;
+  const differences = from === undefined ? undefined : differenceOf(from, values);
+  const remote = client.thread(thread.thread);
+  const step = Number(checkpoint["step"]);
+  return (
+    <div class="checkpoint">
+      <h3>
+        Step {step}, {String(checkpoint["phase"])}
+      </h3>
+      <h4>
+        {base === undefined || base.id === id
+          ? "Changes since the checkpoint before"
+          : `Differences from step ${base.step} of ${base.thread}`}
+      </h4>
+      {differences === undefined ? (
+        <p class="quiet">The checkpoint before is not loaded.</p>
+      ) : differences.length === 0 ? (
+        <p class="quiet">None.</p>
+      ) : (
+        <dl>
+          {differences.map((each) => (
+            <div key={each.channel}>
+              <dt>{each.channel}</dt>
+              <dd>
+                <del>
+                  <ValueText value={each.before} />
+                </del>
+                <ins>
+                  <ValueText value={each.after} />
+                </ins>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <div class="actions">
+        {base?.id === id ? (
+          <button onClick={() => onBase(undefined)}>End the comparison</button>
+        ) : (
+          <button onClick={() => onBase({ thread: thread.thread, id, step, values })}>Compare others with this</button>
+        )}
+        {isHead ? null : (
+          <button onClick={() => void act(() => remote.fork({ from: id })).then((isDone) => isDone && onHead())}>
+            Go back to this checkpoint
+          </button>
+        )}
+      </div>
+      <form
+        class="inline"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void act(async () => {
+            const made = await remote.fork({ from: id, as: branch });
+            location.hash = addressOf(made.thread);
+          });
+        }}
+      >
+        <label>
+          New thread from here
+          <input required value={branch} onInput={(event) => setBranch(event.currentTarget.value)} />
+        </label>
+        <button>Fork</button>
+      </form>
+      <h4>State</h4>
+      <dl>
+        {Object.entries(values).map(([channel, value]) => (
+          <div key={channel}>
+            <dt>{channel}</dt>
+            <dd>
+              <ValueText value={value} />
+              {isHead && !thread.running ? (
+                <EditForm
+                  channel={channel}
+                  value={value}
+                  onSave={(next) => act(() => remote.update({ [channel]: next }, { replace: true }))}
+                />
+              ) : null}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+interface EditFormProps {
+  readonly channel: string;
+  readonly value: Json;
+  readonly onSave: (value: Json) => Promise<boolean>;
+}
+
+function EditForm({ channel, value, onSave }: EditFormProps) {
+  const [next, setNext] = useState<Json | undefined>(value);
+  return (
+    <details class="edit">
+      <summary aria-label={`Edit ${channel}`}>Edit</summary>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (next !== undefined) void onSave(next);
+        }}
+      >
+        <JsonField label={channel} value={value} onValue={setNext} />
+        <button disabled={next === undefined}>Save {channel}</button>
+      </form>
+    </details>
+  );
+}
+
+/** The values of a checkpoint, which never change; `undefined` if it is not in the list. */
+async function valuesOf(
+  thread: string,
+  id: string,
+  checkpoints: readonly JsonObject[],
+): Promise<JsonObject | undefined> {
+  const at = checkpoints.findIndex((each) => each["id"] === id);
+  if (at < 0) return undefined;
+  const key = JSON.stringify([thread, id]);
+  const kept = cache.get(key);
+  if (kept !== undefined) return kept;
+  const newer = checkpoints[at - 1]?.["id"];
+  const page = await client.thread(thread).history({
+    limit: 1,
+    all: true,
+    values: true,
+    ...(typeof newer === "string" ? { before: newer } : {}),
+  });
+  const found = page.find((each) => each["id"] === id)?.["values"] as JsonObject | undefined;
+  if (found === undefined) return undefined;
+  if (cache.size >= MOST_KEPT) cache.delete(cache.keys().next().value!);
+  cache.set(key, found);
+  return found;
+}
+
+const MOST_KEPT = 200;
+const cache = new Map<string, JsonObject>();
