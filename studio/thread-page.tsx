@@ -63,7 +63,8 @@ export function ThreadPage({ name, base, onBase }: ThreadPageProps) {
         try {
           await look();
           setLost(false);
-          for await (const event of client.thread(name).events({ signal: controller.signal })) {
+          // From the start: what happens between the look and the connection would be missed, and items and attempts are counted.
+          for await (const event of client.thread(name).events({ from: "start", signal: controller.signal })) {
             applyEvent(running.current, event);
             lookSoon();
           }
