@@ -34,7 +34,9 @@ export function ThreadPage({ name, base, onBase }: ThreadPageProps) {
   const look = useCallback(async () => {
     const turn = ++latest.current;
     const remote = client.thread(name);
-    const [state, history] = await Promise.all([remote.state(), remote.history({ limit: most, all: true })]);
+    // The history is read second: it has the checkpoint of the state.
+    const state = await remote.state();
+    const history = await remote.history({ limit: most, all: true });
     // A later look has been faster.
     if (turn !== latest.current) return;
     setThread(state);
