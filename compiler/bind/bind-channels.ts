@@ -143,9 +143,27 @@ function bindReducer(declaration: Ast.ChannelDecl, type: ValueType, context: Cha
   const all = (): string[] => [...BUILT_IN_REDUCERS, ...namesOf("import", scope)];
   const { similar, known } = suggest(reducer.name, all, scope.suggestions);
   markMeantAsUsed(similar, scope);
-  report(unknownFunction(place, { name: reducer.name, similar, known }));
+  const own = REDUCERS_ELSEWHERE.get(reducer.name);
+  const help = own === undefined ? undefined : `the reducer is called \`${own}\` here`;
+  report(unknownFunction(place, { name: reducer.name, similar, known, help }));
   return undefined;
 }
+
+/** What other frameworks call the built-in reducers. */
+const REDUCERS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["add", "append"],
+  ["concat", "append"],
+  ["extend", "append"],
+  ["push", "append"],
+  ["add_messages", "append"],
+  ["plus", "sum"],
+  ["count", "sum"],
+  ["update", "merge"],
+  ["assign", "merge"],
+  ["replace", "last"],
+  ["overwrite", "last"],
+  ["set", "union"],
+]);
 
 /** An imported reducer is called with the channel's value and an update, and returns the channel's next value. */
 function checkImportedReducer(

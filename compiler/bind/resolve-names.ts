@@ -215,8 +215,13 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
   }
   if (declared !== undefined) {
     context.scope.used.add(name);
-    const isFunction = declared.kind === "import";
-    const help = `\`${name}\` is ${KIND_NAMES[declared.kind]}${isFunction ? `: call it, \`${name}(…)\`` : ""}`;
+    const how =
+      declared.kind === "import"
+        ? `: call it, \`${name}(…)\``
+        : declared.kind === "graph" || declared.kind === "plan"
+          ? `: call it in a ${context.noun}, \`${context.noun} a = ${name}() into …\``
+          : "";
+    const help = `\`${name}\` is ${KIND_NAMES[declared.kind]}${how}`;
     context.report(unknownChannel(at, { name, use: "read", known, help }));
     return;
   }
@@ -254,6 +259,7 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
 /** The help for a name that exists in graphs only, or in plans only. */
 function elsewhereName(name: string, { noun }: GraphContext): string | undefined {
   if (noun === "task" && name === "error") return "in a task, `failure` is why the previous attempt has failed";
+  if (noun === "task" && name === "status") return '`status(a)` is how the task `a` ended: `status(a) == "done"`';
   if (noun === "node" && name === "failure")
     return "in a graph, `error` is the last failure that an `on error` edge took";
   return undefined;

@@ -7,6 +7,22 @@ function rename(span: Span, to: string | undefined): readonly Fix[] {
   return to === undefined ? [] : [{ title: `rename to \`${to}\``, edits: [{ span, text: to }] }];
 }
 
+/** What the ends of a graph are called elsewhere. */
+const ENDS: ReadonlySet<string> = new Set([
+  "begin",
+  "entry",
+  "init",
+  "root",
+  "finish",
+  "done",
+  "exit",
+  "stop",
+  "END",
+  "START",
+  "__start__",
+  "__end__",
+]);
+
 /** NG101: an edge, assertion or policy names a node that the graph does not have. */
 export function unknownNode(
   place: Place,
@@ -18,9 +34,11 @@ export function unknownNode(
       ? `\`${name}\` is a channel: edges lead to the nodes that read or write it`
       : similar !== undefined
         ? `a node with a similar name exists: \`${similar}\``
-        : known.length === 0
-          ? `declare it: \`node ${name} = …\``
-          : `the nodes are ${listNames(known)}`;
+        : ENDS.has(name)
+          ? `a graph begins at \`start\`, and ends at \`end\``
+          : known.length === 0
+            ? `declare it: \`node ${name} = …\``
+            : `the nodes are ${listNames(known)}`;
   return diagnostic("NG101", place, `unknown node \`${name}\``, {
     label: "no node has this name",
     help,
@@ -199,6 +217,33 @@ export function typeOfItself(place: Place, name: string): Diagnostic {
 const BUILTIN_FOR: ReadonlyMap<string, string> = new Map([
   ["fetch", "a request is `http(url)`"],
   ["exec", 'a command is `shell("…")`'],
+  ...["env", "getenv", "environ"].map(
+    (name) =>
+      [name, "a variable of the environment is declared beside the graph, `secret KEY`, and read by its name"] as const,
+  ),
+  ...["pause", "approve", "approval", "confirm", "human", "human_input", "review"].map(
+    (name) => [name, 'a person is asked with `ask("…", choices: ["yes", "no"])`'] as const,
+  ),
+  ["sh", 'a command is `shell("…")`'],
+  ["cmd", 'a command is `shell("…")`'],
+  ["command", 'a command is `shell("…")`'],
+  ["execute", 'a command is `shell("…")`'],
+  ["spawn", 'a command is `shell("…")`'],
+  ["system", 'a command is `shell("…")`'],
+  ["length", "`len(x)` counts items, fields or characters"],
+  ["size", "`len(x)` counts items, fields or characters"],
+  ["count", "`len(x)` counts items, fields or characters"],
+  ["str", "a template is the text of a value: `` `${n}` ``"],
+  ["input", 'a person is asked with `ask("…")`'],
+  ["chat", 'a model is called with `llm("…")`'],
+  ["generate", 'a model is called with `llm("…")`'],
+  ["openai", 'a model is called with `llm("…")`'],
+  ["get", "a request is `http(url)`"],
+  ["request", "a request is `http(url)`"],
+  ["curl", "a request is `http(url)`"],
+  ["raise", '`fail("…")` fails'],
+  ["throw", '`fail("…")` fails'],
+  ["error", '`fail("…")` fails'],
   ["bash", 'a command is `shell("…")`'],
   ["run", 'a command is `shell("…")`; a graph is called by its name'],
   ["prompt", 'a model is called with `llm("…")`, a person with `ask("…")`'],
@@ -213,7 +258,7 @@ const BUILTIN_FOR: ReadonlyMap<string, string> = new Map([
 /** NG105: the call of a node names a function that does not exist. */
 export function unknownFunction(
   place: Place,
-  facts: { name: string; similar?: string | undefined; known: readonly string[] },
+  facts: { name: string; similar?: string | undefined; known: readonly string[]; help?: string | undefined },
 ): Diagnostic {
   const { name, similar } = facts;
   return diagnostic("NG105", place, `unknown function \`${name}\``, {
@@ -221,7 +266,7 @@ export function unknownFunction(
     notes: similar === undefined && facts.known.length > 0 ? [`there are ${listNames(facts.known, 16)}`] : [],
     help:
       similar === undefined
-        ? (BUILTIN_FOR.get(name) ?? `import it: \`import { ${name} } from "./nodes.ts"\``)
+        ? (facts.help ?? BUILTIN_FOR.get(name) ?? `import it: \`import { ${name} } from "./nodes.ts"\``)
         : `a function with a similar name exists: \`${similar}\``,
     fixes: rename(place.span, similar),
   });

@@ -390,9 +390,17 @@ export function unusedChannel(
     label: `unused ${role}`,
     help:
       problem === "written"
-        ? `let a node write it: \`into ${name}\``
+        ? (hiddenOutputHelp(place, name) ?? `let a node write it: \`into ${name}\``)
         : (quotedTemplateHelp(place, name) ?? "remove it"),
   });
+}
+
+/** The help for `x // 2 into o`: a comment hides the `into`. */
+function hiddenOutputHelp({ file }: Place, name: string): string | undefined {
+  const hidden = new RegExp(String.raw`^[^\n/]*=[^\n/]*//[^\n]*\binto ${name}\b`, "m").test(file.text);
+  return hidden
+    ? `\`//\` begins a comment, which hides an \`into ${name}\`; numbers are divided with \`/\`, and \`round(x / y)\` is an int`
+    : undefined;
 }
 
 /** NG406: a state with a default is read, and no node writes it. */

@@ -414,13 +414,22 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     const { after, ...rest } = details;
     const isAlone = this.position() < 0 || after === false;
     const lines = this.lineBreakNote();
+    const help = details.help ?? this.foreignTokenHelp(token, expected);
     return unexpected(this.placeOf(token), {
       expected,
       found: describeToken(token, this.reading.toSource === undefined ? "the end of the file" : "the end"),
       ...(isAlone ? {} : { after: `\`${shorten(this.LA(0).image)}\`` }),
       ...rest,
+      help,
       ...(lines === undefined ? {} : { notes: [...(details.notes ?? []), lines] }),
     });
+  }
+
+  private foreignTokenHelp(token: IToken, expected: string): string | undefined {
+    if (token.tokenType === t.DotDot) return "the whole numbers from 1 to 3 are `range(1, 4)`";
+    if (token.tokenType === t.Colon && expected === "`]`") return "a part of a list or text is `slice(xs, from, to)`";
+    if (token.tokenType === t.Star && this.at(t.Star, 2)) return "the fields of a record are copied with `...r`";
+    return undefined;
   }
 
   /** A note for a statement that was continued into the next line although that line looks like a new statement. */

@@ -69,6 +69,11 @@ export abstract class DeclarationRules extends PolicyRules {
 
   private readonly reducer = (): Identifier => {
     this.takeWord("reduce");
+    if (!this.RECORDING_PHASE && this.at(t.LeftParen)) {
+      this.failExpected("a reducer", {
+        help: "a reducer is a name: `last`, `append`, `sum`, `min`, `max`, `merge`, `union`, or an imported function",
+      });
+    }
     return this.name("a reducer");
   };
 
@@ -198,6 +203,16 @@ export abstract class DeclarationRules extends PolicyRules {
         return { kind: "ChannelOutput", span: isSet ? this.spanFrom(first) : channel.span, ...set, channel };
       },
     ]);
+    if (!this.RECORDING_PHASE && output.kind === "ChannelOutput" && (this.at(t.Dot) || this.at(t.LeftSquare))) {
+      const { name } = output.channel;
+      this.fail(this.LA(1), {
+        message: `a node writes a whole channel, not a part of \`${name}\``,
+        label: "cannot be written alone",
+        help: this.at(t.Dot)
+          ? `write the new record: \`{ ...${name}, field: value }\`; a channel with \`reduce merge\` takes the changed fields alone`
+          : "write the new list; a channel with `reduce append` takes further items alone",
+      });
+    }
     if (output.kind === "ChannelOutput" && this.at(t.Comma)) return this.severalChannels(output.channel);
     return output;
   });

@@ -9,7 +9,15 @@ import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
 import { CLAUSE_WORDS } from "../words.ts";
 import { D } from "./decisions.ts";
-import { FUNCTION_METHODS, LIST_METHODS, METHODS, NAMESPACES, WORD_OPERATORS } from "./foreign-syntax.ts";
+import {
+  FUNCTION_METHODS,
+  HTTP_CLIENTS,
+  HTTP_METHODS,
+  LIST_METHODS,
+  METHODS,
+  NAMESPACES,
+  WORD_OPERATORS,
+} from "./foreign-syntax.ts";
 import { PrimaryRules } from "./primary-rules.ts";
 import { closingBracket } from "./recovery.ts";
 
@@ -269,6 +277,20 @@ export abstract class ExpressionRules extends PrimaryRules {
         message: `\`console.${method.name}(…)\` cannot be called`,
         label: "no method",
         help: "a node prints a line: `node a = print(…)`",
+      });
+      const close = closingBracket(this.tokenText(), open);
+      if (close === undefined) this.failExpected("`)`");
+      this.moveTo(close);
+      return { kind: "BrokenExpr", span: this.spanFrom(first), names: [] };
+    }
+    if (object.kind === "Name" && HTTP_CLIENTS.has(object.name) && HTTP_METHODS.has(method.name)) {
+      this.reportForeign(place, {
+        message: `\`${object.name}.${method.name}(…)\` cannot be called`,
+        label: "no method",
+        help:
+          method.name === "get"
+            ? "a request is `http(url)`"
+            : `a request is \`http(url, method: "${method.name.toUpperCase()}", body: …)\``,
       });
       const close = closingBracket(this.tokenText(), open);
       if (close === undefined) this.failExpected("`)`");

@@ -20,7 +20,15 @@ import type { Fragments } from "../fragments.ts";
 import { CHANNEL_WORDS, GRAPH_WORDS, ITEM_WORDS, PLAN_WORDS, POLICY_WORDS, TEST_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
 import { D, FIRST_LOOP } from "./decisions.ts";
-import { DEPENDENCY_WORDS, ITEM_HINTS, PREFIX_HINTS, STATEMENT_HINTS } from "./foreign-syntax.ts";
+import {
+  DEPENDENCY_WORDS,
+  ITEM_HINTS,
+  PLAN_HINTS,
+  POLICY_ALIASES,
+  PREFIX_HINTS,
+  STATEMENT_HINTS,
+  TEST_HINTS,
+} from "./foreign-syntax.ts";
 import {
   closingBracket,
   columnAtLineStart,
@@ -205,6 +213,9 @@ export class NgraphParser extends StatementLoop {
   private readonly constDecl = this.RULE("constDecl", (): ConstDecl => {
     const doc = this.documentation();
     const first = this.takeWord("const");
+    if (!this.RECORDING_PHASE && this.at(t.LeftBrace)) {
+      this.failExpected("a name for the constant", { help: ITEM_HINTS.get("from") });
+    }
     const name = this.name("a name for the constant");
     if (!this.RECORDING_PHASE && this.at(t.Colon)) {
       this.failExpected("`=` and a value", {
@@ -252,6 +263,9 @@ export class NgraphParser extends StatementLoop {
     const owner = this.position() + 1;
     const first = this.takeWord("test");
     const head = this.header("test", () => {
+      if (!this.RECORDING_PHASE && this.at(t.Identifier)) {
+        this.failExpected("a title in quotes", { help: 'a test is written `test "what it shows" for g { … }`' });
+      }
       const title = this.stringLiteral("a title in quotes");
       this.takeWord("for");
       return { title, subject: this.name("the graph or plan under test") };
@@ -283,7 +297,9 @@ export class NgraphParser extends StatementLoop {
     this.failExpected(`\`{\` and the statements of the ${kind}`, {
       help: this.at(t.LeftParen)
         ? `a ${kind} has no parameters: it declares what a run gets, \`input a: string\``
-        : `the statements of a ${kind} are written in braces: \`${kind} a { … }\``,
+        : kind === "test"
+          ? 'a test is written `test "what it shows" for g { … }`; the values of inputs stand inside: `given n = "x"`'
+          : `the statements of a ${kind} are written in braces: \`${kind} a { … }\``,
     });
   }
 
@@ -374,6 +390,9 @@ export class NgraphParser extends StatementLoop {
     const word = this.word();
     const step = kind === "plan" ? "task" : "node";
     const isLineStart = columnAtLineStart(this.tokenText(), this.position() + 1) !== undefined;
+    if (kind === "test" && TEST_HINTS.has(word)) return TEST_HINTS.get(word);
+    if (POLICY_ALIASES.has(word) && this.reading.text[this.LA(1).startOffset - 1] === "@")
+      return `policies are written in braces behind the call: \`node a = f(x) { ${POLICY_ALIASES.get(word) ?? word} … }\``;
     if (this.at(t.LeftSquare))
       return "a barrier is written `all(a, b) -> c`; nodes that each signal the target `any(a, b) -> c`";
     if (word === "const" && kind === "graph") return STATEMENT_HINTS.get(word);
@@ -381,7 +400,12 @@ export class NgraphParser extends StatementLoop {
       return `a \`${word}\` is declared beside the ${kind}, not inside it`;
     if (this.at(t.Else)) return STATEMENT_HINTS.get("else");
     if (this.at(t.When) && kind === "plan" && !isLineStart) return TASK_ORDER;
-    if (this.at(t.When) || this.at(t.Otherwise) || word === "on" || (this.at(t.Colon) && kind === "graph"))
+    if (
+      this.at(t.When) ||
+      this.at(t.Otherwise) ||
+      (word === "on" && !this.isWord("error", 2)) ||
+      (this.at(t.Colon) && kind === "graph")
+    )
       return "a condition follows the targets of an edge: `a -> b when x > 3`";
     if (kind === "plan" && (this.at(t.Arrow, 2) || word === "edge")) {
       return "a plan has no edges: write the order on the task that runs later, `task b = … after a`";
@@ -406,13 +430,16 @@ export class NgraphParser extends StatementLoop {
     }
     const ofEdge = kind === "graph" ? this.edgeHelp(word, isLineStart) : undefined;
     if (ofEdge !== undefined) return ofEdge;
-    const hint = STATEMENT_HINTS.get(word);
+    if (word === "on") return "`on error` follows the target of an edge: `a -> b on error`";
+    const hint = (kind === "plan" ? PLAN_HINTS.get(word) : undefined) ?? STATEMENT_HINTS.get(word);
     if (hint !== undefined) return hint;
     if (this.at(t.Arrow) && this.position() >= 0)
       return `what a ${step} writes follows \`into\`: \`${step} a = f(x) into y\`; functions are written in TypeScript; edges are statements of their own: \`a -> b\``;
     if (this.at(t.Identifier) && isLineStart) {
       if (this.at(t.Equal, 2))
         return `a step is a ${step}, which writes to a channel: \`${step} a = f(x) into ${word}\``;
+      if (this.at(t.Equal, 3) || (this.at(t.Plus, 2) && this.at(t.Plus, 3)))
+        return `a channel is changed by a ${step} that writes to it: \`${step} a = ${word} + 1 into ${word}\``;
       if (this.at(t.LeftParen, 2)) return `a call is written in a ${step}: \`${step} a = ${word}(…)\``;
       if (this.at(t.Colon, 2))
         return `a channel begins with its role, \`state ${word}: …\`; a step is \`${step} ${word} = …\``;

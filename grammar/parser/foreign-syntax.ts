@@ -41,6 +41,10 @@ export const LIST_METHODS: ReadonlyMap<string, string> = new Map([
   ["extend", "[...xs, ...ys]"],
 ]);
 
+/** Objects that make requests elsewhere: `http.post(…)`. */
+export const HTTP_CLIENTS: ReadonlySet<string> = new Set(["http", "axios", "requests", "fetch", "ky", "got"]);
+export const HTTP_METHODS: ReadonlySet<string> = new Set(["get", "post", "put", "patch", "delete", "head", "options"]);
+
 /** Operators that are words elsewhere. */
 export const WORD_OPERATORS: ReadonlyMap<string, BinaryOperator> = new Map([
   ["and", "&&"],
@@ -102,6 +106,17 @@ export const STATEMENT_HINTS: ReadonlyMap<string, string> = new Map([
   ["loop", "loops are edges that lead back: `a -> a when x < 3`"],
   ["repeat", "loops are edges that lead back: `a -> a when x < 3`"],
   ["parallel", "nodes run in parallel when one edge leads to all of them: `start -> a, b`"],
+  ["edges", "an edge is a statement of the graph, without a block: `a -> b`"],
+  ["nodes", "each node is a statement of the graph, without a block: `node a = f(x) into y`"],
+  ["tasks", 'each task is a statement of the plan, without a block: `task a = shell("…")`'],
+  ["inputs", "each input is a statement: `input a: string`"],
+  ["outputs", "each output is a statement: `output a: string`"],
+  ["states", 'each channel is a statement: `state a: string = ""`'],
+  ["raise", 'a node fails with `fail("…")`'],
+  ["throw", 'a node fails with `fail("…")`'],
+  ["break", "a loop ends where an edge leaves it: `a -> b when x > 3`, `a -> a otherwise`"],
+  ["continue", "a loop ends where an edge leaves it: `a -> b when x > 3`, `a -> a otherwise`"],
+  ["subgraph", "a graph stands beside others and is called in a node: `node a = part(x) into y`"],
   ["try", "a failed node takes its error edge: `a -> b on error`"],
   ["catch", "a failed node takes its error edge: `a -> b on error`"],
   ["set", "a node writes to a channel: `node a = x + 1 into y`"],
@@ -113,6 +128,57 @@ export const STATEMENT_HINTS: ReadonlyMap<string, string> = new Map([
   ["int", "a channel is declared by its role: `input a: int`, `state a: int = 0`"],
   ["bool", "a channel is declared by its role: `input a: bool`, `state a: bool = false`"],
   ["step", "a step is written `node a = …`, and what follows it `a -> b`"],
+]);
+
+/** The same for statements of plans, where they differ. */
+export const PLAN_HINTS: ReadonlyMap<string, string> = new Map([
+  ["matrix", "a task runs once for each value: `task a = f(v) for v in [1, 2]`"],
+  ["strategy", "a task runs once for each value: `task a = f(v) for v in [1, 2]`"],
+  ["parallel", "tasks run in parallel unless one comes `after` another; `max parallel 4` bounds how many"],
+  ["concurrency", "tasks run in parallel unless one comes `after` another; `max parallel 4` bounds how many"],
+  ["node", "a step of a plan is a task: `task a = …`"],
+  ["step", "a step of a plan is a task: `task a = …`"],
+  ["job", "a step of a plan is a task: `task a = …`"],
+  ["env", 'variables are set at a task: `task a = shell("…") { env { A: "b" } }`'],
+  ["cwd", 'the folder is set at a task: `task a = shell("…") { cwd "web" }`'],
+  ["if", "a task runs on a condition with `when`: `task b = f() after a when x > 3`"],
+  ["else", "a task runs on a condition with `when`: `task b = f() after a when x > 3`"],
+  ["loop", "a task runs once for each value: `task a = f(v) for v in xs`; a loop needs a graph"],
+  ["while", "a task runs once for each value: `task a = f(v) for v in xs`; a loop needs a graph"],
+  ["try", "what follows a failure is a task: `task b = f() after failed a`"],
+  ["catch", "what follows a failure is a task: `task b = f() after failed a`"],
+  ["return", "the result of a plan is what its tasks write to its `output` channels"],
+]);
+
+const EXPECTED = 'what must hold is written `expect o == "x"`';
+const GIVEN = 'the values of inputs are written `given n = "x"`';
+
+/** The same for the statements of a test. */
+export const TEST_HINTS: ReadonlyMap<string, string> = new Map([
+  ...["assert", "check", "should", "then", "ensure", "output", "outputs", "result"].map(
+    (word) => [word, EXPECTED] as const,
+  ),
+  ...["input", "inputs", "with", "run", "when", "set", "let", "const", "state"].map((word) => [word, GIVEN] as const),
+  ...["reply", "respond", "resume"].map(
+    (word) => [word, 'what a person answers is written `answer a = "yes"`, with the name of the node'] as const,
+  ),
+  ...["stub", "fake", "patch", "return"].map(
+    (word) => [word, 'the result of a node is replaced with `mock a = "x"`'] as const,
+  ),
+]);
+
+/** What a type of Python in square brackets is called here. */
+export const BRACKET_TYPES: ReadonlyMap<string, string> = new Map([
+  ["list", "`list[T]` is written `T[]`"],
+  ["List", "`List[T]` is written `T[]`"],
+  ["set", "`set[T]` is written `T[]`"],
+  ["tuple", "a tuple is written as a record, `{ a: int, b: string }`, or as a list, `T[]`"],
+  ["dict", "`dict[str, T]` is written `map<T>`"],
+  ["Dict", "`Dict[str, T]` is written `map<T>`"],
+  ["Optional", "`Optional[T]` is written `T | null`"],
+  ["Union", "`Union[A, B]` is written `A | B`"],
+  ["Literal", '`Literal["a", "b"]` is written `"a" | "b"`'],
+  ["Annotated", "a reducer is declared at the channel: `state a: int[] = [] reduce append`"],
 ]);
 
 /** Words for dependencies of tasks in other engines. */
@@ -135,6 +201,9 @@ export const ITEM_HINTS: ReadonlyMap<string, string> = new Map([
   ["let", "a constant is written `const A = 3`"],
   ["derive", "a derived name belongs in a graph; a constant is written `const A = 3`"],
   ["from", 'names to import come first: `import { f } from "./nodes.ts"`'],
+  ...["it", "describe"].map((word) => [word, 'a test is written `test "what it shows" for g { … }`'] as const),
+  ["version", "remove it: a file has no version"],
+  ["name", "the name follows the kind: `graph main { … }`"],
   ["digraph", "it is called `graph` here"],
   ["pipeline", "it is called `graph` here, or `plan` for a list of tasks that depend on each other"],
   ["workflow", "it is called `graph` here, or `plan` for a list of tasks that depend on each other"],

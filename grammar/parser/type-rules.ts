@@ -9,7 +9,7 @@ import * as t from "../lexer/tokens.ts";
 import { placeAt, spanAt } from "../reading.ts";
 import { BaseParser, Halt } from "./base-parser.ts";
 import { D, FIRST_LOOP } from "./decisions.ts";
-import { GENERIC_TYPES } from "./foreign-syntax.ts";
+import { BRACKET_TYPES, GENERIC_TYPES } from "./foreign-syntax.ts";
 import { columnAtLineStart, namesBetween, typeEnd, type TokenText } from "./recovery.ts";
 
 const NOWHERE: Span = { start: 0, end: 0 };
@@ -69,6 +69,10 @@ export abstract class TypeRules extends BaseParser {
       D.listSuffix,
       () => {
         this.take(t.LeftSquare);
+        if (!this.RECORDING_PHASE && !this.at(t.RightSquare) && type.kind === "NamedType") {
+          const help = BRACKET_TYPES.get(type.name);
+          if (help !== undefined) this.failExpected("`]`", { help });
+        }
         this.take(t.RightSquare, "`]` (a list type is written `T[]`)");
         if (this.RECORDING_PHASE) return;
         this.countOperator("types");

@@ -32,10 +32,14 @@ const listedArguments: Form<Argument[]> = byKind("an expression, or a map of exp
 });
 
 /** `[ticket, notes]`, `{ prompt: "`…`" }`, or both: `[question, { details: ticket }]`. */
-const argumentsForm: Form<Argument[]> = byKind("a list or a map of expressions", {
-  list: mapForm(listOf(listedArguments, "a list of expressions"), (values) => values.flat()),
-  map: namedArguments(expressionForm(ARGUMENT_HELP), "a map of expressions"),
-});
+const argumentsForm: Form<Argument[]> = byKind(
+  "a list or a map of expressions",
+  {
+    list: mapForm(listOf(listedArguments, "a list of expressions"), (values) => values.flat()),
+    map: namedArguments(expressionForm(ARGUMENT_HELP), "a map of expressions"),
+  },
+  "one argument is a list of one: `args: ['\"text\"']`",
+);
 
 /** Arguments by name. */
 function namedArguments(values: Form<Expr>, expected: string): Form<Argument[]> {
@@ -43,7 +47,14 @@ function namedArguments(values: Form<Expr>, expected: string): Form<Argument[]> 
     expected,
     schema: (definitions) => ({ type: "object", additionalProperties: values.schema(definitions) }),
     read(node, reader) {
-      if (node.kind !== "map") return wrongKind(node, reader, expected);
+      if (node.kind !== "map") {
+        return wrongKind(
+          node,
+          reader,
+          expected,
+          'an argument has a name: `{ prompt: "text" }`; a list is written under `args`',
+        );
+      }
       const args: Argument[] = [];
       for (const entry of node.entries) {
         const value = values.read(entry.value, { ...reader, key: entry.key });

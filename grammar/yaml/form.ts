@@ -9,6 +9,7 @@ import type { Span } from "../../diagnostics/source.ts";
 import type { Identifier } from "../ast.ts";
 import { report, type Reading } from "../reading.ts";
 import { describeNode, entrySpan, type YamlEntry, type YamlMap, type YamlNode, type YamlScalar } from "./yaml-tree.ts";
+import { foreignKeyHelp } from "./foreign-keys.ts";
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
@@ -130,10 +131,15 @@ export function oneOrMore<T>(item: Form<T>, expected: string): Form<T[]> {
   };
 }
 
-/** One form for each kind of YAML value; kinds without one are wrong. */
+/**
+ * One form for each kind of YAML value; kinds without one are wrong.
+ *
+ * @param help for the kinds without a form
+ */
 export function byKind<T>(
   expected: string,
   forms: { readonly scalar?: Form<T>; readonly list?: Form<T>; readonly map?: Form<T> },
+  help?: string,
 ): Form<T> {
   return {
     expected,
@@ -143,7 +149,7 @@ export function byKind<T>(
     },
     read(node, reader) {
       const form = node.kind === "broken" ? undefined : forms[node.kind];
-      return form === undefined ? wrongKind(node, reader, expected) : form.read(node, reader);
+      return form === undefined ? wrongKind(node, reader, expected, help) : form.read(node, reader);
     },
   };
 }
@@ -156,7 +162,9 @@ export function mapOf<K, V, T>(
   make: (key: K, value: V, entry: YamlEntry) => T,
   broken: (entry: YamlEntry, reader: FormReader) => T,
 ): Form<T[]> {
-  const listHelp = "write `name: …` for each, without `-`";
+  const listHelp = expected.startsWith("a map from modules")
+    ? 'write `"./nodes.ts": [f]` for each, without `-`'
+    : "write `name: …` for each, without `-`";
   return {
     expected,
     schema: (definitions) => ({ type: ["object", "null"], additionalProperties: values.schema(definitions) }),
@@ -264,28 +272,6 @@ export function recordForm<F extends Fields, T>(
   };
 }
 
-const CALL_KEYS = "what it calls is written under `call`, with `args` or `with`; an expression under `expr`";
-
-/** The help for keys of other systems, by the map and the key. */
-const FOREIGN_KEYS: ReadonlyMap<string, string> = new Map([
-  ...["a node", "a task"].flatMap((of) =>
-    ["run", "uses", "function", "tool", "action", "command", "shell", "llm", "print", "script"].map(
-      (key) => [`${of}.${key}`, CALL_KEYS] as const,
-    ),
-  ),
-  ...["needs", "depends_on", "dependsOn", "depends"].flatMap((key) => [
-    [`a task.${key}`, "write `after`, with the names of the tasks"] as const,
-    [`a node.${key}`, "the order of nodes is written under `edges`: `a -> b`"] as const,
-  ]),
-  ["a plan.nodes", "the steps of a plan are `tasks`"],
-  ["a plan.edges", "a plan has no edges: write `after` on the task that runs later"],
-  ["a plan.steps", "the steps of a plan are `tasks`"],
-  ["a plan.jobs", "the steps of a plan are `tasks`"],
-  ["a graph.tasks", "the steps of a graph are `nodes`; a `plan` has tasks"],
-  ["a graph.steps", "the steps of a graph are `nodes`"],
-  ["a document.name", "the name follows the kind of the document: `graph: main`"],
-]);
-
 export function reportUnknownKey(
   keyNode: YamlScalar,
   key: string,
@@ -295,7 +281,7 @@ export function reportUnknownKey(
   help?: string,
 ): void {
   const similar = findSimilar(key, known);
-  help = FOREIGN_KEYS.get(`${of}.${key}`) ?? help;
+  help = foreignKeyHelp(of, key) ?? help;
   complain(reader, unknownKey(placeIn(reader, keyNode.span), { key, of, known, similar, help }));
 }
 

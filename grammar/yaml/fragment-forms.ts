@@ -45,9 +45,24 @@ export function readFragment<Kind extends keyof Fragments>(
     toSource: (offset) => offsets(from + Math.max(0, offset - prefix.length)),
   });
   for (const diagnostic of diagnostics) {
-    complain(reader, help === undefined || diagnostic.help !== undefined ? diagnostic : { ...diagnostic, help });
+    const better = kind === "expression" ? (templateHelp(String(node.value)) ?? help) : help;
+    complain(
+      reader,
+      better === undefined || diagnostic.help !== undefined ? diagnostic : { ...diagnostic, help: better },
+    );
   }
   return diagnostics.some(({ severity }) => severity === "error") ? undefined : fragment;
+}
+
+/** The help for the templates of other systems, and for text without backticks. */
+function templateHelp(value: string): string | undefined {
+  const name = /\{\{\s*([A-Za-z_][\w.]*)/.exec(value)?.[1];
+  if (name !== undefined) {
+    return `a value is read by its name alone, \`${name}\`; text that contains it has backticks: '\`… \${${name}} …\`'`;
+  }
+  return value.includes("${") && !value.includes("`")
+    ? "text that contains values has backticks inside of the quotes: '`Hello ${name}`'"
+    : undefined;
 }
 
 /** A string scalar that is one fragment of the text spelling. */

@@ -187,7 +187,6 @@ const nodeValueForm: Form<NodeValue> = named(
           policies,
         };
       },
-      "the order of nodes is written under `edges`: `a -> b`",
     ),
   }),
 );

@@ -16,6 +16,7 @@ import {
   optional,
   placeIn,
   recordForm,
+  wrongKind,
   type Fields,
   type Form,
   type RecordRead,
@@ -112,6 +113,18 @@ function isUndoPolicy(policy: Policy): policy is UndoPolicy {
 
 const envForm: Form<Expr> = byKind("a map of values, or an expression", { scalar: expressionForm(), map: dataForm });
 
+const FOLDER_HELP = "the folder is an expression; plain text needs its own quotes: '\"packages/web\"'";
+
+/** `packages/web` without its own quotes would be a division. */
+const folderExpression = expressionForm(FOLDER_HELP);
+const folderForm: Form<Expr> = {
+  ...folderExpression,
+  read: (node, reader) =>
+    node.kind === "scalar" && /^\.{0,2}[\w@-]*(?:\/[\w.@-]+)+\/?$|^\.{1,2}\/?$/.test(String(node.value))
+      ? wrongKind(node, reader, "an expression", FOLDER_HELP)
+      : folderExpression.read(node, reader),
+};
+
 export const POLICY_FIELDS = {
   ...ATTEMPT_FIELDS,
   within: optional(durationForm, "The deadline of `ask` or `receive`, from the start of the wait."),
@@ -136,10 +149,7 @@ export const POLICY_FIELDS = {
   ),
   pool: optional(poolsForm, "Pools that it takes places of."),
   estimate: optional(durationForm, "How long it is expected to take."),
-  cwd: optional(
-    expressionForm("the folder is an expression; plain text needs its own quotes: '\"packages/web\"'"),
-    "The folder of its commands, relative to the root: an expression.",
-  ),
+  cwd: optional(folderForm, "The folder of its commands, relative to the root: an expression."),
   env: optional(envForm, "Further environment variables of its commands: a map of plain data, or an expression."),
 } as const satisfies Fields;
 

@@ -156,7 +156,7 @@ describe("a graph", () => {
     [
       'input q: list[str]\nnode a = print("x")\nstart -> a',
       [
-        "NG001 expected `]` (a list type is written `T[]`) after `[`, found `str` | expected `]` (a list type is written `T[]`)",
+        "NG001 expected `]` after `[`, found `str` | `list[T]` is written `T[]`",
       ],
     ],
     [
