@@ -75,7 +75,7 @@ export async function main(args: readonly string[]): Promise<void> {
       endBroken();
     }
   }
-  await flushed(process.stdout);
+  if (!(await flushed(process.stdout))) exitCode = EXIT.interrupted;
   // A stream is destroyed before it emits its error.
   await new Promise((next) => setImmediate(next));
   const failure = stdoutFailure();
@@ -140,9 +140,11 @@ function resumeHint(): string | undefined {
 /** How long a command that a signal has ended waits for a reader of its output. */
 const FLUSH_MS = 2_000;
 
-function flushed(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => {
-    if (wasInterrupted()) setTimeout(resolve, FLUSH_MS);
+/** Whether all output has been written: after a signal, a command does not wait for a reader. */
+function flushed(stream: NodeJS.WriteStream): Promise<boolean> {
+  return new Promise((end) => {
+    const resolve = (): void => end(true);
+    if (wasInterrupted()) setTimeout(() => end(false), FLUSH_MS);
     // Even an empty write fails on a full disk, and would hide the exit code of a command that prints nothing.
     if (stream.destroyed || !stream.writable || stream.writableLength === 0) resolve();
     else writeTo(stream, "", resolve);

@@ -22,7 +22,9 @@ export function onImpatientSignal(end: () => void): void {
 
 /** Passes signals to `onSignal` while `work` runs. If `onSignal` returns `false` the process ends at once. */
 export async function withSignals<T>(onSignal: (signal: Signal) => boolean, work: () => Promise<T>): Promise<T> {
+  let isOver = false;
   const handler = (name: NodeJS.Signals): void => {
+    if (isOver) endAtOnce();
     // The run has not started, so it has nothing to store. Waiting for the store could take long.
     hasBeenInterrupted = true;
     const isWaiting = activeRun() !== undefined && activeRun()?.isStarted === undefined;
@@ -32,6 +34,9 @@ export async function withSignals<T>(onSignal: (signal: Signal) => boolean, work
   try {
     return await work();
   } finally {
+    // A signal that has arrived is delivered by the event loop. Without a turn of it, a signal during synchronous work would be lost.
+    isOver = true;
+    await new Promise((next) => setImmediate(next));
     for (const name of SIGNALS) process.off(name, handler);
   }
 }
