@@ -155,9 +155,7 @@ describe("a graph", () => {
     ['input q: any\nnode a = print("x")\nstart -> a', ["NG105 unknown type `any` | write `json`"]],
     [
       'input q: list[str]\nnode a = print("x")\nstart -> a',
-      [
-        "NG001 expected `]` after `[`, found `str` | `list[T]` is written `T[]`",
-      ],
+      ["NG001 expected `]` after `[`, found `str` | `list[T]` is written `T[]`"],
     ],
     [
       'input q: enum("a", "b")\nnode a = print("x")\nstart -> a',
