@@ -29,6 +29,9 @@ import { Metrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { OPERATIONS, type Operation, type OperationId } from "./operations.ts";
 import { Problem, problemOf, problemResponse } from "./problem.ts";
+import { readBody } from "./request-body.ts";
+import type { Webhook } from "./webhook-request.ts";
+import { Webhooks } from "./webhooks.ts";
 
 /** A graph that a service runs: its table, its code, and options of its engine. The service adds the store. */
 export interface ServedGraph extends Omit<EngineOptions, "store" | "onEvent" | "onWake"> {
@@ -60,6 +63,11 @@ export interface ServiceOptions extends AccessOptions {
    * look at one store.
    */
   readonly recoverEveryMs?: number;
+  /**
+   * Addresses that receive a signed request for each pause and each end of a run, at least once (Standard Webhooks). They need a
+   * store with a long-term memory, and `start()`. Services with different graphs on one store need different addresses.
+   */
+  readonly webhooks?: readonly Webhook[];
   /** Receives an entry for each request and each failure. Exceptions are ignored. */
   readonly onLog?: (entry: LogEntry) => void;
 }
@@ -138,6 +146,13 @@ export function createService(options: ServiceOptions): Service {
   };
   const fail = (message: string, error: unknown): void => say({ type: "failure", time: Date.now(), message, error });
   const served = new Map<string, Served>();
+  const webhooks = new Webhooks({
+    hooks: options.webhooks ?? [],
+    store: options.store,
+    engines: () => new Map([...served].map(([name, { engine }]) => [name, engine])),
+    onFailure: fail,
+    onSent: (result) => metrics.add("ngraph_webhooks_total", { result }),
+  });
   for (const graph of options.graphs) {
     const { table, metadata = {}, ...engineOptions } = graph;
     if (served.has(table.name)) throw new RangeError(`two graphs have the name \`${table.name}\``);
@@ -148,7 +163,10 @@ export function createService(options: ServiceOptions): Service {
       onEvent: (event) => log.publish(event),
       onWake: ({ result, error, thread }) => {
         if (error !== null) fail(`thread \`${thread}\` could not be resumed`, error);
-        else metrics.add("ngraph_runs_total", { graph: table.name, status: result.status });
+        else {
+          metrics.add("ngraph_runs_total", { graph: table.name, status: result.status });
+          void webhooks.add(table.name, result);
+        }
       },
     });
     served.set(table.name, { ...graph, engine, hidden: metadata });
@@ -242,10 +260,16 @@ export function createService(options: ServiceOptions): Service {
       onEvent: (event) => {
         if (event.type === "checkpoint" || (event.type === "step" && event.phase === "start")) begin();
       },
-    }).finally(() => {
-      active.delete(thread);
-      metrics.add("ngraph_runs_active", { graph: name }, -1);
-    });
+    })
+      // Whoever has the answer may rely on the webhook.
+      .then(async (ended) => {
+        await webhooks.add(name, ended);
+        return ended;
+      })
+      .finally(() => {
+        active.delete(thread);
+        metrics.add("ngraph_runs_active", { graph: name }, -1);
+      });
     active.set(thread, { controller, result });
     result.then(
       ({ status }) => metrics.add("ngraph_runs_total", { graph: name, status }),
@@ -624,14 +648,15 @@ export function createService(options: ServiceOptions): Service {
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** One look after the other: a slow store is not asked twice at a time. */
   const look = async (): Promise<void> => {
-    for (const { engine } of served.values()) {
+    for (const [name, { engine }] of served) {
       for (const resume of [
         () => engine.recover({ signal: closing.signal }),
         () => engine.due(undefined, { signal: closing.signal }),
       ]) {
         if (closing.signal.aborted) return;
         try {
-          const { failures } = await resume();
+          const { results, failures } = await resume();
+          for (const result of results) await webhooks.add(name, result);
           for (const { thread, error } of failures) fail(`thread \`${thread}\` could not be resumed`, error);
         } catch (error) {
           if (!closing.signal.aborted) fail("threads could not be resumed", error);
@@ -648,12 +673,14 @@ export function createService(options: ServiceOptions): Service {
     fetch: async (request) => app.fetch(request),
     start() {
       if (timer === undefined) void look().finally(schedule);
+      webhooks.start();
     },
     async drain(settings = {}) {
       clearTimeout(timer);
       const ending = Promise.all([...served.values()].map(({ engine }) => engine.drain(settings)));
       closing.abort();
       await ending;
+      await webhooks.stop();
     },
   };
 }
@@ -665,6 +692,11 @@ function serviceMetrics(): Metrics {
   metrics.declare("ngraph_runs_total", "counter", "Runs that have ended or paused, by graph and status");
   metrics.declare("ngraph_runs_active", "gauge", "Runs under way that requests have started");
   metrics.declare("ngraph_http_requests_total", "counter", "Requests, by method and status");
+  metrics.declare(
+    "ngraph_webhooks_total",
+    "counter",
+    "Requests to webhooks: delivered, failed (with another attempt), abandoned",
+  );
   metrics.declare("ngraph_streams_open", "gauge", "Open streams of events");
   return metrics;
 }
@@ -692,54 +724,6 @@ function refuseHigherLimits(graph: Served, values: Readonly<Record<string, Json>
     if (typeof value === "number" && bound !== null && value > bound) {
       throw new Problem("bad-field", `\`${name}\` is at most ${bound}, the limit of the graph`);
     }
-  }
-}
-
-/** The body as JSON. @throws Problem `unsupported-media-type`, `bad-request` */
-async function readBody(request: Request, operation: Operation, most: number): Promise<unknown> {
-  const text = await readText(request, most);
-  // Operations without a required field take no body, too.
-  if (text === "" && !Object.values(operation.body ?? {}).some(({ isRequired }) => isRequired)) return {};
-  const type = (request.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
-  // A page of another site can send other types without the browser asking the service first.
-  if (type !== "application/json") {
-    throw new Problem(
-      "unsupported-media-type",
-      "the body of the request is JSON: send `content-type: application/json`",
-    );
-  }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Problem(
-      "bad-request",
-      `the body of the request is not JSON: ${error instanceof Error ? error.message.slice(0, 200) : ""}`,
-    );
-  }
-}
-
-/** The body of a request as text, of at most so many bytes. @throws Problem `too-large`, `bad-request` */
-async function readText(request: Request, most: number): Promise<string> {
-  const tooLarge = (): Problem => new Problem("too-large", `the body of a request has at most ${most} bytes`);
-  if (Number(request.headers.get("content-length") ?? 0) > most) throw tooLarge();
-  if (request.body === null) return "";
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  const parts: string[] = [];
-  let size = 0;
-  const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      size += value.byteLength;
-      if (size > most) throw tooLarge();
-      parts.push(decoder.decode(value, { stream: true }));
-    }
-    return parts.join("") + decoder.decode();
-  } catch (error) {
-    void reader.cancel().catch(() => undefined);
-    if (error instanceof Problem) throw error;
-    throw new Problem("bad-request", "the body of the request is not text in UTF-8, or was cut off");
   }
 }
 

@@ -7,7 +7,7 @@ import type { JsonObject } from "../runtime/value/json.ts";
 import { schemaOf } from "../stdlib/type-schema.ts";
 
 /** A pause with the JSON Schema of its answer, from which a form can be made. */
-function pauseDocument(pause: PauseItem): object {
+export function pauseDocument(pause: PauseItem): object {
   const { expects, ...shown } = pause;
   return expects === undefined ? shown : { ...shown, schema: schemaOf(expects) };
 }

@@ -17,6 +17,8 @@ export interface ServeOptions extends ExecutionOptions {
   readonly rate?: number;
   readonly maxRuns?: number;
   readonly studio?: boolean;
+  readonly webhook?: readonly string[];
+  readonly webhookPrivate?: boolean;
 }
 
 export const serveCommand = defineCommand<ServeOptions>({
@@ -34,6 +36,12 @@ export const serveCommand = defineCommand<ServeOptions>({
       .option("--origin <url>", "a site whose pages may call the service; may be repeated", collectOrigin)
       .option("--rate <n>", "requests of one owner of a token in a minute", parseCount("--rate", 1))
       .option("--max-runs <n>", "runs under way at once (default 1000)", parseCount("--max-runs", 1))
+      .option(
+        "--webhook <url>",
+        "send each pause and each end of a run here, signed with the key NGRAPH_WEBHOOK_SECRET; may be repeated",
+        collect,
+      )
+      .option("--webhook-private", "permit webhooks at private addresses")
       .option("--studio", "serve a page at /studio to watch, answer and repair runs");
   },
   examples: [

@@ -2,6 +2,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { LogEntry, Service, ServedGraph as Graph } from "../../service/index.ts";
+import { checkWebhook, type Webhook } from "../../service/webhook-request.ts";
 import type { ServeOptions } from "../commands/serve.ts";
 import { printable } from "../../diagnostics/render/index.ts";
 import { drawTable, printableDrawing } from "../drawing/drawing.ts";
@@ -36,6 +37,7 @@ const CLOSE_MS = 3_000;
 export async function serveHttp(graphs: readonly ServedGraph[], context: Context): Promise<ExitCode> {
   const { store, options, output } = context;
   const tokens = readTokens(options.tokens);
+  const webhooks = readWebhooks(options);
   const isLocal = LOOPBACK.test(options.host);
   if (!isLocal && tokens === undefined) {
     throw new CommandError(
@@ -64,6 +66,7 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
     store: store.store,
     picture: pictureOf,
     ...(tokens === undefined ? {} : { tokens }),
+    webhooks,
     ...(isLocal && tokens === undefined ? { hosts: ["localhost", "127.0.0.1", "::1", options.host] } : {}),
     ...(options.origin === undefined ? {} : { origins: options.origin }),
     limits: {
@@ -188,6 +191,29 @@ function readTokenFile(file: string): Readonly<Record<string, string>> {
   throw new CommandError(`${printable(file)} is not a file of tokens`, {
     help: 'the form is { "NAME": "TOKEN" }',
   });
+}
+
+/** @throws CommandError for webhooks that cannot be used */
+function readWebhooks({ webhook: urls = [], webhookPrivate = false }: ServeOptions): readonly Webhook[] {
+  if (urls.length === 0) return [];
+  const secret = (process.env["NGRAPH_WEBHOOK_SECRET"] ?? "").split(/\s+/).filter((key) => key !== "");
+  if (secret.length === 0) {
+    throw new CommandError("a webhook needs a key for its signatures in NGRAPH_WEBHOOK_SECRET", {
+      help: 'make one with `echo "whsec_$(openssl rand -base64 32)"`; several keys have spaces between them',
+    });
+  }
+  const hooks = urls.map((url) => ({ url, secret, private: webhookPrivate }));
+  for (const hook of hooks) {
+    try {
+      checkWebhook(hook);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new CommandError(`--webhook: ${printable(error.message)}`, {
+        help: error.message.includes("private") ? "--webhook-private permits private addresses" : undefined,
+      });
+    }
+  }
+  return hooks;
 }
 
 function writeLog(entry: LogEntry, output: Output, redact: (text: string) => string): void {

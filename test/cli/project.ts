@@ -21,7 +21,7 @@ export interface Project {
   /** The document of a `--json` command; fails when stdout holds anything else. */
   json(args: readonly string[], options?: { input?: string }): { status: number | null; document: Document };
   /** Starts the program and leaves it running. */
-  start(args: readonly string[]): ChildProcessWithoutNullStreams;
+  start(args: readonly string[], env?: Record<string, string>): ChildProcessWithoutNullStreams;
   write(name: string, text: string): void;
   read(name: string): string;
   has(name: string): boolean;
@@ -66,7 +66,8 @@ function projectIn(directory: string): Project {
         throw new Error(`no single JSON document on stdout (exit ${status}):\n${stdout}\n${stderr}`, { cause });
       }
     },
-    start: (args) => spawn(process.execPath, [PROGRAM, ...args], { cwd: directory, env: environment }),
+    start: (args, env = {}) =>
+      spawn(process.execPath, [PROGRAM, ...args], { cwd: directory, env: { ...environment, ...env } }),
     write: (name, text) => {
       const path = join(directory, name);
       mkdirSync(dirname(path), { recursive: true });

@@ -1,5 +1,6 @@
 /** The built program as an HTTP server. */
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createClient } from "../../service/client.ts";
@@ -18,8 +19,8 @@ interface Server {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-async function serve(project: Project, args: readonly string[]): Promise<Server> {
-  const child = project.start(["serve", ...args, "--port", "0", "--json"]);
+async function serve(project: Project, args: readonly string[], env: Record<string, string> = {}): Promise<Server> {
+  const child = project.start(["serve", ...args, "--port", "0", "--json"], env);
   onTestFinished(() => void child.kill("SIGKILL"));
   const exited = once(child, "exit") as Promise<[number | null]>;
   let stderr = "";
@@ -91,6 +92,34 @@ test("tokens are needed beyond this machine, and are never shown", async () => {
     expect([wrong.status, wrong.stderr]).toEqual([64, expect.stringContaining(problem)]);
     expect(wrong.stderr).not.toContain("-secret");
   }
+});
+
+test("webhooks are sent with the key of the environment", async () => {
+  const project = createProject({ "hello.ngraph": HELLO });
+  const bodies: string[] = [];
+  const receiver = createHttpServer((request, response) => {
+    request.on("data", (chunk: Buffer) => bodies.push(chunk.toString()));
+    request.on("end", () => response.writeHead(204).end());
+  }).listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  onTestFinished(() => void receiver.close());
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const keyed = { NGRAPH_WEBHOOK_SECRET: `whsec_${"A".repeat(44)}` };
+  const refused = (args: readonly string[], env = {}): string => {
+    const { status, stderr } = project.ngc(["serve", "hello.ngraph", "--port", "0", "--webhook", ...args], { env });
+    expect(status).toBe(64);
+    return stderr;
+  };
+  expect(refused(["https://example.com"])).toContain("NGRAPH_WEBHOOK_SECRET");
+  expect(refused([url], keyed)).toContain("begins with https:");
+  expect(refused(["https://10.0.0.1/"], keyed)).toContain("--webhook-private");
+  const wrong = refused(["https://example.com"], { NGRAPH_WEBHOOK_SECRET: "secret-text" });
+  expect(wrong).toContain("whsec_");
+  expect(wrong).not.toContain("secret-text");
+  const server = await serve(project, ["hello.ngraph", "--webhook", url, "--webhook-private"], keyed);
+  await createClient({ url: server.url }).graph("hello").run({ name: "Ada" }, { thread: "t" });
+  await expect.poll(() => bodies.join(), { timeout: 30_000 }).toContain('"type":"thread.completed"');
+  expect(await server.end("SIGTERM")).toBe(0);
 });
 
 test("a port in use, a plan and an invalid graph are refused", async () => {
