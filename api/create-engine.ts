@@ -1,8 +1,10 @@
 import type { Engine, EngineOptions } from "../runtime/interface/engine-options.ts";
-import { createEngine as createBareEngine } from "../runtime/engine/create-engine.ts";
+import { checkedEngine } from "../runtime/engine/checked-engine.ts";
+import { LOADED_CODE } from "../runtime/engine/loaded-code.ts";
+import { LOADED_LINKER } from "../runtime/engine/loaded-linker.ts";
 import type { JsonObject } from "../runtime/value/json.ts";
 import type { Table } from "../runtime/table/table.ts";
-import { builtinNodes } from "../stdlib/builtin-nodes.ts";
+import { loadedNodes } from "../stdlib/loaded-nodes.ts";
 
 /**
  * An engine for one graph, with the built-in nodes (`ask`, `print`, `http`, …). Pass `llm` and `tool` in `builtins`.
@@ -17,8 +19,6 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
   table: Table,
   options: EngineOptions = {},
 ): Engine<Input, Output, State> {
-  return createBareEngine(table, {
-    ...options,
-    builtins: { ...builtinNodes, ...options.builtins },
-  }) as unknown as Engine<Input, Output, State>;
+  const all = { ...options, builtins: { ...loadedNodes, ...options.builtins } };
+  return checkedEngine(table, all, LOADED_LINKER, LOADED_CODE) as unknown as Engine<Input, Output, State>;
 }

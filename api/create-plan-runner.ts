@@ -1,7 +1,8 @@
 import type { PlanRunner, PlanRunnerOptions } from "../runtime/plan/plan-options.ts";
-import { createPlanRunner as createBareRunner } from "../runtime/plan/plan-runner.ts";
+import { LOADED_LINKER, LOADED_PLAN_CODE } from "../runtime/engine/loaded-linker.ts";
+import { openPlanRunner } from "../runtime/plan/open-plan-runner.ts";
 import type { PlanTable } from "../runtime/table/plan-table.ts";
-import { builtinNodes } from "../stdlib/builtin-nodes.ts";
+import { loadedNodes } from "../stdlib/loaded-nodes.ts";
 
 /**
  * A runner for one plan, with the built-in nodes (`shell`, `print`, `ask`, …). Pass `llm` and `tool` in `builtins`.
@@ -13,5 +14,6 @@ import { builtinNodes } from "../stdlib/builtin-nodes.ts";
  * const { outcome, tasks } = await runner.run({}, { maxParallel: 8 });
  */
 export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = {}): PlanRunner {
-  return createBareRunner(table, { ...options, builtins: { ...builtinNodes, ...options.builtins } });
+  const all = { ...options, builtins: { ...loadedNodes, ...options.builtins } };
+  return openPlanRunner(table, all, LOADED_LINKER, LOADED_PLAN_CODE);
 }

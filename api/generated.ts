@@ -14,12 +14,28 @@ import type {
 import type { PlanTable } from "../runtime/table/plan-table.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { JsonObject } from "../runtime/value/json.ts";
-import { createEngine } from "./create-engine.ts";
+import { openGenerated } from "../runtime/engine/open-generated.ts";
+import type { BuiltinNode } from "../runtime/interface/context.ts";
+import { LOADED_LINKER, LOADED_PLAN_CODE } from "../runtime/engine/loaded-linker.ts";
+import { openPlanRunner } from "../runtime/plan/open-plan-runner.ts";
+import type { EngineParts } from "../runtime/engine/linker-parts.ts";
 import type { Graph, GraphOptions, GraphTypes } from "./generated-types.ts";
-import { createPlanRunner } from "./create-plan-runner.ts";
 
 export type * from "./generated-types.ts";
 export * from "../runtime/expression/generated.ts";
+export type { EngineParts } from "../runtime/engine/linker-parts.ts";
+export { callingGraphs, callingPlans, endingFinally, undoing } from "../runtime/engine/linker-parts.ts";
+export { ask as askNode } from "../stdlib/nodes/ask.ts";
+export { csv as csvNode } from "../stdlib/nodes/csv.ts";
+export { fail as failNode } from "../stdlib/nodes/fail.ts";
+export { file as fileNode } from "../stdlib/nodes/file.ts";
+export { http as httpNode } from "../stdlib/nodes/http.ts";
+export { json as jsonNode } from "../stdlib/nodes/json.ts";
+export { memory as memoryNode } from "../stdlib/nodes/memory.ts";
+export { print as printNode } from "../stdlib/nodes/print.ts";
+export { receive as receiveNode } from "../stdlib/nodes/receive.ts";
+export { shell as shellNode } from "../stdlib/nodes/shell.ts";
+export { sleep as sleepNode } from "../stdlib/nodes/sleep.ts";
 export type { GeneratedExpression } from "../runtime/expression/compile-expression.ts";
 export type { NodeContext } from "../runtime/interface/context.ts";
 export type { Bindings, Engine } from "../runtime/interface/engine-options.ts";
@@ -33,13 +49,23 @@ export interface GeneratedGraph {
   readonly bindings: Bindings;
 }
 
-/** The engine of a generated graph. Secrets that the options lack are read from the environment, if there is one. */
+/** The built-in nodes that a graph or plan uses, also where it calls others, by name. */
+export type Builtins = Readonly<Record<string, BuiltinNode>>;
+
+/**
+ * The engine of a generated graph. Secrets that the options lack are read from the environment, if there is one.
+ *
+ * @param parts code of the engine that the graph uses
+ */
 export function createGraph<T extends GraphTypes>(
   { table, bindings }: GeneratedGraph,
   options: GraphOptions<T>,
+  builtins: Builtins = {},
+  parts: EngineParts = {},
 ): Graph<T> {
   const given = options as Omit<EngineOptions, keyof Bindings>;
-  const engine: unknown = createEngine(table, { secrets: fromEnvironment, ...given, ...bindings });
+  const all = { secrets: fromEnvironment, ...given, ...bindings, builtins: { ...builtins, ...given.builtins } };
+  const engine: unknown = openGenerated(table, all, parts);
   return engine as Graph<T>;
 }
 
@@ -77,8 +103,10 @@ export interface Plan<Input, Output, Task extends string, Config = JsonObject> {
 export function createPlan<Input, Output, Task extends string, Config = JsonObject>(
   { table, bindings }: GeneratedPlan,
   options: PlanOptions,
+  builtins: Builtins = {},
 ): Plan<Input, Output, Task, Config> {
-  const runner: unknown = createPlanRunner(table, { secrets: fromEnvironment, ...options, ...bindings });
+  const all = { secrets: fromEnvironment, ...options, ...bindings, builtins: { ...builtins, ...options.builtins } };
+  const runner: unknown = openPlanRunner(table, all, LOADED_LINKER, LOADED_PLAN_CODE);
   return runner as Plan<Input, Output, Task, Config>;
 }
 

@@ -15,8 +15,37 @@ const BUNDLED = /^(?:@babel\/parser|chevrotain|get-east-asian-width|picocolors|p
 /** Bundled so that its code runs at the first call: few programs need it. */
 const LAZY = "@babel/parser";
 
-/** The entry points whose modules form the chunk `runtime`. */
-const RUNTIME = ["runtime.ts", "generated.ts", "stdlib.ts"];
+/**
+ * The chunks of the runtime, by the modules whose imports they contain. A module belongs to the first chunk that reaches it.
+ * Bundlers of users split programs by the files of the package: the files of dynamic imports have no
+ * module that the start of a program needs.
+ */
+const RUNTIME_CHUNKS = [
+  [
+    "engine",
+    [
+      "runtime/engine/open-generated.ts",
+      "runtime/step/call-graph.ts",
+      "runtime/step/finally-part.ts",
+      "runtime/step/undo-entry.ts",
+    ],
+  ],
+  ["memory-store", ["runtime/stores/memory.ts", "runtime/interface/store.ts"]],
+  ["threads", ["runtime/engine/thread-operations.ts"]],
+  ["interpreter", ["runtime/expression/compile-expression.ts"]],
+  [
+    "linker",
+    ["runtime/engine/loaded-linker.ts", "runtime/engine/checked-engine.ts", "runtime/plan/open-plan-runner.ts"],
+  ],
+  ["nodes", ["ask", "fail", "json", "memory", "print", "receive", "sleep"].map((name) => `stdlib/nodes/${name}.ts`)],
+  ["library", ["api/create-engine.ts", "api/create-plan-runner.ts"]],
+  // The compiler uses them, too.
+  ["paths", ["path-pattern", "overlapping-patterns", "matrix-names"].map((name) => `runtime/plan/${name}.ts`)],
+  ["plans", ["runtime/plan/loaded-plans.ts"]],
+  ["large-nodes", ["csv", "file", "http", "shell"].map((name) => `stdlib/nodes/${name}.ts`)],
+  ["whole-engine", ["runtime/engine/create-engine.ts", "runtime/plan/plan-runner.ts", "stdlib/builtin-nodes.ts"]],
+  ["runtime", ["api/runtime.ts", "api/generated.ts", "api/stdlib.ts"]],
+];
 
 /** The entry points below `api/`: the files that `exports` of package.json names. */
 export function entryPoints(packageJson) {
@@ -44,7 +73,10 @@ export async function bundleLibrary(root, output, entries) {
     // A module that one entry point imports statically and another one dynamically is loaded by both.
     checks: { ineffectiveDynamicImport: false },
   });
-  const runtime = importedModules(RUNTIME.map((entry) => join(root, "api", entry)));
+  const runtime = RUNTIME_CHUNKS.map(([name, files]) => ({
+    name,
+    modules: importedModules(files.map((file) => join(root, file))),
+  }));
   const isLanguage = /\/(?:grammar|diagnostics)\/|\/node_modules\/(?!@babel\/)/;
   const isCompiler = /\/compiler\/|\/node_modules\/@babel\//;
   const shared = (name, priority, test) => ({ name, priority, test, minShareCount: 2 });
@@ -57,7 +89,7 @@ export async function bundleLibrary(root, output, entries) {
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     codeSplitting: {
       groups: [
-        shared("runtime", 3, (id) => runtime.has(id)),
+        ...runtime.map(({ name, modules }, at) => shared(name, 3 + runtime.length - at, (id) => modules.has(id))),
         shared("grammar", 2, (id) => isLanguage.test(id)),
         shared("compiler", 1, (id) => isCompiler.test(id)),
       ],

@@ -69,7 +69,7 @@ function filesOf(entries) {
   const visit = (file) => {
     if (found.has(file)) return;
     found.add(file);
-    const imports = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s*)["'](\.{1,2}\/[^"'\n]+)["']/g;
+    const imports = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s*)["'`](\.{1,2}\/[^"'`\n]+)["'`]/g;
     for (const [, specifier] of readFileSync(file, "utf8").matchAll(imports)) {
       const target = join(dirname(file), specifier);
       const wanted = file.endsWith(".d.ts") ? target.replace(/\.js$/, ".d.ts") : target;

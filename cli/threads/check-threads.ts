@@ -6,7 +6,7 @@ import type { Engine } from "../../runtime/interface/engine-options.ts";
 import { unrunnableBindings } from "../sources/bind-functions.ts";
 import { everyThread } from "./every-thread.ts";
 import { drift } from "../../runtime/checkpoint/drift-problem.ts";
-import { memoryProblems } from "../../runtime/run/run-input.ts";
+import { memoryProblems } from "../../runtime/run/follow-run.ts";
 import type { Program } from "../../runtime/program/program.ts";
 import { threadEngine, threadProgram } from "./thread-engine.ts";
 import { latestOf } from "./thread-source.ts";

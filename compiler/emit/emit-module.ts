@@ -16,6 +16,7 @@ import type { Span } from "../../diagnostics/source.ts";
 import { baseName, directoryOf, relativeSpecifier } from "../load/paths.ts";
 import { emitChecks } from "./emit-checks.ts";
 import { emitTable } from "./emit-table.ts";
+import { engineParts } from "./engine-parts.ts";
 import { completedType, emitChannelTypes, storedType, unmarked, type Mark } from "./emit-channel-types.ts";
 import { emitGraphTypes } from "./emit-graph-types.ts";
 import { expressionToTypeScript, type ExpressionNames } from "./expression-to-typescript.ts";
@@ -253,7 +254,7 @@ function emitExpressions(
 }
 
 /** The exported function of a graph, with the types of its input and output. */
-function emitGraph({ bound }: GraphUnit, context: EmitContext): readonly string[] {
+function emitGraph({ bound, table }: GraphUnit, context: EmitContext): readonly string[] {
   const identifier = context.exported.get(bound.name) ?? bound.name;
   const exports = identifier === bound.name ? [] : [`export { ${identifier} as ${bound.name} };`];
   const doc = docComment(bound.doc);
@@ -261,7 +262,7 @@ function emitGraph({ bound }: GraphUnit, context: EmitContext): readonly string[
   const unit = context.units.get(bound) ?? "";
   if (context.target === "js") {
     return [
-      `${doc}${keyword}function ${context.mark(bound.declaration.name.span, identifier)}(options = {}) {\n  return $.createGraph(${unit}, options);\n}`,
+      `${doc}${keyword}function ${context.mark(bound.declaration.name.span, identifier)}(options = {}) {\n  return $.createGraph(${unit}, options${engineParts(table)});\n}`,
       ...exports,
     ];
   }
@@ -298,7 +299,7 @@ function emitGraph({ bound }: GraphUnit, context: EmitContext): readonly string[
   if (context.target === "dts") return [...types, `${doc}${keyword}declare ${declaration};`, ...exports];
   return [
     ...types,
-    `${doc}${keyword}${declaration} {\n  return $.createGraph<${names.types}>(${unit}, options);\n}`,
+    `${doc}${keyword}${declaration} {\n  return $.createGraph<${names.types}>(${unit}, options${engineParts(table)});\n}`,
     ...exports,
     ...checksOf(bound, checks, type, context),
   ];
@@ -340,7 +341,7 @@ function emitPlan({ bound, table }: PlanUnit, context: EmitContext): readonly st
   const unit = context.units.get(bound) ?? "";
   if (target === "js") {
     return [
-      `${doc}${keyword}function ${context.mark(bound.declaration.name.span, identifier)}(options = {}) {\n  return $.createPlan(${unit}, options);\n}`,
+      `${doc}${keyword}function ${context.mark(bound.declaration.name.span, identifier)}(options = {}) {\n  return $.createPlan(${unit}, options${engineParts(table)});\n}`,
       ...exports,
     ];
   }
@@ -364,7 +365,7 @@ function emitPlan({ bound, table }: PlanUnit, context: EmitContext): readonly st
   if (isDeclared) return [...types, `${doc}${keyword}declare ${declaration};`, ...exports];
   return [
     ...types,
-    `${doc}${keyword}${declaration} {\n  return $.createPlan<${generics}>(${unit}, options);\n}`,
+    `${doc}${keyword}${declaration} {\n  return $.createPlan<${generics}>(${unit}, options${engineParts(table)});\n}`,
     ...exports,
     ...checksOf(planAsGraph(bound), names.checks, type, context),
   ];

@@ -1,6 +1,6 @@
 import { TableError } from "../../runtime/interface/errors.ts";
 import { checkTables } from "../../runtime/table/check-table.ts";
-import { ShapeProblem, type InnerTable, type ValuePath } from "../../runtime/table/check-shape.ts";
+import { ShapeProblem, type InnerTable, type ValuePath } from "../../runtime/table/shape-problem.ts";
 import { deepFreeze } from "../../runtime/table/deep-freeze.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";

@@ -23,11 +23,11 @@ import type { OptionKind } from "../../runtime/run/option-kinds.ts";
 import {
   checkOptions,
   RESUME_OPTIONS,
-  ROLLBACK_OPTIONS,
   RUN_OPTIONS,
   STREAM_OPTIONS,
   STREAM_RESUME_OPTIONS,
 } from "../../runtime/run/option-names.ts";
+import { ROLLBACK_OPTIONS } from "../../runtime/run/thread-option-names.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { checkThreadId } from "../../runtime/thread/thread-access.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";

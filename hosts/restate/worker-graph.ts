@@ -8,6 +8,7 @@ import { RunError } from "../../runtime/interface/errors.ts";
 import type { Signal } from "../../runtime/interface/checkpoint.ts";
 import { LINKER } from "../../runtime/plan/link-calls.ts";
 import { compileProgram, type CallCode, type Program } from "../../runtime/program/program.ts";
+import { openMemory } from "../../runtime/memory/long-term-memory.ts";
 import { MemoryNodeCache } from "../../runtime/run/node-cache.ts";
 import { createCore, type EngineCore } from "../../runtime/run/run-settings.ts";
 import type { Table } from "../../runtime/table/table.ts";
@@ -60,6 +61,7 @@ export function createWorkerGraph(settings: GraphSettings, create: typeof create
     compileProgram(table, coreOptions, LINKER),
     { ...coreOptions, store },
     () => new MemoryNodeCache(),
+    openMemory,
   );
   return { ...settings, names, drivers, store, core, engine };
 }

@@ -4,6 +4,7 @@ import type { MaybePromise } from "../value/json.ts";
 import type { Claim, Store } from "../interface/store.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { isThenable } from "../value/promise.ts";
+import { markAbandoned } from "./abandoned-call.ts";
 
 /**
  * How long a call in progress may still take after the run was cancelled, in milliseconds. A short wait often saves its
@@ -117,7 +118,7 @@ class Guard {
         const error = new StoreError("NG_STORE_FAILED", message, { cause });
         // A later call may still renew the lease in time.
         if (cancellation?.aborted === true || what !== "renew") this.#givenUp ??= error;
-        if (cancellation?.aborted === true) givenUp.add(error);
+        if (cancellation?.aborted === true) markAbandoned(error);
         reject(error);
       };
       const onCancel = (): void => {
@@ -145,13 +146,6 @@ class Guard {
       );
     });
   }
-}
-
-const givenUp = new WeakSet<object>();
-
-/** Whether the error is that of a store call that was abandoned because its run was cancelled. */
-export function isAbandoned(error: unknown): error is StoreError {
-  return error instanceof StoreError && givenUp.has(error);
 }
 
 const ignore = (): void => undefined;

@@ -11,15 +11,11 @@ import { Mismatch } from "../value/mismatch.ts";
 import { checkCheckpoint, type RequestedCheckpoint } from "./check-checkpoint.ts";
 import { ERROR_NAME, hiddenChannel } from "../table/hidden-channels.ts";
 import { takenBy } from "./inbox.ts";
+import { isOver } from "./is-over.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 import type { UndoEntry } from "../interface/undo.ts";
 import { undosOfResults } from "./stored-undos.ts";
-
-/** Whether a run has ended for good: nothing is left to resume. */
-export function isOver({ status }: { readonly status: Checkpoint["status"] }): boolean {
-  return status === "completed" || status === "incomplete" || status === "rolled_back";
-}
 
 /** The step that a resume of the checkpoint continues with. */
 export function resumeStep(head: Pick<Checkpoint, "phase" | "step">): number {

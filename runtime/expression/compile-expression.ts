@@ -5,7 +5,6 @@
  * To add an operation: add it to `Expression`, to `operations.ts`, to `build` here, to `printExpression`, and to
  * `compiler/emit/expression-to-typescript.ts`; the property test in `test/expressions/` then compares the two.
  */
-import { reasonOf } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { callFunction, type ExpressionFunction } from "./call-function.ts";
 import { ExpressionError, fail } from "./expression-error.ts";
@@ -15,7 +14,8 @@ import { buildBinary } from "./compile-binary.ts";
 import { isLibraryName, library } from "./library.ts";
 import { MAX_EXPRESSION_DEPTH } from "./limits.ts";
 import * as operations from "./operations.ts";
-import { printExpression, type ExpressionNames } from "./print-expression.ts";
+import { locateError } from "./locate-error.ts";
+import type { ExpressionNames } from "./print-expression.ts";
 import { endWork, startWork } from "./work-meter.ts";
 
 /** The values that an expression can read. */
@@ -66,7 +66,7 @@ export function compileExpression(expression: Expression, environment: Expressio
     try {
       return run(scope, frame());
     } catch (error) {
-      throw locate(error, expression, environment);
+      throw locateError(error, expression, environment);
     } finally {
       endWork(outer);
     }
@@ -75,28 +75,6 @@ export function compileExpression(expression: Expression, environment: Expressio
 
 /** An expression as a function of a generated module; `functions` are the table's, by index. */
 export type GeneratedExpression = (scope: Scope, functions: readonly (ExpressionFunction | undefined)[]) => Json;
-
-/**
- * Wraps generated code like `compileExpression` wraps its closures: an exception becomes an `ExpressionError` that names the
- * expression.
- */
-export function wrapGenerated(
-  generated: GeneratedExpression,
-  expression: Expression,
-  environment: ExpressionEnvironment = {},
-): Evaluate {
-  const functions = environment.functions ?? [];
-  return (scope) => {
-    const outer = startWork();
-    try {
-      return generated(scope, functions);
-    } catch (error) {
-      throw locate(error, expression, environment);
-    } finally {
-      endWork(outer);
-    }
-  };
-}
 
 /** A compiled subexpression. The frame belongs to one evaluation. */
 export type Run = (scope: Scope, frame: Frame) => Json;
@@ -307,26 +285,4 @@ function buildLibrary(expression: Extract<Expression, { op: "library" }>, contex
 /** Whether an evaluation needs a frame: only comprehensions do, and most expressions have none. */
 function usesSlots(expression: Expression): boolean {
   return expression.op === "comprehension" || expressionParts(expression).some(usesSlots);
-}
-
-/**
- * Adds the source text of the part at fault to an error. Other exceptions become an `ExpressionError` `call_failed`.
- */
-function locate(error: unknown, whole: Expression, { names, place }: ExpressionEnvironment): ExpressionError {
-  if (error instanceof ExpressionError) {
-    const at = error.at ?? whole;
-    return new ExpressionError(error.problem, error.reason, {
-      at,
-      text: printExpression(at, names),
-      place,
-      ...("cause" in error ? { cause: error.cause } : {}),
-    });
-  }
-  const reason = reasonOf(error);
-  return new ExpressionError("call_failed", reason, {
-    at: whole,
-    text: printExpression(whole, names),
-    place,
-    cause: error,
-  });
 }

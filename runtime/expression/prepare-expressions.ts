@@ -1,15 +1,20 @@
 import type { Table } from "../table/table.ts";
 import type { ExpressionFunction } from "./call-function.ts";
-import { compileExpression, wrapGenerated, type Evaluate, type GeneratedExpression } from "./compile-expression.ts";
+import type { Evaluate, ExpressionEnvironment, GeneratedExpression } from "./compile-expression.ts";
+import type { Expression } from "./expression.ts";
+import { wrapGenerated } from "./wrap-generated.ts";
 
 /**
  * All expressions of a table, by expression index, ready to be evaluated: compiled from the table, or taken from a generated
- * module where there is one. `functions` are the imported functions by function index. Graphs that the table calls are not
- * included: they have expressions of their own.
+ * module where there is one. Graphs that the table calls are not included: they have expressions of their own.
+ *
+ * @param functions the imported functions by function index
+ * @param interpret compiles the expressions that are not generated
  */
 export function prepareExpressions(
   table: Pick<Table, "channels" | "expressions" | "functions" | "debug">,
   functions: readonly (ExpressionFunction | undefined)[],
+  interpret: (expression: Expression, environment: ExpressionEnvironment) => Evaluate,
   generated?: readonly (GeneratedExpression | undefined)[],
 ): readonly Evaluate[] {
   const names = {
@@ -25,8 +30,6 @@ export function prepareExpressions(
         ? undefined
         : `${table.debug?.file ?? ""}:${position.line}:${position.column}`;
     const environment = { functions, names, place };
-    return code === undefined
-      ? compileExpression(expression, environment)
-      : wrapGenerated(code, expression, environment);
+    return code === undefined ? interpret(expression, environment) : wrapGenerated(code, expression, environment);
   });
 }

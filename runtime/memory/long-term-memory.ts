@@ -14,7 +14,8 @@ import type {
 } from "../interface/memory.ts";
 import { runViewOf } from "../interface/run-view.ts";
 import type { Store } from "../interface/store.ts";
-import { checkOptions, MEMORY_LIST_OPTIONS, PUT_OPTIONS, SEARCH_OPTIONS } from "../run/option-names.ts";
+import { checkOptions } from "../run/option-names.ts";
+import { MEMORY_LIST_OPTIONS, PUT_OPTIONS, SEARCH_OPTIONS } from "../run/thread-option-names.ts";
 import type { Json, JsonObject, MaybePromise } from "../value/json.ts";
 import { admitJson } from "../value/admit.ts";
 import { Mismatch } from "../value/mismatch.ts";
@@ -33,7 +34,8 @@ const MAX_DIMENSIONS = 65_536;
 /** Items that a search reads at a time. */
 const PAGE = 500;
 
-interface Settings {
+/** What a memory needs of its engine. */
+export interface MemorySettings {
   readonly store: Store | undefined;
   readonly now: () => number;
   readonly options: MemoryOptions;
@@ -43,9 +45,9 @@ type ItemStore = Required<Pick<Store, "putItem" | "getItem" | "deleteItem" | "li
 
 /** The long-term memory in a store. */
 export class StoreMemory implements LongTermMemory {
-  readonly #settings: Settings;
+  readonly #settings: MemorySettings;
 
-  constructor(settings: Settings) {
+  constructor(settings: MemorySettings) {
     this.#settings = settings;
   }
 
@@ -171,6 +173,8 @@ export class StoreMemory implements LongTermMemory {
     throw new StoreError("NG_STORE_FAILED", `this store has no long-term memory: it lacks \`${missing}\``);
   }
 }
+
+export const openMemory = (settings: MemorySettings): LongTermMemory => new StoreMemory(settings);
 
 function bad(message: string): RunError {
   return new RunError("NG_BAD_INPUT", message);

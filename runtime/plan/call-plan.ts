@@ -1,10 +1,11 @@
 import { NodeError } from "../interface/errors.ts";
-import { continuesCall } from "../step/call-graph.ts";
+import { continuesCall } from "../step/stored-call.ts";
 import { ChildStopped } from "../step/child-stopped.ts";
 import { Cancellation } from "../run/cancellation.ts";
 import { PauseSignal } from "../step/pause-signal.ts";
 import { inheritConfig } from "../run/run-config.ts";
-import { applyInput, followRun } from "../run/run-input.ts";
+import { followRun } from "../run/follow-run.ts";
+import { applyInput } from "../run/run-input.ts";
 import { NO_LIMITS } from "../run/limits.ts";
 import { placeOfCall, Run } from "../run/run.ts";
 import type { Attempt } from "../step/attempt.ts";

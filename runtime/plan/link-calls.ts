@@ -1,13 +1,19 @@
-import type { Linker } from "../program/program.ts";
+import { compileExpression } from "../expression/compile-expression.ts";
+import type { Linker } from "../program/linker.ts";
 import { callGraph } from "../step/call-graph.ts";
+import { FINALLY_PART } from "../step/finally-part.ts";
+import { rollBack } from "../step/roll-back.ts";
+import { undoEntry } from "../step/undo-entry.ts";
 import { callPlan } from "./call-plan.ts";
-import { compilePlan } from "./plan-program.ts";
+import { linkPlan } from "./link-plan.ts";
 
-/** How nodes and tasks run the graphs and plans that they call. `createEngine` and `createPlanRunner` link it. */
+/** All code that graphs and plans may use: `createEngine` and `createPlanRunner` link it. */
 export const LINKER: Linker = {
+  interpret: compileExpression,
   callGraph,
-  linkPlan(plan, options) {
-    const linked = compilePlan(plan, options, LINKER);
-    return { program: linked.program, body: (attempt, args) => callPlan(attempt, linked, args) };
-  },
+  undoEntry,
+  rollBack,
+  finallyPart: FINALLY_PART,
+  callPlan,
+  linkPlan: (plan, options) => linkPlan(plan, options, LINKER),
 };

@@ -2,11 +2,11 @@ import type { EngineOptions } from "../interface/engine-options.ts";
 import type { Evaluate } from "../expression/compile-expression.ts";
 import type { Expression } from "../expression/expression.ts";
 import { expressionParts } from "../expression/expression-depth.ts";
-import { compileProgram, type Linker, type NodeCode, type Program } from "../program/program.ts";
+import type { Linker } from "../program/linker.ts";
+import { compileProgram, type NodeCode, type Program } from "../program/program.ts";
 import { DEFAULT_BACKOFF_OF_TASKS } from "./task-backoff.ts";
 import type { CallSpec } from "../table/table.ts";
 import { nodesOf } from "./plan-nodes.ts";
-import { callPlan } from "./call-plan.ts";
 import type { PlanTable, TaskIndex, TaskSpec } from "../table/plan-table.ts";
 import { successorsOf, topologicalOrder } from "./plan-order.ts";
 
@@ -67,7 +67,7 @@ export function compilePlan(plan: PlanTable, options: EngineOptions, linker: Lin
     return {
       index,
       spec,
-      node: taskNode(spec, program.nodes[index] as NodeCode, expressions, plans),
+      node: taskNode(spec, program.nodes[index] as NodeCode, expressions, plans, linker),
       checks: spec.checks.map((call) => ({
         call,
         node: withItem(spec, program.nodes[check++] as NodeCode),
@@ -114,6 +114,7 @@ function taskNode(
   node: NodeCode,
   expressions: readonly Evaluate[],
   plans: readonly PlanProgram[],
+  linker: Linker,
 ): NodeCode {
   const { call } = spec;
   if (call.kind !== "plan" || node.call.kind === "mock") return withItem(spec, node);
@@ -122,7 +123,7 @@ function taskNode(
     ...withItem(spec, node),
     call: {
       kind: "plan",
-      body: (attempt, args) => callPlan(attempt, called, args),
+      body: (attempt, args) => linker.callPlan(attempt, called, args),
       names: call.args.map(({ name }) => name),
       args: call.args.map(({ expression }) => expressions[expression] as Evaluate),
     },

@@ -5,22 +5,23 @@ import type { ExpressionFunction } from "../expression/call-function.ts";
 import { setField } from "../expression/operations.ts";
 import type { Evaluate } from "../expression/compile-expression.ts";
 import type { Json, JsonObject } from "../value/json.ts";
-import type { Attempt } from "../step/attempt.ts";
 import type { Task } from "../step/task.ts";
 import { readsSecret } from "../expression/secret-arguments.ts";
 import type { Expression } from "../expression/expression.ts";
+import { prepareExpressions } from "../expression/prepare-expressions.ts";
 import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
-import type { PlanTable } from "../table/plan-table.ts";
 import { isAllowed, type Effect } from "../table/effects.ts";
 import type { NodeSpec, Table, ToolSpec } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
 import { LONGEST_HOLD } from "../interface/clock.ts";
 import type { RunLimits } from "../run/limits.ts";
 import { ChannelCode } from "./channel-code.ts";
+import type { CallBody, LinkedPlan, Linker } from "./linker.ts";
 
 /** A table linked with its code, ready to run. Compiled once for an engine; shared by all its runs. */
 export interface Program {
   readonly table: Table;
+  readonly linker: Linker;
   /** For messages: the tasks of a plan run as nodes of a program. */
   readonly what: "graph" | "plan";
   readonly routing: RoutingCode;
@@ -130,23 +131,6 @@ export type CallCode =
     }
   | { readonly kind: "mock"; readonly body: (context: NodeContext) => unknown };
 
-/** Runs a called graph or plan, as the given attempt of the calling node, and returns its outputs. */
-export type CallBody = (attempt: Attempt, args: JsonObject) => unknown;
-
-/**
- * How called graphs and plans run. The composition root (`plan/link-calls.ts`) passes it, so that a program does not import
- * the code that runs programs.
- */
-export interface Linker {
-  callGraph(attempt: Attempt, graph: Program, args: JsonObject): unknown;
-  linkPlan(plan: PlanTable, options: EngineOptions): LinkedPlan;
-}
-
-export interface LinkedPlan {
-  readonly program: Program;
-  readonly body: CallBody;
-}
-
 /**
  * Links a table with the code that it refers to by name.
  *
@@ -206,8 +190,9 @@ function link(
     if (found === undefined && needed.has(index)) missing.add(`function \`${name}\` of "${module}" (in \`functions\`)`);
     return found;
   });
-  const routing = compileRouting(table, functions, bindings.expressions);
-  const { expressions } = routing;
+  const interpret = linker.interpret.bind(linker);
+  const expressions = prepareExpressions(table, functions, interpret, bindings.expressions);
+  const routing = compileRouting(table, expressions);
   const channels = table.channels.map(({ reducer }, index) => {
     const imported = reducer?.kind === "function" ? functions[reducer.function] : undefined;
     return new ChannelCode(table, index, imported as ImportedFunction | undefined);
@@ -319,6 +304,7 @@ function link(
   const asserted = assertedConditions(table, expressions);
   return {
     table,
+    linker,
     what: "graph",
     routing,
     graphs,

@@ -1,6 +1,4 @@
-import type { Evaluate, GeneratedExpression, Scope } from "../expression/compile-expression.ts";
-import { prepareExpressions } from "../expression/prepare-expressions.ts";
-import type { ExpressionFunction } from "../expression/call-function.ts";
+import type { Evaluate, Scope } from "../expression/compile-expression.ts";
 import { END, ROLLBACK, type Table } from "../table/table.ts";
 import { compileBarrier, compileSettled, type BarrierCode, type BarrierState } from "./barrier-state.ts";
 import {
@@ -77,12 +75,7 @@ interface Scratch {
   generation: number;
 }
 
-export function compileRouting(
-  table: Table,
-  functions: readonly (ExpressionFunction | undefined)[],
-  generated?: readonly (GeneratedExpression | undefined)[],
-): RoutingCode {
-  const expressions = prepareExpressions(table, functions, generated);
+export function compileRouting(table: Table, expressions: readonly Evaluate[]): RoutingCode {
   const barriers = table.barriers.map(compileBarrier);
   return {
     start: compileRoutes(table.start, expressions),

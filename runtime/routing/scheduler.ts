@@ -4,7 +4,8 @@
  */
 import type { FunctionRegistry } from "../interface/engine-options.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
-import type { Scope } from "../expression/compile-expression.ts";
+import { compileExpression, type Scope } from "../expression/compile-expression.ts";
+import { prepareExpressions } from "../expression/prepare-expressions.ts";
 import { ExpressionError } from "../expression/expression-error.ts";
 import type { Json } from "../value/json.ts";
 import { ERROR_NAME } from "../table/hidden-channels.ts";
@@ -158,7 +159,7 @@ class Names {
     const own = table.functions.map(({ name }) =>
       Object.hasOwn(functions, name) ? (functions[name] as ExpressionFunction) : undefined,
     );
-    this.code = compileRouting(table, own);
+    this.code = compileRouting(table, prepareExpressions(table, own, compileExpression));
     this.#nodes = new Map(table.nodes.map(({ name }, index) => [name, index]));
     this.#channels = new Map(table.channels.map(({ name }, index) => [name, index]));
     this.#initial = table.channels.map((channel) => channel.initial ?? null);

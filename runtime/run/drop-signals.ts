@@ -1,7 +1,7 @@
 import { isThenable } from "../value/promise.ts";
 import { emitEvent } from "../event/run-events.ts";
 import type { Signal } from "../interface/checkpoint.ts";
-import { isOver } from "../checkpoint/restore-run.ts";
+import { isOver } from "../checkpoint/is-over.ts";
 import { readSignals } from "../checkpoint/inbox.ts";
 import type { Run, RunEnd } from "./run.ts";
 import { entersFinally } from "./run-end.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../value/json.ts";
 import type { FinallyResult, RunOptions, RunResult } from "../interface/engine-options.ts";
-import { isAbandoned } from "../checkpoint/guarded-store.ts";
+import { isAbandoned } from "../checkpoint/abandoned-call.ts";
 import { emitEvent, eventError } from "../event/run-events.ts";
 import { Cancellation } from "./cancellation.ts";
 import { createShared, type EngineCore } from "./run-settings.ts";

@@ -2,23 +2,13 @@ import type {
   DrainOptions,
   EngineOptions,
   ExecuteOptions,
-  DueOptions,
-  ForkOptions,
-  HistoryOptions,
-  MigrateOptions,
-  PruneOptions,
-  RecoverOptions,
   ResumeOptions,
-  RollbackOptions,
   RunOptions,
-  SignalOptions,
   StreamOptions,
-  ThreadListOptions,
-  UpdateOptions,
   ViewsOptions,
 } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
-import type { MemoryListOptions, MemoryOptions, PutOptions, SearchOptions } from "../interface/memory.ts";
+import type { MemoryOptions } from "../interface/memory.ts";
 import type {
   PlanExecuteOptions,
   PlanResumeOptions,
@@ -105,79 +95,10 @@ export const RESUME_OPTIONS: OptionNames<ResumeOptions> = {
   at: "text",
   config: true,
 };
-export const ROLLBACK_OPTIONS: OptionNames<RollbackOptions> = {
-  signal: true,
-  onEvent: true,
-  context: true,
-  metadata: true,
-  ttl: true,
-};
 export const STREAM_OPTIONS: OptionNames<RunOptions & StreamOptions> = { ...RUN_OPTIONS, ...STREAM };
 export const STREAM_RESUME_OPTIONS: OptionNames<ResumeOptions & StreamOptions> = { ...RESUME_OPTIONS, ...STREAM };
-export const HISTORY_OPTIONS: OptionNames<HistoryOptions> = {
-  limit: "number",
-  before: "text",
-  namespace: "text",
-  all: "flag",
-};
-export const LABEL_OPTIONS: OptionNames<{ readonly checkpoint?: string }> = { checkpoint: true };
-export const FORK_OPTIONS: OptionNames<ForkOptions> = {
-  from: true,
-  as: true,
-  at: "text",
-  config: true,
-  metadata: true,
-};
-export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = {
-  as: "text",
-  in: "text",
-  replace: "flag",
-  set: "texts",
-  config: true,
-  metadata: true,
-};
-export const MIGRATE_OPTIONS: OptionNames<MigrateOptions> = {
-  rename: true,
-  drop: true,
-  map: true,
-  set: true,
-  graph: "text",
-  dryRun: "flag",
-  metadata: true,
-};
-export const THREADS_OPTIONS: OptionNames<ThreadListOptions> = {
-  limit: "number",
-  after: "number",
-  status: "text",
-  graph: "text",
-  label: "text",
-  expiredAt: "number",
-  metadata: true,
-  due: "number",
-};
 export const DRAIN_OPTIONS: OptionNames<DrainOptions> = { deadline: true };
-export const SIGNAL_OPTIONS: OptionNames<SignalOptions> = { id: true };
-export const PUT_OPTIONS: OptionNames<PutOptions> = { ttl: true, text: true };
-export const MEMORY_LIST_OPTIONS: OptionNames<MemoryListOptions> = { limit: true, after: true, filter: true };
-export const SEARCH_OPTIONS: OptionNames<SearchOptions> = { query: true, filter: true, limit: true, minScore: true };
 export const MEMORY_OPTIONS: OptionNames<MemoryOptions> = { vectors: true, ttl: true };
-export const RECOVER_OPTIONS: OptionNames<RecoverOptions & DueOptions> = {
-  threads: "texts",
-  limit: true,
-  concurrency: true,
-  signal: "listener",
-};
-
-export const PRUNE_OPTIONS: OptionNames<PruneOptions> = {
-  expiredAt: true,
-  keepLast: true,
-  keepLabelled: "flag",
-  olderThan: "number",
-  threads: "texts",
-  limit: true,
-  signal: "listener",
-  dryRun: "flag",
-};
 
 export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;
 export const PLAN_RUN_OPTIONS: OptionNames<PlanRunOptions> = {

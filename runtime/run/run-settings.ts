@@ -13,7 +13,7 @@ import type { RunContext } from "../interface/context.ts";
 import { readBreakpoints, type Breakpoints } from "./breakpoints.ts";
 import { Drain } from "./drain.ts";
 import type { LongTermMemory } from "../interface/memory.ts";
-import { StoreMemory } from "../memory/long-term-memory.ts";
+import type { MemorySettings } from "../memory/long-term-memory.ts";
 import { checkOptions, MEMORY_OPTIONS } from "./option-names.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { Inbox } from "../checkpoint/inbox.ts";
@@ -37,8 +37,15 @@ export interface EngineCore {
   readonly mailboxes: Map<ThreadId, Mailbox>;
 }
 
+export type OpenMemory = (settings: MemorySettings) => LongTermMemory;
+
 /** Creates the shared parts of an engine. @throws RunError NG_BAD_INPUT */
-export function createCore(program: Program, options: EngineOptions, cache: (clock: Clock) => NodeCache): EngineCore {
+export function createCore(
+  program: Program,
+  options: EngineOptions,
+  cache: (clock: Clock) => NodeCache,
+  openMemory: OpenMemory,
+): EngineCore {
   checkEngineOptions(options);
   if (options.memory !== undefined) checkOptions("the memory of an engine", options.memory, MEMORY_OPTIONS);
   const clock = options.clock ?? systemClock;
@@ -47,7 +54,7 @@ export function createCore(program: Program, options: EngineOptions, cache: (clo
     program,
     options,
     cache: options.cache ?? cache(clock),
-    memory: new StoreMemory({ store: options.store, now: () => clock.now(), options: options.memory ?? {} }),
+    memory: openMemory({ store: options.store, now: () => clock.now(), options: options.memory ?? {} }),
     clock,
     redact,
     allowedHosts: hostsOf(options.allow),

@@ -16,7 +16,7 @@ import { sha256 } from "../table/sha256.ts";
 import { END, ROLLBACK } from "../table/table.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { LIMIT_OPTIONS, type RunLimits } from "./limits.ts";
-import { CheckpointWriter } from "../checkpoint/checkpoint-writer.ts";
+import type { CheckpointWriter } from "../checkpoint/checkpoint-writer.ts";
 import { errorChannel } from "../table/hidden-channels.ts";
 import type { UndoEntry } from "../interface/undo.ts";
 import { runSuffix } from "../checkpoint/ids.ts";
@@ -239,7 +239,7 @@ export class Run {
     const outcome = (details.outcome ?? null) as unknown as Json;
     this.scope = { state: this.state, secrets: program.secrets, error: null, outcome };
     this.barriers = new BarrierState(program.routing.barriers);
-    this.writer = shared.durable === undefined ? undefined : new CheckpointWriter(this, shared.durable);
+    this.writer = shared.durable?.code.openWriter(this, shared.durable);
   }
 
   get runId(): string {

@@ -13,6 +13,7 @@ import type { Claim, Store } from "../interface/store.ts";
 import type { LongTermMemory } from "../interface/memory.ts";
 import type { RecentHeads } from "../checkpoint/recent-heads.ts";
 import type { Journal } from "../checkpoint/journal.ts";
+import type { DurableCode } from "../thread/durable-code.ts";
 import type { UndoEntry } from "../interface/undo.ts";
 import type { Slots } from "./slots.ts";
 import type { Limits } from "./limits.ts";
@@ -90,6 +91,8 @@ export interface Durable {
   readonly ensureClaimed: () => Promise<void> | undefined;
   readonly journal: Journal;
   readonly durability: Durability;
+  /** The code of runs on threads: a run without a store does not import it. */
+  readonly code: DurableCode;
 }
 
 /** An update of a stored result; with `set`, it replaces the channel's value. */

@@ -8,7 +8,6 @@ import { emitEvent, planObserver } from "../event/run-events.ts";
 import { cancelledEnd, gatePause, nextStop, pausedEnd, saveBetweenSteps, saveEnd, stoppedEnd } from "../run/run-end.ts";
 import type { PendingTask, Run, RunEnd } from "../run/run.ts";
 import { appendUndos } from "../checkpoint/undo-log.ts";
-import { storeOutcome } from "./stored-outcome.ts";
 import {
   allowsFailure,
   childrenOfAll,
@@ -342,7 +341,7 @@ async function leaveStep(
   const isDropped = new Set(dropped);
   tasks.forEach((task, index) => {
     if (task.items !== undefined || isDropped.has(task)) return;
-    const write = storeOutcome(run, task, outcomes[index]!);
+    const write = run.shared.durable!.code.storeOutcome(run, task, outcomes[index]!);
     if (write !== undefined) writer.results.set(task.id, write);
   });
   const finished = tasks.filter((task) => writer.results.has(task.id)).map(({ node }) => node.spec.name);

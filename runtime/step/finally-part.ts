@@ -7,19 +7,12 @@ import { StoreError, ThreadError } from "../interface/errors.ts";
 import { setField } from "../expression/operations.ts";
 import { equal } from "../expression/equal.ts";
 import type { Json, JsonObject } from "../value/json.ts";
-import { refuseDrift } from "../checkpoint/drift.ts";
-import { loadCall, type StoredCall } from "../checkpoint/load-checkpoint.ts";
-import { errorOf, restoreRun } from "../checkpoint/restore-run.ts";
-import { ERROR_NAME, errorChannel } from "../table/hidden-channels.ts";
 import { Cancellation } from "../run/cancellation.ts";
-import { inheritConfig } from "../run/run-config.ts";
 import { dropSignals } from "../run/drop-signals.ts";
-import { limitOfCode } from "../run/limits.ts";
 import { pausedEnd, saveEnd } from "../run/run-end.ts";
-import { replaceHead } from "./replace-head.ts";
 import { placeOfFinally, Run, type RunEnd } from "../run/run.ts";
 
-interface FinallyPart {
+interface OpenPart {
   readonly child: Run;
   /** The checkpoint that the part continues with; `undefined` if it has not begun. */
   readonly head: Checkpoint | undefined;
@@ -34,9 +27,8 @@ interface FinallyPart {
  *
  * @param children the unfinished runs that the checkpoint of the run refers to
  */
-export async function openFinally(run: Run, children: Readonly<Record<string, string>>): Promise<FinallyPart> {
+async function openFinally(run: Run, children: Readonly<Record<string, string>>): Promise<OpenPart> {
   const { shared, program, outcome } = run;
-  const { durable } = shared;
   // A run that was cancelled cleans up under a fresh signal.
   const cancellation = new Cancellation(true);
   const child = new Run(program, shared, {
@@ -49,25 +41,12 @@ export async function openFinally(run: Run, children: Readonly<Record<string, st
   });
   child.attempt = run.attempt;
   const close = linkFaults(run, cancellation);
-  const {
-    latest,
-    head: called,
-    stored,
-    writes,
-  } = durable === undefined ? NO_CALL : await loadCall(durable, child, children);
-  // Mutation point: continued-finally
-  if (durable === undefined || called === undefined || called.runId !== child.runId) {
-    copyState(run, child, latest);
-    return { child, head: undefined, ended: undefined, close };
-  }
-  const present = await refuseDrift(program, durable.store, called, writes, { stored });
-  const { head } = present;
-  restoreRun(child, head, present.writes, present.moved);
-  inheritConfig(child, run);
-  if (stored !== called) await replaceHead(child, latest, head, stored!);
-  child.woken = run.woken;
-  const isOver = head.status !== "running" && head.status !== "paused";
-  return { child, head, ended: isOver ? endedPart(child, head) : undefined, close };
+  const { durable } = shared;
+  const stored = durable === undefined ? undefined : await durable.code.openFinally(run, child, children, durable);
+  if (stored?.head !== undefined) return { child, head: stored.head, ended: stored.ended, close };
+  copyState(run, child);
+  if (stored?.latest !== undefined) durable?.code.followFinally(child, stored.latest);
+  return { child, head: undefined, ended: undefined, close };
 }
 
 /**
@@ -84,60 +63,20 @@ function linkFaults(run: Run, cancellation: Cancellation): () => void {
   return () => run.cancellation.unlisten(onCancel);
 }
 
-/** Copies the state of the run. @param latest the last checkpoint in the namespace: that of another end, or another run */
-function copyState(run: Run, child: Run, latest: Checkpoint | undefined): void {
+function copyState(run: Run, child: Run): void {
   const { program } = child;
-  const { writer } = child;
   const isWritten = (index: number): boolean =>
     run.writer === undefined ? run.state[index] !== program.initial[index] : run.writer.written.has(index);
   for (const { index } of program.channels) {
     if (!isWritten(index)) continue;
-    writer?.touch(index, null, false);
+    child.writer?.touch(index, null, false);
     child.state[index] = run.state[index]!;
   }
   if (run.error !== null) child.setError(run.error);
-  if (writer === undefined || latest === undefined) return;
-  writer.headId = writer.storedId = latest.id;
-  for (const [name, count] of Object.entries(latest.versions)) {
-    const index = name === ERROR_NAME ? errorChannel(program) : program.channelIndex.get(name);
-    if (index !== undefined) writer.versions.set(index, count);
-  }
-  for (const name of Object.keys(latest.values)) {
-    const index = name === ERROR_NAME ? errorChannel(program) : program.channelIndex.get(name);
-    if (index !== undefined && writer.written.has(index)) continue;
-    const version = (Object.hasOwn(latest.versions, name) ? latest.versions[name]! : 0) + 1;
-    if (index !== undefined) writer.versions.set(index, version);
-    writer.reset(name, version);
-  }
-}
-
-const NO_CALL: StoredCall = { latest: undefined, head: undefined, stored: undefined, writes: [] };
-
-/** How a part had ended when its process died. */
-function endedPart(child: Run, { status, failure }: Checkpoint): RunEnd {
-  const error = failure === undefined ? null : errorOf(failure, child.shared.threadId);
-  const incompleteBarriers = status === "incomplete" ? child.incompleteBarriers() : [];
-  return { status: status as Exclude<Checkpoint["status"], "running">, pauses: [], incompleteBarriers, error };
-}
-
-/** How a run had ended whose `finally` part was interrupted. */
-export function restoredEnd(run: Run, { outcome, failure }: Checkpoint): RunEnd {
-  const { status, error: cause } = outcome!;
-  // A fork records the outcome only.
-  const known = failure ?? (cause === null ? undefined : { ...cause, node: cause.node ?? undefined });
-  const error = known === undefined ? null : errorOf(known, run.shared.threadId);
-  const incompleteBarriers = status === "incomplete" ? run.incompleteBarriers() : [];
-  return {
-    status: status as RunEnd["status"],
-    ...(status === "limit" ? { limit: limitOfCode(error?.code) } : {}),
-    pauses: [],
-    incompleteBarriers,
-    error,
-  };
 }
 
 /** Stores the pause of the `finally` part, or its end and with it the end of the run. */
-export async function saveFinally(run: Run, end: RunEnd, child: Run, ended: RunEnd): Promise<RunEnd> {
+async function saveFinally(run: Run, end: RunEnd, child: Run, ended: RunEnd): Promise<RunEnd> {
   // The head of the thread says that the part is in progress: `recover` continues it.
   if (ended.drained === true) return ended;
   const { phase, step, current, keepsResults } = run.endedAt ?? NOT_SAVED;
@@ -174,3 +113,8 @@ function writtenBy(run: Run, child: Run): JsonObject {
   }
   return Object.freeze(values);
 }
+
+export const FINALLY_PART = { open: openFinally, save: saveFinally };
+
+/** What the run of a `finally` part consists of besides its steps. */
+export type FinallyPart = typeof FINALLY_PART;

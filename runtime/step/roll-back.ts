@@ -5,7 +5,7 @@
 import type { UndoEntry } from "../interface/undo.ts";
 import type { RollbackResult, UndoItem } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
-import { compileExpression, type Evaluate } from "../expression/compile-expression.ts";
+import type { Evaluate } from "../expression/compile-expression.ts";
 import { NO_LIMITS } from "../run/limits.ts";
 import { Cancellation } from "../run/cancellation.ts";
 import { dropSignals } from "../run/drop-signals.ts";
@@ -82,7 +82,7 @@ async function undo(run: Run, entry: UndoEntry): Promise<string | undefined | ty
   if (found === undefined)
     return `node \`${nodeOf(entry)}\` has no \`undo ${entry.call}(…)\` in this version of the graph`;
   const args = entry.args.map((argument): Evaluate => {
-    if ("expression" in argument) return compileExpression(argument.expression);
+    if ("expression" in argument) return run.program.linker.interpret(argument.expression);
     const { value } = argument;
     return () => value;
   });

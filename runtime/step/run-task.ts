@@ -9,7 +9,7 @@ import { Attempt, isCommand } from "./attempt.ts";
 import { backoffDelay, DEFAULT_BACKOFF, readRetryAfter } from "./backoff.ts";
 import { cacheResult, callBody } from "./call-body.ts";
 import { brokenAssertion } from "./check-assertions.ts";
-import { calledUndos, undosOf } from "./undo-entry.ts";
+import { calledUndos, undosOf } from "./attempt-undos.ts";
 import { updatesOf } from "./node-result.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import { endsTheRun, failTask, isRetryable } from "./task-failure.ts";

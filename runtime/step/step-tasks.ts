@@ -1,6 +1,5 @@
 import { truth } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
-import { restoreOutcome, storedResultOf, storeOutcome } from "./stored-outcome.ts";
 import { isThenable } from "../value/promise.ts";
 import { Attempt } from "./attempt.ts";
 import { beginAttempt, finishAttempt, runTask } from "./run-task.ts";
@@ -140,8 +139,8 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
 /** Returns the stored result of a task, or runs the task. Not for `for` nodes. */
 function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcome> {
   // Mutation point: stored-result
-  const known = storedResultOf(run, task);
-  if (known !== undefined) return restoreOutcome(run, task, known);
+  const known = storedOutcome(run, task);
+  if (known !== undefined) return known;
   const waiting = run.waiting?.get(task.id);
   // The pause has no answer yet, so the body would only raise the same pause again.
   const isOwn = waiting?.every(({ id }) => run.isPauseOf(id, task)) === true;
@@ -160,6 +159,10 @@ function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcom
     return outcome;
   }
   return outcome.finally(() => slots.give());
+}
+
+function storedOutcome(run: Run, task: Task): Outcome | undefined {
+  return run.stored === undefined ? undefined : run.shared.durable!.code.storedOutcome(run, task);
 }
 
 /** The unfinished called graphs of a task. */
@@ -190,7 +193,7 @@ function runAndKeep(run: Run, task: Task, keeps: boolean): Outcome | Promise<Out
 
 /** Stores the result. It is durable before the step ends (5.3). */
 function keep(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Outcome> {
-  const write = storeOutcome(run, task, outcome);
+  const write = run.shared.durable!.code.storeOutcome(run, task, outcome);
   if (write === undefined) return outcome.pauses === undefined ? outcome : keepDues(run, task, outcome);
   const kept = run.writer!.keep(write);
   return kept === undefined ? outcome : kept.then(() => outcome);
@@ -209,8 +212,7 @@ function keepDues(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Out
 
 /** A `for` node: from its stored result (of an edit of the state), or by running its items. */
 function runList(run: Run, task: Task, items: readonly Task[], keeps: boolean): Outcome | Promise<Outcome> {
-  const known = storedResultOf(run, task);
-  return known === undefined ? runItems(run, task, items, keeps) : restoreOutcome(run, task, known);
+  return storedOutcome(run, task) ?? runItems(run, task, items, keeps);
 }
 
 /** Runs the items of a `for` node, at most `parallel` at a time, and combines their outcomes. */

@@ -53,6 +53,12 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
   return { taskId: task.id, node, result: result as unknown as Json };
 }
 
+/** The outcome of a task whose result is stored; `undefined` if the task has to run. */
+export function storedOutcome(run: Run, task: Task): Outcome | undefined {
+  const stored = storedResultOf(run, task);
+  return stored === undefined ? undefined : restoreOutcome(run, task, stored);
+}
+
 /**
  * The stored result of a task; `undefined` if it has none, or if the result belongs to another item than the present one. A `for`
  * node has a result only by hand: one that its node stored before it became a `for` node is not the result of its items.

@@ -1,29 +1,15 @@
 import { describeError } from "../event/run-events.ts";
 import type { UndoArgument, UndoEntry } from "../interface/undo.ts";
-import { compileExpression, type Scope } from "../expression/compile-expression.ts";
+import type { Scope } from "../expression/compile-expression.ts";
 import { nameSecrets } from "../expression/secret-arguments.ts";
 import type { Json } from "../value/json.ts";
 import type { UndoCode } from "../program/program.ts";
 import type { Run } from "../run/run.ts";
-import { underCall } from "../checkpoint/undo-log.ts";
 import type { Attempt } from "./attempt.ts";
 import { itemLocals, type Task, type Update } from "./task.ts";
 
-/** How the result of an attempt is undone: by the `undo` of its node, or by those of the graph that it has called. */
-export function undosOf(attempt: Attempt, updates: readonly Update[]): readonly UndoEntry[] | undefined {
-  const { undo } = attempt.task.node;
-  // R5: the `undo` of a node replaces those of the graph that it calls.
-  if (undo !== undefined) return [entryOf(attempt, undo, updates)];
-  return calledUndos(attempt);
-}
-
-/** The entries of the graph that an attempt has called, for the log of the caller. */
-export function calledUndos({ called, task }: Attempt): readonly UndoEntry[] | undefined {
-  if (called === undefined || called.length === 0) return undefined;
-  return underCall(called, task.node.spec.name, task.id);
-}
-
-function entryOf({ run, task, step }: Attempt, undo: UndoCode, updates: readonly Update[]): UndoEntry {
+/** How the result of a node with `undo` is undone. */
+export function undoEntry({ run, task, step }: Attempt, undo: UndoCode, updates: readonly Update[]): UndoEntry {
   const key = `undo:${run.taskKey(task, step)}`;
   const entry = { key, nodes: [task.node.spec.name], task: task.id, step, call: undo.name };
   try {
@@ -51,7 +37,7 @@ function argumentsOf(run: Run, { args }: UndoCode, scope: Scope): readonly UndoA
     const named = name === undefined ? {} : { name };
     // Mutation point: secret-by-name
     if (!isSecret) return { ...named, value: value(scope) };
-    const evaluate = (part: typeof expression): Json => compileExpression(part, { names })(scope);
+    const evaluate = (part: typeof expression): Json => run.program.linker.interpret(part, { names })(scope);
     return { ...named, expression: nameSecrets(expression, evaluate) };
   });
 }

@@ -1,25 +1,5 @@
 import type { IndexedList, ShapeFields, ShapeNode } from "./shape.ts";
-
-/** A place inside a value: names of fields and positions in lists, from the outside in. */
-export type ValuePath = readonly (string | number)[];
-
-/** A problem of a value, and its place. */
-export class ShapeProblem extends Error {
-  readonly path: ValuePath;
-
-  constructor(path: ValuePath, message: string) {
-    super(message);
-    this.name = "ShapeProblem";
-    this.path = path;
-  }
-}
-
-/** A complete table inside another one, which `checkShape` leaves to its caller. */
-export interface InnerTable {
-  readonly kind: "graph" | "plan";
-  readonly value: unknown;
-  readonly path: ValuePath;
-}
+import { ShapeProblem, type InnerTable, type ValuePath } from "./shape-problem.ts";
 
 interface Check {
   /** How many items each list has that indexes refer to. */

@@ -1,10 +1,11 @@
-import { TableError } from "../interface/errors.ts";
-import { checkShape, ShapeProblem, type InnerTable, type ValuePath } from "./check-shape.ts";
+import { checkFormat } from "./check-format.ts";
+import { checkShape } from "./check-shape.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { checkCalledConfig, checkGraphRules } from "./graph-rules.ts";
 import { checkPlanRules } from "./plan-rules.ts";
-import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "./plan-table.ts";
-import { TABLE_FORMAT, TABLE_VERSION, type Table } from "./table.ts";
+import type { PlanTable } from "./plan-table.ts";
+import type { Table } from "./table.ts";
+import { asTableError, ShapeProblem, type InnerTable } from "./shape-problem.ts";
 import { GRAPH_SHAPE, PLAN_SHAPE } from "./table-shapes.ts";
 
 /** Depth of graphs and plans that call each other in a table that an engine runs. */
@@ -28,9 +29,7 @@ export function checkTable(value: unknown, kind: "graph" | "plan" = "graph"): as
       }
     }
   } catch (error) {
-    if (!(error instanceof ShapeProblem)) throw error;
-    const place = error.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("");
-    throw new TableError("NG_BAD_TABLE", `\`table${place}\`: ${error.message}`, { cause: error });
+    throw asTableError(error);
   }
 }
 
@@ -69,24 +68,4 @@ export function* checkTables(value: unknown, kind: "graph" | "plan"): Iterable<I
     yield table;
   }
   for (const { value, path } of tables) checkCalledConfig(value as Table | PlanTable, path);
-}
-
-/** Comes before the shape: of what is no table of this version, the shape would only name a confusing place. */
-function checkFormat({ value, path, kind }: InnerTable): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new ShapeProblem(path, "expected an object");
-  }
-  const { format, version } = value as { readonly format?: unknown; readonly version?: unknown };
-  const [what, expected, known] =
-    kind === "plan" ? ["plan's table", PLAN_FORMAT, PLAN_VERSION] : ["routing table", TABLE_FORMAT, TABLE_VERSION];
-  const problem = (field: string, message: string): ShapeProblem => {
-    const at: ValuePath = [...path, field];
-    return new ShapeProblem(at, message);
-  };
-  if (format !== expected) throw problem("format", `this is no ${what}: its format is not "${expected}"`);
-  if (version === known) return;
-  if (typeof version !== "number")
-    throw problem("version", `expected ${known}, found ${JSON.stringify(version) ?? "nothing"}`);
-  const advice = version < known ? `compile the ${kind} again` : "update the package ngraph";
-  throw problem("version", `a ${what} of version ${version}, and this package reads version ${known}: ${advice}`);
 }

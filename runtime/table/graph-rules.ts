@@ -2,7 +2,7 @@
 import { isLibraryName } from "../expression/library.ts";
 import { expressionParts } from "../expression/expression-depth.ts";
 import type { Expression } from "../expression/expression.ts";
-import { ShapeProblem, type ValuePath } from "./check-shape.ts";
+import { ShapeProblem, type ValuePath } from "./shape-problem.ts";
 import type { PlanTable } from "./plan-table.ts";
 import { UNDO_NAME } from "./hidden-channels.ts";
 import { routeBranches } from "./route-branches.ts";

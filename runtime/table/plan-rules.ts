@@ -1,6 +1,6 @@
 /** Rules for a plan's table that its shape cannot state, because they join several fields. */
 import { TableError } from "../interface/errors.ts";
-import type { ValuePath } from "./check-shape.ts";
+import type { ValuePath } from "./shape-problem.ts";
 import { bad, checkBackoff, checkCommonRules } from "./graph-rules.ts";
 import type { PlanTable, TaskSpec } from "./plan-table.ts";
 

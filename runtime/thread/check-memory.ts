@@ -3,7 +3,7 @@ import { recordedShapes } from "../checkpoint/channel-shapes.ts";
 import { drift } from "../checkpoint/drift-problem.ts";
 import { loadChildHead } from "../checkpoint/load-checkpoint.ts";
 import type { Program } from "../program/program.ts";
-import { memoryProblems } from "../run/run-input.ts";
+import { memoryProblems } from "../run/follow-run.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import type { Durable } from "../run/shared.ts";
 

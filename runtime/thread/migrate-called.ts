@@ -8,7 +8,7 @@ import type { DriftProblem } from "../checkpoint/drift-problem.ts";
 import { withoutNext } from "../checkpoint/drift.ts";
 import type { Store } from "../interface/store.ts";
 import type { Program } from "../program/program.ts";
-import { memoryProblems } from "../run/run-input.ts";
+import { memoryProblems } from "../run/follow-run.ts";
 import { FINALLY } from "../run/run.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import { migrateContent, stateInStep } from "./migrate-checkpoint.ts";

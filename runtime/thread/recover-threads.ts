@@ -9,7 +9,8 @@ import type {
 } from "../interface/engine-options.ts";
 import { NgraphError } from "../interface/errors.ts";
 import { checkCount } from "../run/check-options.ts";
-import { checkOptions, RECOVER_OPTIONS } from "../run/option-names.ts";
+import { checkOptions } from "../run/option-names.ts";
+import { RECOVER_OPTIONS } from "../run/thread-option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import { listThreads } from "./list-threads.ts";
 import { RunError } from "../interface/errors.ts";

@@ -7,6 +7,7 @@ import { readSignals } from "../checkpoint/inbox.ts";
 import { someContinue } from "../checkpoint/waits.ts";
 import { isGate, takeAnswers } from "./answers.ts";
 import type { Cancellation } from "../run/cancellation.ts";
+import { isOver } from "../checkpoint/is-over.ts";
 import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import { answeredHead, presentPauseId, underPresentNames } from "../checkpoint/former-names.ts";
@@ -18,13 +19,12 @@ import { checkOptions, RESUME_OPTIONS } from "../run/option-names.ts";
 import {
   answerWrite,
   hasOpenWork,
-  isOver,
   restoreRun,
   withAnswers,
   wokenPauses,
   wokenWrite,
 } from "../checkpoint/restore-run.ts";
-import { continueRun } from "../step/run-loop.ts";
+import { continueRun } from "../step/continue-run.ts";
 import { nextStop } from "../run/run-end.ts";
 import { createShared, limitsOfCall, type EngineCore } from "../run/run-settings.ts";
 import { Run, type RunEnd } from "../run/run.ts";

@@ -9,13 +9,15 @@ import { snapshotOptions } from "../run/copy-arguments.ts";
 import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { NO_LIMITS } from "../run/limits.ts";
 import { checkExecuteOptions } from "../run/check-options.ts";
-import { checkOptions, ROLLBACK_OPTIONS } from "../run/option-names.ts";
+import { checkOptions } from "../run/option-names.ts";
+import { ROLLBACK_OPTIONS } from "../run/thread-option-names.ts";
 import { saveBetweenSteps } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
 import { Run, type RunEnd } from "../run/run.ts";
 import { NO_ENTRIES, openUndos, setUndos, undoLog } from "../checkpoint/undo-log.ts";
 import type { Durable } from "../run/shared.ts";
-import { continueRollback, continueRun } from "../step/run-loop.ts";
+import { continueRun } from "../step/continue-run.ts";
+import { continueRollback } from "../step/run-loop.ts";
 import { undosOfRun } from "./thread-undos.ts";
 import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.ts";
 

@@ -7,7 +7,9 @@ import { runViewOf } from "../interface/run-view.ts";
 import type { Store } from "../interface/store.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { withClaim } from "./claimed-thread.ts";
-import { guardStore, isAbandoned } from "../checkpoint/guarded-store.ts";
+import { DURABLE_CODE } from "./durable-code.ts";
+import { isAbandoned } from "../checkpoint/abandoned-call.ts";
+import { guardStore } from "../checkpoint/guarded-store.ts";
 import { Journal } from "../checkpoint/journal.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import type { Durable } from "../run/shared.ts";
@@ -66,7 +68,18 @@ export async function asRunner<T>(
         const headAtClaim = claimedHead(core.options.store, claim);
         const recentHeads = headAtClaim === undefined ? undefined : recentHeadsOf(core.options.store!);
         return await work(
-          { store, threadId, claim, headAtClaim, recentHeads, lease, ensureClaimed, journal, durability },
+          {
+            store,
+            threadId,
+            claim,
+            headAtClaim,
+            recentHeads,
+            lease,
+            ensureClaimed,
+            journal,
+            durability,
+            code: DURABLE_CODE,
+          },
           cancellation,
         );
       } catch (error) {

@@ -4,16 +4,18 @@ import { NgraphError } from "../interface/errors.ts";
 import { notify } from "../event/run-events.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import { firstDue } from "../checkpoint/waits.ts";
-import { resumeDue } from "./resume-thread.ts";
 
 /** Resumes the threads that an engine has paused, when they are due. Its timers do not keep the process alive. */
 export class Waker {
   readonly #core: EngineCore;
+  readonly #resumeDue: (thread: ThreadId, now: number) => Promise<RunResult | undefined>;
   readonly #timers = new Map<ThreadId, unknown>();
   #isStopped = false;
 
-  constructor(core: EngineCore) {
+  /** @param resumeDue resumes a thread, if it is due */
+  constructor(core: EngineCore, resumeDue: (thread: ThreadId, now: number) => Promise<RunResult | undefined>) {
     this.#core = core;
+    this.#resumeDue = resumeDue;
   }
 
   /** Sets the timer of a thread whose run has ended, if the run is paused with a due time. */
@@ -60,7 +62,7 @@ export class Waker {
   async #resume(thread: ThreadId): Promise<void> {
     const { onWake } = this.#core.options;
     try {
-      const result = await resumeDue(this.#core, thread, this.#core.clock.now(), {});
+      const result = await this.#resumeDue(thread, this.#core.clock.now());
       if (result === undefined) return;
       this.watch(result);
       if (onWake !== undefined) notify(onWake, { thread, result, error: null });

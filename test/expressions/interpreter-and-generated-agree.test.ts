@@ -1,17 +1,13 @@
 /** language.md, "Expressions": interpreted and generated code give the same value for every expression. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  compileExpression,
-  wrapGenerated,
-  type Evaluate,
-  type Scope,
-} from "../../runtime/expression/compile-expression.ts";
+import { compileExpression, type Evaluate, type Scope } from "../../runtime/expression/compile-expression.ts";
 import { ExpressionError } from "../../runtime/expression/expression-error.ts";
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
 import { library } from "../../runtime/expression/library.ts";
 import { printExpression } from "../../runtime/expression/print-expression.ts";
+import { wrapGenerated } from "../../runtime/expression/wrap-generated.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { arbitraryExpression, arbitraryState, CHANNELS } from "./arbitrary-expression.ts";
 import { loadGenerated } from "./load-generated.ts";

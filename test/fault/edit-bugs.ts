@@ -30,7 +30,7 @@ export const EDIT_BUGS: readonly (PlantedBug & { readonly seed: number })[] = [
   {
     name: "memory that no longer fits is reset",
     seed: 27,
-    edits: [mutation("run/run-input.ts", "lost-memory", "lost.length > 99", "test")],
+    edits: [mutation("run/follow-run.ts", "lost-memory", "lost.length > 99", "test")],
   },
   {
     name: "an answer is not checked against its type",
@@ -81,7 +81,7 @@ export const EDIT_BUGS: readonly (PlantedBug & { readonly seed: number })[] = [
     seed: 82,
     edits: [
       mutation(
-        "step/run-loop.ts",
+        "step/continue-run.ts",
         "finished-pause",
         "const unanswered = head.pauses.filter(({ id }) => !run.shared.answers.has(id) && !run.woken.has(id));",
       ),

@@ -62,11 +62,11 @@ export const KILL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "every resume starts a called graph again",
-    edits: [mutation("step/call-graph.ts", "round-of-call", `return false;`)],
+    edits: [mutation("step/stored-call.ts", "round-of-call", `return false;`)],
   },
   {
     name: "every resume starts the `finally` part again",
-    edits: [mutation("step/finally-part.ts", "continued-finally", swap("called === undefined", "called !== null"))],
+    edits: [mutation("step/stored-finally.ts", "continued-finally", swap("called === undefined", "called !== null"))],
   },
   {
     name: "idempotency keys depend on the process",

@@ -111,7 +111,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "every resume starts a called graph again",
     edits: [
       mutation(
-        "step/call-graph.ts",
+        "step/stored-call.ts",
         "continued-call",
         swap("continuesCall(", `head.status === "completed" && continuesCall(`),
         "test",
@@ -185,7 +185,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "a resume opens gates that were not reported",
     edits: [
       mutation(
-        RUN_LOOP,
+        "step/continue-run.ts",
         "waiting-pauses",
         `const waiting = run.shared.openedGates.size >= 0 ? unanswered.filter(({ kind }) => kind === "interrupt") : unanswered;`,
       ),
@@ -212,15 +212,15 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "memory is lost between turns",
-    edits: [mutation("run/run-input.ts", "memory-channel", `channel?.name === "nothing"`, "test.right")],
+    edits: [mutation("run/follow-run.ts", "memory-channel", `channel?.name === "nothing"`, "test.right")],
   },
   {
     name: "state survives its turn",
-    edits: [mutation("run/run-input.ts", "memory-channel", `channel?.spec.role !== "input"`, "test.left.right")],
+    edits: [mutation("run/follow-run.ts", "memory-channel", `channel?.spec.role !== "input"`, "test.left.right")],
   },
   {
     name: "another turn on an unfinished thread is not refused",
-    edits: [mutation("engine/create-engine.ts", "unfinished-run", `head.status !== "paused"`, "test")],
+    edits: [mutation("engine/thread-operations.ts", "unfinished-run", `head.status !== "paused"`, "test")],
   },
   {
     name: "an error edge discards the updates of the siblings",

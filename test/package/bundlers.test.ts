@@ -31,7 +31,11 @@ const FILES = {
   "package.json": `{ "type": "module" }`,
   "flow.ngraph": GRAPH,
   "nodes.js": "/** @param {number} n\n * @returns {number} */\nexport const double = (n) => n * 2;\n",
-  "main.js": `import { flow } from "./flow.ngraph";\nexport const run = (n) => flow().run({ n });\n`,
+  "main.js": `import { MemoryStore } from "ngraph/runtime";
+import { flow } from "./flow.ngraph";
+export const run = (n) => flow().run({ n });
+export const runOnThread = (n) => flow({ store: new MemoryStore() }).run({ n }, { thread: "t" });
+`,
 };
 const BROKEN = { ...FILES, "flow.ngraph": GRAPH.replace("start -> calc", "start -> clac") };
 
@@ -70,7 +74,8 @@ const BUNDLERS: Readonly<Record<string, (directory: string) => Promise<Built>>> 
   async rolldown(directory) {
     const { rolldown } = await import("rolldown");
     const bundle = await rolldown({ input: join(directory, "main.js"), plugins: [(await vitePlugin())()] });
-    await bundle.write({ file: join(directory, "out/main.mjs"), format: "es", sourcemap: true });
+    // The package imports the code for threads dynamically: it becomes a file of its own.
+    await bundle.write({ dir: join(directory, "out"), entryFileNames: "main.mjs", format: "es", sourcemap: true });
     await bundle.close();
     return { file: "out/main.mjs", map: "out/main.mjs.map" };
   },
@@ -113,10 +118,13 @@ describe.each(Object.entries(BUNDLERS))("%s", (_, build) => {
   test("an import of a graph file is its module, with a source map that leads to the file", async () => {
     const project = projectWith(FILES);
     const { file, map } = await build(project.directory);
-    const { run: flow } = (await import(pathToFileURL(join(project.directory, file)).href)) as {
-      run(n: number): Promise<{ status: string; output: object }>;
-    };
+    const { run: flow, runOnThread } = (await import(pathToFileURL(join(project.directory, file)).href)) as Record<
+      "run" | "runOnThread",
+      (n: number) => Promise<object>
+    >;
     expect(await flow(21)).toMatchObject({ status: "completed", output: { twice: 42 } });
+    // The bundle contains, or loads, what a run with a store needs.
+    expect(await runOnThread(21)).toMatchObject({ status: "completed", output: { twice: 42 }, thread: "t" });
     const { sources, sourcesContent } = JSON.parse(project.read(map)) as {
       sources: string[];
       sourcesContent: string[];

@@ -1,10 +1,15 @@
 /** Execution, 3.4: `settled(a, b) -> c` waits for the members that can still signal. */
 import { describe, expect, test } from "vitest";
+import { compileExpression } from "../../runtime/expression/compile-expression.ts";
+import { prepareExpressions } from "../../runtime/expression/prepare-expressions.ts";
 import { createScheduler, type NodeContext } from "../../runtime/index.ts";
 import { BarrierState } from "../../runtime/routing/barrier-state.ts";
 import { compileRouting, planStep, type Routing } from "../../runtime/routing/plan-step.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import type { Table } from "../../runtime/table/table.ts";
 import { engineOf, tableOf } from "../support/graph.ts";
+
+const evaluatorsOf = (table: Table) => prepareExpressions(table, [], compileExpression);
 
 const NODES = ["plan", "a", "a2", "b", "b2", "c", "d"];
 
@@ -240,7 +245,7 @@ describe("1.3: the cost of `settled`", () => {
     const table = tableOf(`graph g { node a = 1  node b = 2  node c = 3  node slow = 4
       ${names.map((name) => `node ${name} = 0`).join("  ")}
       start -> a, slow, n0  ${names.join(" -> ")}  slow -> slow  slow -> b  settled(a, b) -> c }`);
-    const code = compileRouting(table, []);
+    const code = compileRouting(table, evaluatorsOf(table));
     class Counting extends BarrierState {
       looks = 0;
       override isHeldByOther(barrier: number): boolean {
@@ -270,10 +275,8 @@ describe("1.3: the cost of `settled`", () => {
   });
 
   test("a graph without it prepares nothing for it", () => {
-    expect(
-      compileRouting(tableOf("graph g { node a = 1  node b = 2  node c = 3  start -> a, b  all(a, b) -> c }"), [])
-        .settled,
-    ).toBe(undefined);
+    const table = tableOf("graph g { node a = 1  node b = 2  node c = 3  start -> a, b  all(a, b) -> c }");
+    expect(compileRouting(table, evaluatorsOf(table)).settled).toBe(undefined);
   });
 });
 

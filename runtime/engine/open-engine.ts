@@ -1,0 +1,261 @@
+import type { ThreadId } from "../interface/checkpoint.ts";
+import type {
+  BareAnswer,
+  Engine,
+  EngineOptions,
+  ExecuteOptions,
+  RecoverResult,
+  ResumeOptions,
+  RunOptions,
+  RunResult,
+  StreamOptions,
+  ViewsOptions,
+} from "../interface/engine-options.ts";
+import { StoreError } from "../interface/errors.ts";
+import type { EventListener, StreamViews } from "../interface/events.ts";
+import type { JsonObject, MaybePromise } from "../value/json.ts";
+import { isThenable } from "../value/promise.ts";
+import { MemoryNodeCache } from "../run/node-cache.ts";
+import type { Table } from "../table/table.ts";
+import { Cancellation, linkSignal } from "../run/cancellation.ts";
+import { checkView } from "../run/check-options.ts";
+import type { OptionKind } from "../run/option-kinds.ts";
+import { checkOptions, RUN_OPTIONS, STREAM_OPTIONS, STREAM_RESUME_OPTIONS } from "../run/option-names.ts";
+import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
+import type { Linker } from "../program/linker.ts";
+import { compileProgram } from "../program/program.ts";
+import { applyConfig } from "../run/run-config.ts";
+import { applyInput } from "../run/run-input.ts";
+import { beginRun } from "../step/run-loop.ts";
+import { takeFirstTurn } from "../run/take-turns.ts";
+import { executeRun, orCancelled, resultOf } from "../run/execute-run.ts";
+import {
+  createCore,
+  createShared,
+  limitsOfCall,
+  ON_RESULT,
+  ON_STATE,
+  type EngineCore,
+  type OpenMemory,
+  type WatchedOptions,
+} from "../run/run-settings.ts";
+import { createRunStream } from "../event/run-stream.ts";
+import { Run } from "../run/run.ts";
+import { Mailbox } from "../run/mailbox.ts";
+import { Waker } from "../thread/waker.ts";
+import type { ThreadOperations } from "./thread-operations.ts";
+
+/** The code that only engines with a store use. */
+export interface StoreCode {
+  /** The operations on threads, or their module while it loads. */
+  readonly threads: () => MaybePromise<ThreadOperations>;
+  readonly openMemory: OpenMemory;
+}
+
+/**
+ * Creates an engine for a table that has been checked, and whose options have.
+ *
+ * @param linker the code that the table uses
+ * @throws RunError NG_MISSING_FUNCTION with a list of all missing code, NG_EFFECT_DENIED
+ */
+export function openEngine(table: Table, options: EngineOptions, linker: Linker, code: StoreCode): Engine {
+  const core = createCore(
+    compileProgram(table, options, linker),
+    options,
+    (clock) => new MemoryNodeCache({ now: () => clock.now() }),
+    code.openMemory,
+  );
+  /** Calls an operation on threads, with copies of its arguments while its module loads: the caller may change them. */
+  const onThreads = <Args extends readonly unknown[], Result>(
+    operation: (threads: ThreadOperations, ...args: Args) => Promise<Result>,
+    ...args: Args
+  ): Promise<Result> => {
+    const threads = code.threads();
+    if (!isThenable(threads)) return operation(threads, ...args);
+    const copies = args.map((arg) => snapshotOptions(snapshotJson(arg as object))) as unknown as Args;
+    return Promise.resolve(threads).then((loaded) => operation(loaded, ...copies));
+  };
+  const waker = new Waker(core, (thread, now) => onThreads((threads) => threads.resumeDue(core, thread, now, {})));
+  const runOnThread = (input: JsonObject, settings: RunOptions): Promise<RunResult> =>
+    onThreads((threads, ...given) => threads.run(core, ...given), input, settings);
+  const start = (input: JsonObject, settings: RunOptions): Promise<RunResult> => {
+    const running = startRun(core, input, settings, runOnThread);
+    return options.store === undefined ? running : watched(waker, running);
+  };
+  const resume = (thread: ThreadId, settings: ResumeOptions | BareAnswer): Promise<RunResult> =>
+    watched(
+      waker,
+      onThreads((threads, given) => threads.resume(core, thread, given), settings),
+    );
+  if (options.store !== undefined) void loadEarly(code);
+  return {
+    table,
+    memory: core.memory,
+    run: (input, settings = {}) => start(input, settings),
+    resume: (thread, settings = {}) => resume(thread, settings),
+    rollback: (thread, settings = {}) => onThreads((threads, given) => threads.rollback(core, thread, given), settings),
+    stream: (input, settings = {}) => streamOf(settings, STREAM_OPTIONS, (given) => start(input, given)),
+    streamResume: (thread, settings = {}) =>
+      streamOf(settings, STREAM_RESUME_OPTIONS, (given) => resume(thread, given)),
+    state: (thread) => onThreads((threads) => threads.state(core, thread)),
+    history: (thread, settings = {}) => onThreads((threads, given) => threads.history(core, thread, given), settings),
+    label: (thread, label, settings = {}) =>
+      onThreads((threads, given) => threads.label(core, thread, label, given), settings),
+    fork: (thread, settings = {}) => onThreads((threads, given) => threads.fork(core, thread, given), settings),
+    update: (thread, values, settings = {}) =>
+      onThreads((threads, ...given) => threads.update(core, thread, ...given), values, settings),
+    migrate: (thread, settings = {}) => onThreads((threads, given) => threads.migrate(core, thread, given), settings),
+    threads: (settings = {}) => onThreads((threads, given) => threads.list(core, given), settings),
+    drain: (settings = {}) => {
+      waker.stop();
+      return core.drain.drain(core.clock, settings);
+    },
+    recover: (settings = {}) =>
+      watchedAll(
+        waker,
+        onThreads((threads, given) => threads.recover(core, given), settings),
+      ),
+    due: (now, settings = {}) =>
+      watchedAll(
+        waker,
+        onThreads((threads, given) => threads.wake(core, now, given), settings),
+      ),
+    prune: async (settings) => onThreads((threads, given) => threads.prune(core, given), settings),
+    signal: async (thread, name, value = null, settings = {}) => {
+      const { isAwaited, ...receipt } = await onThreads(
+        (threads, ...given) => threads.signal(core, thread, name, ...given),
+        snapshotJson(value),
+        settings,
+      );
+      if (isAwaited) waker.wake(thread);
+      return receipt;
+    },
+  };
+}
+
+/** Loads the code for threads before the first run needs it. A failure is reported by the operation that needs it. */
+async function loadEarly({ threads }: StoreCode): Promise<void> {
+  try {
+    await threads();
+  } catch {
+    // The import runs again with the operation.
+  }
+}
+
+/** The result of a run; sets the timer of its thread. */
+async function watched(waker: Waker, running: Promise<RunResult>): Promise<RunResult> {
+  const result = await running;
+  waker.watch(result);
+  return result;
+}
+
+async function watchedAll(waker: Waker, running: Promise<RecoverResult>): Promise<RecoverResult> {
+  const all = await running;
+  for (const result of all.results) waker.watch(result);
+  return all;
+}
+
+type Start = (input: JsonObject, options: RunOptions) => Promise<RunResult>;
+
+function startRun(
+  core: EngineCore,
+  input: JsonObject = {},
+  options: RunOptions,
+  runOnThread: Start,
+): Promise<RunResult> {
+  const { store } = core.options;
+  const turn = takeFirstTurn(core.clock, store !== undefined);
+  if (turn !== undefined) return startLater(core, snapshotJson(input), snapshotOptions(options), turn, runOnThread);
+  if (store === undefined) return runWithoutStore(core, input, options);
+  return orCancelled(core, options, () => runOnThread(snapshotJson(input), snapshotOptions(options)));
+}
+
+async function startLater(
+  core: EngineCore,
+  input: JsonObject,
+  options: RunOptions,
+  turn: Promise<void>,
+  runOnThread: Start,
+): Promise<RunResult> {
+  await turn;
+  if (core.options.store === undefined) return runWithoutStore(core, input, options);
+  return orCancelled(core, options, () => runOnThread(input, options));
+}
+
+/** The shortest path from input to result: no claim and no store. */
+async function runWithoutStore(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
+  checkOptions("a run", options, RUN_OPTIONS);
+  const { program } = core;
+  const limits = limitsOfCall(core, options);
+  if (program.pausingNode !== undefined) throw needsStore(program.table.name, program.pausingNode);
+  const [breakpoint] = [...(options.pauseBefore ?? []), ...(options.pauseAfter ?? [])];
+  if (breakpoint !== undefined) throw needsStore(program.table.name, breakpoint);
+  const onFailure = options.onFailure ?? core.options.onFailure;
+  const cancellation = new Cancellation(options.signal !== undefined || onFailure === "abort");
+  if (program.receives && options.thread !== undefined) return runWithMailbox(core, input, options, options.thread);
+  const run = new Run(program, createShared(core, options, { threadId: options.thread }), { cancellation, limits });
+  applyInput(run, input);
+  applyConfig(run, options.config);
+  if (options.signal === undefined && !run.listening) return resultOf(run, await beginRun(run));
+  const unlink = linkSignal(options.signal, cancellation);
+  try {
+    return await executeRun(run, false, beginRun);
+  } finally {
+    unlink();
+  }
+}
+
+/** A run without a store whose thread can be sent signals while it is in progress. */
+async function runWithMailbox(
+  core: EngineCore,
+  input: JsonObject,
+  options: RunOptions,
+  threadId: ThreadId,
+): Promise<RunResult> {
+  const mailbox = new Mailbox();
+  const cancellation = new Cancellation(true);
+  const shared = createShared(core, options, { threadId, mailbox });
+  const run = new Run(core.program, shared, { cancellation, limits: limitsOfCall(core, options) });
+  applyInput(run, input);
+  applyConfig(run, options.config);
+  core.mailboxes.set(threadId, mailbox);
+  const unlink = linkSignal(options.signal, cancellation);
+  try {
+    return await executeRun(run, false, beginRun);
+  } finally {
+    unlink();
+    if (core.mailboxes.get(threadId) === mailbox) core.mailboxes.delete(threadId);
+  }
+}
+
+function needsStore(graph: string, node: string): StoreError {
+  return new StoreError(
+    "NG_NO_STORE",
+    `graph \`${graph}\` pauses at node \`${node}\`, which needs a store: give the engine a \`store\``,
+  );
+}
+
+function streamOf<View extends keyof StreamViews<JsonObject> = "events">(
+  given: ExecuteOptions & StreamOptions<View> & Partial<ViewsOptions<View>>,
+  known: Readonly<Record<string, OptionKind>>,
+  start: (options: WatchedOptions) => Promise<RunResult>,
+) {
+  checkOptions("a stream", given, known);
+  checkView(given);
+  const { view, views, buffer, ...options } = given;
+  const shown = { ...(view && { view }), ...(views && { views }) };
+  return createRunStream<View>({ ...shown, ...(buffer !== undefined && { buffer }) }, (watch) => {
+    const { onEvent, signal } = options;
+    const both: EventListener = (event) => {
+      watch.onEvent(event);
+      onEvent?.(event);
+    };
+    return start({
+      ...options,
+      signal: signal === undefined ? watch.signal : AbortSignal.any([signal, watch.signal]),
+      onEvent: both,
+      ...(watch.onState === undefined ? {} : { [ON_STATE]: watch.onState }),
+      ...(watch.onResult === undefined ? {} : { [ON_RESULT]: watch.onResult }),
+    });
+  });
+}

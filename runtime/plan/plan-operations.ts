@@ -1,0 +1,294 @@
+import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
+import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
+import { takeAnswers } from "../thread/answers.ts";
+import { Cancellation, linkSignal } from "../run/cancellation.ts";
+import { checkOptions, PLAN_RESUME_OPTIONS, PLAN_RUN_OPTIONS } from "../run/option-names.ts";
+import { isAbandoned } from "../checkpoint/abandoned-call.ts";
+import { answerWrite } from "../checkpoint/restore-run.ts";
+import { applyConfig, changeConfig } from "../run/run-config.ts";
+import { followRun } from "../run/follow-run.ts";
+import { applyInput } from "../run/run-input.ts";
+import { createShared } from "../run/run-settings.ts";
+import { NO_LIMITS, type LimitOptions } from "../run/limits.ts";
+import { Run } from "../run/run.ts";
+import { newId } from "../checkpoint/ids.ts";
+import type { Shared } from "../run/shared.ts";
+import { asRunner, beforeClaim, checkThreadId, storeOf } from "../thread/thread-access.ts";
+import { loadClaimedHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import type { JsonObject } from "../value/json.ts";
+import { drivePlan } from "./drive-plan.ts";
+import { createPlanEmitter } from "./plan-events.ts";
+import type {
+  PlanExecuteOptions,
+  PlanResumeOptions,
+  PlanRunInfo,
+  PlanRunOptions,
+  PlanRunResult,
+} from "./plan-options.ts";
+import { type PlanProgram } from "./plan-program.ts";
+import type { PlanCore } from "./open-plan-runner.ts";
+import { setPlanContext } from "./plan-hooks.ts";
+import type { TaskIndex } from "../table/plan-table.ts";
+import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
+import { callsPlans, ledgerOf } from "./run-ledger.ts";
+import { certainRecords } from "./task-record.ts";
+import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
+import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
+import { selectTasks } from "./select-tasks.ts";
+import { refuseMissingReads } from "./selected-reads.ts";
+
+/** What a plan runner does. */
+export const PLAN_OPERATIONS = {
+  /** Starts a run. */
+  async start(plan: PlanCore, input: JsonObject | undefined, options: PlanRunOptions): Promise<PlanRunResult> {
+    return orCancelled(startPlan(plan, input, options));
+  },
+  async resume(plan: PlanCore, thread: ThreadId, options: PlanResumeOptions): Promise<PlanRunResult> {
+    return orCancelled(resumePlan(plan, thread, options));
+  },
+};
+
+export type PlanOperations = typeof PLAN_OPERATIONS;
+
+/** A cancelled run whose store does not answer rejects: it does not know which tasks are stored as done. */
+async function orCancelled(running: Promise<PlanRunResult>): Promise<PlanRunResult> {
+  try {
+    return await running;
+  } catch (error) {
+    if (!isAbandoned(error)) throw error;
+    throw new RunError("NG_CANCELLED", `the run was cancelled: ${error.message}`, { cause: error });
+  }
+}
+
+async function startPlan(
+  { plan, core }: PlanCore,
+  input: JsonObject = {},
+  options: PlanRunOptions,
+): Promise<PlanRunResult> {
+  checkOptions("a run", options, PLAN_RUN_OPTIONS);
+  const selected = selectTasks(plan.plan, options);
+  const runId = newId();
+  if (core.options.store === undefined) return startWithoutStore({ plan, core }, input, options, selected, runId);
+  const threadId = checkThreadId(options.thread ?? newId());
+  return asRunner(core, threadId, forRunner(options), async (durable, cancellation) => {
+    const { head } = await loadClaimedHead(durable, plan.program);
+    if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
+    const lastRun = head === undefined ? null : lastRunOf(head);
+    const info: PlanRunInfo = { runId, resumedFrom: null, thread: threadId, lastRun };
+    const shared = createShared(core, limitsOf(options), {
+      threadId,
+      runId,
+      durable,
+      ttl: head?.ttl,
+      metadata: metadataOf(plan, info, options),
+    });
+    const run = new Run(plan.program, shared, { cancellation, limits: NO_LIMITS });
+    applyInput(run, input);
+    applyConfig(run, options.config);
+    followRun(run, head);
+    return executePlan(plan, run, { tasks: new Map(), changed: new Set(), waited: [] }, selected, info, options);
+  });
+}
+
+async function startWithoutStore(
+  { plan, core }: PlanCore,
+  input: JsonObject,
+  options: PlanRunOptions,
+  selected: ReadonlySet<TaskIndex> | undefined,
+  runId: string,
+): Promise<PlanRunResult> {
+  const { pausingNode, table } = plan.program;
+  if (pausingNode !== undefined) {
+    throw new StoreError(
+      "NG_NO_STORE",
+      `plan \`${table.name}\` waits for an answer at task \`${pausingNode}\`, which needs a store: give the runner a \`store\``,
+    );
+  }
+  const cancellation = new Cancellation(true);
+  const unlink = linkSignal(options.signal, cancellation);
+  try {
+    const shared = createShared(core, limitsOf(options), { threadId: options.thread, runId });
+    const run = new Run(plan.program, shared, { cancellation, limits: NO_LIMITS });
+    applyInput(run, input);
+    applyConfig(run, options.config);
+    const info: PlanRunInfo = { runId, resumedFrom: null, thread: null, lastRun: null };
+    return await executePlan(plan, run, { tasks: new Map(), changed: new Set(), waited: [] }, selected, info, options);
+  } finally {
+    unlink();
+  }
+}
+
+/**
+ * Claims the thread before it reads the end of the last run. Nothing starts before `beforeStart` has handled what that
+ * run left (9.10).
+ */
+async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: PlanResumeOptions) {
+  checkOptions("a resume", options, PLAN_RESUME_OPTIONS);
+  storeOf(core, "a thread can only be resumed from a store");
+  const threadId = checkThreadId(thread);
+  const selected = selectTasks(plan.plan, options);
+  await beforeClaim(core, forRunner(options), (store) => loadHead(store, threadId));
+  return asRunner(core, threadId, forRunner(options), async (durable, cancellation) => {
+    const { store } = durable;
+    const head = await loadHead(store, threadId);
+    const writes = await loadWrites(store, threadId, head.id);
+    const { answers, fresh } = await takeAnswers(store, head, writes, options);
+    if (head.status === "completed" && head.nextNodes.length === 0 && selected === undefined) {
+      throw new ThreadError(
+        "NG_NOT_PAUSED",
+        threadId,
+        `the last run of thread \`${threadId}\` is completed: no task is left to resume; \`fromTask\` (\`--from-task\`) runs a part of it again`,
+      );
+    }
+    if (fresh.length > 0 && store.putWrites !== undefined) {
+      const records = fresh.map(({ pause, value }) => answerWrite(pause, value));
+      await durable.journal.write(() => store.putWrites?.(durable.claim, head.id, records) ?? undefined, true);
+    }
+    const lastRun = lastRunOf(head);
+    const info: PlanRunInfo = { runId: newId(), resumedFrom: lastRun.runId, thread: threadId, lastRun };
+    const shared = createShared(core, limitsOf(options), {
+      threadId,
+      // Idempotency keys and namespaces of called graphs depend on the id of the first run, so that finished work is
+      // not repeated.
+      runId: head.runId,
+      durable,
+      ttl: head.ttl,
+      answers,
+      isResume: true,
+      metadata: { ...head.metadata, ...metadataOf(plan, info, options) },
+    });
+    const run = new Run(plan.program, shared, { cancellation, limits: NO_LIMITS });
+    const restored = restorePlan(plan, run, head, writes, { keepsChanged: selected !== undefined });
+    changeConfig(run, options.config);
+    return executePlan(plan, run, withoutSelected(run, plan, restored, selected), selected, info, options);
+  });
+}
+
+async function executePlan(
+  plan: PlanProgram,
+  run: Run,
+  restored: RestoredPlan,
+  selected: ReadonlySet<TaskIndex> | undefined,
+  info: PlanRunInfo,
+  options: PlanExecuteOptions,
+): Promise<PlanRunResult> {
+  const { shared, cancellation } = run;
+  const { clock } = shared;
+  if (selected !== undefined)
+    refuseMissingReads(plan, run, selected, (task) => selected.has(task) || restored.tasks.has(task));
+  // Called before the first write: if this process dies here, the next run still finds the run that left processes
+  // behind.
+  await options.beforeStart?.(info);
+  await saveFirstCheckpoint(plan, run, restored);
+  const listeners = options.onEvent === undefined ? [] : [options.onEvent];
+  const emit = createPlanEmitter(info.runId, () => clock.now(), listeners);
+  shareWithCalledPlans(shared, options, emit);
+  emit({
+    type: "run_start",
+    plan: plan.plan.name,
+    total_nodes: plan.tasks.length,
+    ...(info.resumedFrom === null ? {} : { resumed_from: info.resumedFrom }),
+  });
+  const begin = clock.now();
+  const end = await drivePlan({
+    program: plan,
+    run,
+    options,
+    emit,
+    prefix: "",
+    ledger: callsPlans(plan) ? ledgerOf(shared, options.maxParallel ?? plan.plan.maxParallel) : undefined,
+    // A selection runs its tasks alone: the results of all others stay as they are.
+    restored: selected === undefined ? certainRecords(plan.plan, restored.tasks) : restored.tasks,
+    records: restored.tasks,
+    changed: restored.changed,
+    waited: restored.waited,
+    leftOut:
+      selected === undefined
+        ? []
+        : plan.tasks.flatMap(({ index }) => (selected.has(index) || restored.tasks.has(index) ? [] : [index])),
+  });
+  const totals = totalsOf(plan.plan, end, clock.now() - begin);
+  const isCancelled =
+    cancellation.aborted || (options.drain?.aborted === true && end.tasks.some((task) => task.status === "cancelled"));
+  const status = statusOf(end, isCancelled);
+  const exitCode = exitCodeOf(status, totals.outcome);
+  await saveLastCheckpoint(run, end, status, totals.outcome);
+  emit({ type: "run_end", ...totals, exit_code: exitCode });
+  return {
+    status,
+    outcome: totals.outcome,
+    runId: info.runId,
+    resumedFrom: info.resumedFrom,
+    thread: info.thread,
+    batches: end.batches,
+    tasks: end.tasks,
+    totals,
+    output: run.output(),
+    pauses: end.pauses,
+    error: end.error ?? (isCancelled ? run.cancelled() : null),
+    exitCode,
+  };
+}
+
+/**
+ * Passes settings to called plans. Draining is not passed on: a called plan is part of a running task, which may
+ * finish.
+ */
+function shareWithCalledPlans(
+  shared: Shared,
+  options: PlanExecuteOptions,
+  emit: ReturnType<typeof createPlanEmitter>,
+): void {
+  const { expected, taskCache } = options;
+  setPlanContext(shared, {
+    emit,
+    prefix: "",
+    options: {
+      ...(expected === undefined ? {} : { expected }),
+      ...(taskCache === undefined ? {} : { taskCache }),
+    },
+  });
+}
+
+/** Selected tasks run again even if they are done. */
+function withoutSelected(
+  run: Run,
+  plan: PlanProgram,
+  restored: RestoredPlan,
+  selected: ReadonlySet<TaskIndex> | undefined,
+): RestoredPlan {
+  if (selected === undefined) return restored;
+  for (const task of selected) run.writer?.results.delete(plan.plan.tasks[task]?.name ?? "");
+  return { ...restored, tasks: new Map([...restored.tasks].filter(([task]) => !selected.has(task))) };
+}
+
+function forRunner({ signal }: PlanExecuteOptions): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+function limitsOf({ maxSteps, maxTokens, maxCost }: PlanExecuteOptions): LimitOptions {
+  return {
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxCost === undefined ? {} : { maxCost }),
+  };
+}
+
+function metadataOf(plan: PlanProgram, info: PlanRunInfo, options: PlanExecuteOptions): JsonObject {
+  return { ...options.metadata, plan: plan.plan.name, run: info.runId, resumedFrom: info.resumedFrom };
+}
+
+function lastRunOf({ metadata, runId }: Checkpoint): NonNullable<PlanRunInfo["lastRun"]> {
+  const { run } = metadata;
+  return { runId: typeof run === "string" ? run : runId, metadata };
+}
+
+function refuseUnfinished(head: Checkpoint): void {
+  if (head.status === "completed") return;
+  const how = head.status === "paused" ? "waits for an answer" : `has not finished (${head.status})`;
+  throw new ThreadError(
+    "NG_THREAD_BUSY",
+    head.threadId,
+    `the last run of thread \`${head.threadId}\` ${how}: resume it, or start with \`abandon\` to abandon it`,
+  );
+}
