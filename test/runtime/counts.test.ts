@@ -79,26 +79,70 @@ describe("promises", () => {
   });
 });
 
+/** A store that notes its calls, and the characters of each save as JSON: what a store on a disk has to write. */
+function watchedStore() {
+  const calls: string[] = [];
+  const saved: number[] = [];
+  const store = new Proxy(new MemoryStore(), {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function" || typeof name !== "string") return value;
+      return (...args: unknown[]): unknown => {
+        calls.push(name);
+        if (name === "save") saved.push(JSON.stringify(args).length);
+        return Reflect.apply(value, target, args) as unknown;
+      };
+    },
+  });
+  return { store, calls, saved };
+}
+
 describe("calls of the store", () => {
   test("a durable run claims, loads and saves once for each step", async () => {
     for (const length of [3, 30]) {
-      const calls: string[] = [];
-      const store = new Proxy(new MemoryStore(), {
-        get(target, name) {
-          const value: unknown = Reflect.get(target, name, target);
-          if (typeof value !== "function" || typeof name !== "string") return value;
-          return (...args: unknown[]): unknown => {
-            calls.push(name);
-            return Reflect.apply(value, target, args) as unknown;
-          };
-        },
-      });
+      const { store, calls } = watchedStore();
       const engine = createEngine(chain(length), { store, functions: { add: atOnce } });
       await engine.run({ n: 1 }, { thread: "t" });
       const saves = calls.filter((name) => name === "save").length;
       expect(saves, calls.join(" ")).toBeLessThanOrEqual(length + 1);
       expect(calls.length - saves, calls.join(" ")).toBeLessThanOrEqual(2);
     }
+  });
+});
+
+describe("bytes of a save", () => {
+  /** A loop of `steps` steps that changes a number beside a list that it reads only. */
+  const loop = (steps: number): Table =>
+    tableOf(`graph loop { input list: int[]  state i: int = 0
+      node next = add(i) into i
+      start -> next  next -> next when i < ${steps} && len(list) > 0  next -> end otherwise }`);
+  const sizes = async (steps: number, items: number): Promise<readonly number[]> => {
+    const { store, saved } = watchedStore();
+    const list = Array.from({ length: items }, () => 1);
+    const engine = createEngine(loop(steps), { store, functions: { add: atOnce } });
+    await engine.run({ list }, { thread: "t", maxSteps: steps + 1 });
+    return saved;
+  };
+
+  test("a save in the middle of a run is short, however large the unchanged state is", async () => {
+    const [few = 0, many = 0] = [(await sizes(5, 1))[3], (await sizes(5, 10_000))[3]];
+    expect(few).toBeLessThanOrEqual(1000);
+    expect(many).toBe(few);
+  });
+
+  test("the saves of a long run are as short as those of a short one", async () => {
+    const [short, long] = [await sizes(5, 1), await sizes(99, 1)];
+    // The numbers of steps and their ids have up to two digits.
+    expect(Math.max(...long.slice(1))).toBeLessThanOrEqual(Math.max(...short.slice(1)) + 20);
+  });
+
+  test("a save of an appended list contains the new items", async () => {
+    const table = tableOf(`graph grow { state list: int[] = [] reduce append  state i: int = 0
+      node next = { list: i, i: i + 1 } into { list, i }
+      start -> next  next -> next when i < 60  next -> end otherwise }`);
+    const { store, saved } = watchedStore();
+    await createEngine(table, { store, functions: { add: atOnce } }).run({}, { thread: "t", maxSteps: 100 });
+    expect(saved[50]! - saved[12]!).toBeLessThanOrEqual(20);
   });
 });
 
