@@ -78,8 +78,9 @@ export interface Chosen {
  */
 const MAX_TRANSITIONS = 8192;
 const FEW_TRANSITIONS = 64;
-/** Limit of the places of the transitions that are explored after the limit was reached. */
+/** Limits of the transitions that are explored after the limit was reached: their places and values, in all and over all nodes. */
 const FEW_PLACES = 10_000;
+const FEW_WORK = 1_000_000;
 /** Limit of the outcomes, cubes and places that one step enumerates. */
 const MAX_STEP_WORK = 500_000;
 
@@ -366,7 +367,7 @@ function combine(
     for (const partial of partials) {
       if (cut.left < 0) break;
       for (const outcome of options[position]!) {
-        cut.left -= 1 + (outcome.cubes?.length ?? 1) + (partial.places.length >> 2);
+        cut.left -= 1 + (outcome.cubes?.length ?? 1) + ((partial.places.length + partial.environment.size) >> 2);
         for (const narrowed of narrow(context, partial, ready[position]!, outcome)) {
           const isExact = outcome.exact && (narrowed.flags & FLAG_INEXACT) === 0;
           if (outcome.kind === "stuck") {
@@ -393,11 +394,15 @@ function combine(
     partials = [...found.values()];
     if (partials.length <= most && cut.left >= 0) continue;
     cut.isCut = true;
-    most = FEW_TRANSITIONS;
     // Continues with a few combinations to the end of the step.
     cut.left = Infinity;
-    const largest = partials.reduce((most, { places }) => Math.max(most, places.length), 1);
-    partials = partials.slice(0, Math.min(FEW_TRANSITIONS, 1 + Math.floor(FEW_PLACES / largest)));
+    const largest = partials.reduce(
+      (most, { places, environment }) => Math.max(most, places.length + environment.size),
+      1,
+    );
+    const fewer = Math.min(FEW_PLACES / largest, FEW_WORK / (largest * open.length));
+    most = Math.min(FEW_TRANSITIONS, 1 + Math.floor(fewer));
+    partials = partials.slice(0, most);
   }
   return partials;
 }

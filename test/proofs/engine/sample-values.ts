@@ -17,8 +17,10 @@ export function constantsOf(table: Table): Constants {
   const strings = new Set<string>();
   const read = new Set<number>();
   const add = (value: Json): void => {
-    if (typeof value === "number") numbers.add(value);
-    else if (typeof value === "string" && !NODE_NAME.test(value)) strings.add(value);
+    if (typeof value === "number") {
+      // A longer time is no number to which runs count.
+      if (Math.abs(value) <= LARGEST) numbers.add(value);
+    } else if (typeof value === "string" && !NODE_NAME.test(value)) strings.add(value);
     else if (typeof value === "object" && value !== null) Object.values(value).forEach(add);
   };
   const visit = (part: unknown): void => {
@@ -34,6 +36,8 @@ export function constantsOf(table: Table): Constants {
   }
   return { numbers: [...numbers], strings: [...strings], read };
 }
+
+const LARGEST = 1e6;
 
 /** Calls contain the names of their nodes, with which no condition compares. */
 const NODE_NAME = /^[nf]\d+$/;
