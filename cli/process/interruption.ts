@@ -34,10 +34,14 @@ export async function withSignals<T>(onSignal: (signal: Signal) => boolean, work
   try {
     return await work();
   } finally {
-    // A signal that has arrived is delivered by the event loop. Without a turn of it, a signal during synchronous work would be lost.
     isOver = true;
-    await new Promise((next) => setImmediate(next));
-    for (const name of SIGNALS) process.off(name, handler);
+    // A signal that has arrived is delivered when the event loop polls next, which is between these two turns. Without a handler it
+    // would be lost.
+    setImmediate(() =>
+      setImmediate(() => {
+        for (const name of SIGNALS) process.off(name, handler);
+      }),
+    );
   }
 }
 
