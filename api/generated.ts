@@ -24,7 +24,13 @@ import type { Graph, GraphOptions, GraphTypes } from "./generated-types.ts";
 export type * from "./generated-types.ts";
 export * from "../runtime/expression/generated.ts";
 export type { EngineParts } from "../runtime/engine/linker-parts.ts";
-export { callingGraphs, callingPlans, endingFinally, undoing } from "../runtime/engine/linker-parts.ts";
+export {
+  callingGraphs,
+  callingPlans,
+  endingFinally,
+  undoing,
+  undoingWithSecrets,
+} from "../runtime/engine/linker-parts.ts";
 export { ask as askNode } from "../stdlib/nodes/ask.ts";
 export { csv as csvNode } from "../stdlib/nodes/csv.ts";
 export { fail as failNode } from "../stdlib/nodes/fail.ts";

@@ -33,14 +33,15 @@ const RUNTIME_CHUNKS = [
   ["memory-store", ["runtime/stores/memory.ts", "runtime/interface/store.ts"]],
   ["threads", ["runtime/engine/thread-operations.ts"]],
   ["interpreter", ["runtime/expression/compile-expression.ts"]],
+  // What plans share with the compiler, and with the linker.
+  ["paths", ["matrix-names", "overlapping-patterns", "path-pattern"].map((name) => `runtime/plan/${name}.ts`)],
+  ["plan-order", ["plan-nodes", "plan-order", "task-backoff"].map((name) => `runtime/plan/${name}.ts`)],
   [
     "linker",
     ["runtime/engine/loaded-linker.ts", "runtime/engine/checked-engine.ts", "runtime/plan/open-plan-runner.ts"],
   ],
   ["nodes", ["ask", "fail", "json", "memory", "print", "receive", "sleep"].map((name) => `stdlib/nodes/${name}.ts`)],
   ["library", ["api/create-engine.ts", "api/create-plan-runner.ts"]],
-  // The compiler uses them, too.
-  ["paths", ["path-pattern", "overlapping-patterns", "matrix-names"].map((name) => `runtime/plan/${name}.ts`)],
   ["plans", ["runtime/plan/loaded-plans.ts"]],
   ["large-nodes", ["csv", "file", "http", "shell"].map((name) => `stdlib/nodes/${name}.ts`)],
   ["whole-engine", ["runtime/engine/create-engine.ts", "runtime/plan/plan-runner.ts", "stdlib/builtin-nodes.ts"]],

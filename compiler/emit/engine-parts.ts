@@ -38,11 +38,11 @@ export function engineParts(table: Table | PlanTable): string {
   return second === "" ? `, ${first}` : `, ${first}, ${second}`;
 }
 
-function partsOf({ graphs, finally: hasFinally, undo }: Uses): readonly string[] {
+function partsOf({ graphs, finally: hasFinally, undo, secrets }: Uses): readonly string[] {
   return [
     ...(graphs ? ["$.callingGraphs"] : []),
     ...(hasFinally ? ["$.endingFinally"] : []),
-    ...(undo ? ["$.undoing"] : []),
+    ...(undo ? [secrets ? "$.undoingWithSecrets" : "$.undoing"] : []),
   ];
 }
 
@@ -52,10 +52,11 @@ interface Uses {
   plans: boolean;
   finally: boolean;
   undo: boolean;
+  secrets: boolean;
 }
 
 function usesOf(outermost: Table | PlanTable): Uses {
-  const uses: Uses = { builtins: new Set(), graphs: false, plans: false, finally: false, undo: false };
+  const uses: Uses = { builtins: new Set(), graphs: false, plans: false, finally: false, undo: false, secrets: false };
   const seen = new Set<Table | PlanTable>();
   const open = [outermost];
   for (let table = open.pop(); table !== undefined; table = open.pop()) {
@@ -65,6 +66,7 @@ function usesOf(outermost: Table | PlanTable): Uses {
     uses.graphs ||= table.graphs.length > 0;
     uses.plans ||= plans.length > 0;
     for (const each of [...table.graphs, ...plans]) open.push(each);
+    uses.secrets ||= table.secrets.length > 0;
     for (const call of callsOf(table)) if (call.kind === "builtin") uses.builtins.add(call.name);
     if ("tasks" in table) continue;
     uses.finally ||= table.finally !== undefined;

@@ -19,4 +19,6 @@ export const callingPlans: EngineParts = LOADED_LINKER;
 /** Of graphs with a `finally` part. */
 export const endingFinally: EngineParts = { finallyPart: FINALLY_PART };
 /** Of graphs with `undo`. The rollback itself is loaded when a run begins it. */
-export const undoing: EngineParts = { interpret: compileExpression, undoEntry };
+export const undoing: EngineParts = { undoEntry };
+/** Of graphs with `undo` and secrets: arguments that name a secret are stored as expressions. */
+export const undoingWithSecrets: EngineParts = { undoEntry, interpret: compileExpression };

@@ -81,6 +81,9 @@ async function undo(run: Run, entry: UndoEntry): Promise<string | undefined | ty
   const found = findUndo(run.program, entry);
   if (found === undefined)
     return `node \`${nodeOf(entry)}\` has no \`undo ${entry.call}(…)\` in this version of the graph`;
+  const namesSecret = entry.args.some((argument) => "expression" in argument);
+  if (namesSecret && found.program.secrets === undefined)
+    return `the arguments of \`undo ${entry.call}(…)\` name a secret, and this version of the graph has none`;
   const args = entry.args.map((argument): Evaluate => {
     if ("expression" in argument) return run.program.linker.interpret(argument.expression);
     const { value } = argument;

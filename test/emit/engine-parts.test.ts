@@ -32,6 +32,12 @@ describe("the call of the engine names", () => {
       expected: [", { http: $.httpNode, print: $.printNode }, $.undoing"],
     },
     {
+      what: "the interpreter for an `undo`, if a graph has secrets",
+      text: `secret KEY
+        graph g { node n = print("a") { undo http("https://example.com", headers: { key: KEY }) }  start -> n }`,
+      expected: [", { http: $.httpNode, print: $.printNode }, $.undoingWithSecrets"],
+    },
+    {
       what: "called graphs, and what they use",
       text: `graph inner { output a: string = ""  node n = ask("?") into a  start -> n }
         graph outer { output b: string = ""  node n = inner() into { a: b }  node z = print("z")  start -> n  finally -> z }`,

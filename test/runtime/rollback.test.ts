@@ -135,6 +135,23 @@ describe("10 rollback", () => {
     expect(record.undos()[0]?.args).toEqual([{ auth: "Bearer second", ref: "-1" }, "second"]);
   });
 
+  test("10.2 an undo that names a secret stays open in a graph without secrets", async () => {
+    const record = recorded(["reserveCar", "cancelCar"]);
+    const store = new MemoryStore();
+    const text = (secret: string, argument: string): string => `${secret}
+      graph g { state car: string | null  node a = reserveCar("x") into car { undo cancelCar(${argument}) }
+        node f = fail("down")  start -> a -> f }`;
+    const engine = engineOf(text("secret TOKEN", "TOKEN"), record.functions, { store, secrets: { TOKEN: "first" } });
+    expect((await engine.run({}, { thread: "t" })).status).toBe("failed");
+    const later = engineOf(text("", "car"), record.functions, { store });
+    const { status, rollback } = await later.rollback("t");
+    expect([status, rollback?.open.map(({ error }) => error)]).toEqual([
+      "failed",
+      ["the arguments of `undo cancelCar(…)` name a secret, and this version of the graph has none"],
+    ]);
+    expect(record.undos()).toEqual([]);
+  });
+
   test("10.3 each round of a loop, item and sent task has an entry of its own", async () => {
     const record = recorded(["reserve", "cancel", "fails"], new Set(["fails"]));
     const engine = engineOf(
