@@ -1,29 +1,16 @@
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { CallSpec, Table } from "../../runtime/table/table.ts";
+import { SUPPLIED_BY_RUNNER } from "../../stdlib/signatures.ts";
 import { fieldName } from "./quote.ts";
-
-/** The built-in nodes that `ngraph/generated` exports, each as `<name>Node`. The others are passed as options. */
-const EXPORTED: ReadonlySet<string> = new Set([
-  "ask",
-  "csv",
-  "fail",
-  "file",
-  "http",
-  "json",
-  "memory",
-  "print",
-  "receive",
-  "shell",
-  "sleep",
-]);
 
 /**
  * The arguments of `$.createGraph` or `$.createPlan` after the options: the built-in nodes and the parts of the engine that a
- * graph or plan uses, also where it calls others. A bundler leaves out what no module names.
+ * graph or plan uses, also where it calls others. A bundler leaves out what no module names. `ngraph/generated` exports each built-in
+ * node as `<name>Node`; those that the runner supplies are options.
  */
 export function engineParts(table: Table | PlanTable): string {
   const uses = usesOf(table);
-  const builtins = [...uses.builtins].filter((name) => EXPORTED.has(name)).sort();
+  const builtins = [...uses.builtins].filter((name) => !SUPPLIED_BY_RUNNER.includes(name)).sort();
   // A plan runs with the whole engine.
   const parts = "tasks" in table || uses.plans ? [] : partsOf(uses);
   const isWhole = !("tasks" in table) && uses.plans;
