@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../runtime/value/json.ts";
+import { bearerOfSocket, isUpgrade } from "./event-socket.ts";
 import { Problem } from "./problem.ts";
 
 /** Who makes a request. */
@@ -63,14 +64,15 @@ export class Gatekeeper {
   }
 
   /**
-   * Refuses requests of pages of other sites, which browsers send without a question if they have no body. A page cannot add
-   * the header of a token to such a request.
+   * Refuses requests of pages of other sites, which browsers send without a question if they have no body or open a WebSocket. A
+   * page that has no token cannot add the header of one to such a request.
    *
    * @throws Problem `forbidden`
    */
   checkOrigin(request: Request): void {
     const origin = request.headers.get("origin");
-    if (origin === null || request.headers.has("authorization") || SAFE.has(request.method)) return;
+    if (origin === null || authorizationOf(request) !== null) return;
+    if (SAFE.has(request.method) && !isUpgrade(request)) return;
     if (origin === new URL(request.url).origin || this.#options.origins?.includes(origin) === true) return;
     throw new Problem("forbidden", "pages of this origin may not call the service: `origins` names those that may");
   }
@@ -79,7 +81,7 @@ export class Gatekeeper {
   async principalOf(request: Request): Promise<Principal> {
     const { tokens, authenticate } = this.#options;
     if (tokens === undefined && authenticate === undefined) return ANONYMOUS;
-    const [, token] = /^Bearer +([^\s]+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
+    const [, token] = /^Bearer +([^\s]+) *$/i.exec(authorizationOf(request) ?? "") ?? [];
     if (token !== undefined) {
       const hash = await sha256(token);
       // All tokens are compared, whichever fits.
@@ -95,6 +97,10 @@ export class Gatekeeper {
   async permits(access: Access): Promise<boolean> {
     return (await this.#options.authorize?.(access)) ?? true;
   }
+}
+
+function authorizationOf(request: Request): string | null {
+  return request.headers.get("authorization") ?? (isUpgrade(request) ? bearerOfSocket(request) : null);
 }
 
 async function sha256(text: string): Promise<Uint8Array> {

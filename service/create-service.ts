@@ -1,5 +1,6 @@
 import { Hono, type Context } from "hono";
 import { cors } from "hono/cors";
+import type { UpgradeWebSocket } from "hono/ws";
 import { newId } from "../runtime/checkpoint/ids.ts";
 import { createEngine } from "../runtime/engine/create-engine.ts";
 import type { Checkpoint } from "../runtime/interface/checkpoint.ts";
@@ -23,7 +24,8 @@ import { builtinNodes } from "../stdlib/builtin-nodes.ts";
 import { digestOf, Gatekeeper, RateLimit, type AccessOptions, type Action, type Principal } from "./access.ts";
 import { graphDocument, IDEMPOTENCY, runDocument, stateDocument, summaryDocument, withoutHidden } from "./documents.ts";
 import { EventLog } from "./event-log.ts";
-import { eventStream } from "./event-stream.ts";
+import { isUpgrade, socketEvents } from "./event-socket.ts";
+import { eventStream, serverSentEvent, socketMessage } from "./event-stream.ts";
 import { readFields, readQuery } from "./fields.ts";
 import { Metrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -63,6 +65,8 @@ export interface ServiceOptions extends AccessOptions {
    * look at one store.
    */
   readonly recoverEveryMs?: number;
+  /** Hono's `upgradeWebSocket` of the host, for events through WebSockets. Default: events are server-sent. */
+  readonly upgradeWebSocket?: UpgradeWebSocket;
   /**
    * Addresses that receive a signed request for each pause and each end of a run, at least once (Standard Webhooks). They need a
    * store with a long-term memory, and `start()`. Services with different graphs on one store need different addresses.
@@ -89,7 +93,7 @@ export interface Service {
   /** The routes, to mount in another app. */
   readonly app: Hono;
   /** Answers a request: a handler for Node, Bun, Deno and edge runtimes. */
-  readonly fetch: (request: Request) => Promise<Response>;
+  readonly fetch: (request: Request, env?: object) => Promise<Response>;
   /** Begins to look for threads that are due or interrupted. */
   start(): void;
   /** Ends the streams, lets each run end at its next step, and refuses new ones. */
@@ -110,6 +114,7 @@ interface ActiveRun {
 /** A request that has passed the checks of its operation. */
 interface Call {
   readonly request: Request;
+  readonly context: Context;
   readonly principal: Principal;
   readonly values: Readonly<Record<string, Json>>;
   readonly parameters: { readonly graph?: string; readonly thread?: string };
@@ -214,28 +219,40 @@ export function createService(options: ServiceOptions): Service {
     return { graph, head };
   };
 
-  const openStream = (settings: Omit<Parameters<typeof eventStream>[0], "log" | "signal" | "onClose">): Response => {
+  const openStream = async (
+    context: Context,
+    settings: Omit<Parameters<typeof eventStream>[0], "log" | "signal" | "onClose">,
+  ): Promise<Response> => {
+    const { upgradeWebSocket } = options;
+    const isSocket = isUpgrade(context.req.raw);
+    if (isSocket && upgradeWebSocket === undefined) {
+      throw new Problem("not-acceptable", "the service has no WebSockets: the events are server-sent");
+    }
     const most = options.limits?.streams ?? 1000;
     if (streams >= most) {
       throw new Problem("too-busy", `${most} streams are open`, { headers: { "retry-after": "5" } });
     }
-    streams++;
-    metrics.add("ngraph_streams_open", {});
-    const stream = eventStream({
-      ...settings,
-      log,
-      signal: closing.signal,
-      onClose: () => {
+    const open = <T>(encode: Parameters<typeof eventStream<T>>[1]): ReadableStream<T> => {
+      streams++;
+      metrics.add("ngraph_streams_open", {});
+      const onClose = (): void => {
         streams--;
         metrics.add("ngraph_streams_open", {}, -1);
-      },
-    });
-    return new Response(stream, { headers: STREAM_HEADERS });
+      };
+      return eventStream({ ...settings, log, signal: closing.signal, onClose }, encode);
+    };
+    // A handshake that is cut off opens no stream.
+    if (isSocket)
+      return upgradeWebSocket!(
+        context,
+        socketEvents(() => open(socketMessage)),
+      );
+    return new Response(open(serverSentEvent), { headers: STREAM_HEADERS });
   };
 
   /** Starts a run or a resume as the run of its thread, and answers as the request prefers. */
   const execute = async (
-    { request }: Call,
+    { request, context }: Call,
     graph: Served,
     thread: string,
     start: (more: Pick<ExecuteOptions, "signal" | "onEvent">) => Promise<RunResult>,
@@ -282,7 +299,7 @@ export function createService(options: ServiceOptions): Service {
         (value) => ({ event: "result", data: runDocument(value) }),
         (error: unknown) => ({ event: "problem", data: problemOf(error) }),
       );
-      const response = openStream({ thread, from, end });
+      const response = await openStream(context, { thread, from, end });
       response.headers.set("location", location.location);
       return response;
     }
@@ -412,10 +429,10 @@ export function createService(options: ServiceOptions): Service {
       return json({ checkpoints });
     },
 
-    async events({ principal, parameters, values, request }) {
+    async events({ principal, parameters, values, request, context }) {
       const thread = parameters.thread!;
       const { graph, head } = await threadNamed(thread, principal, "read");
-      const last = request.headers.get("last-event-id");
+      const last = request.headers.get("last-event-id") ?? (values["after"] as string | undefined) ?? null;
       const known = last === null ? undefined : log.after(thread, last);
       const isLost = last !== null && known === undefined;
       const stateOf = async (): Promise<{ readonly data: object; readonly isOver: boolean } | undefined> => {
@@ -431,7 +448,7 @@ export function createService(options: ServiceOptions): Service {
       const isOver =
         values["end"] === true && !active.has(thread) && (head.status !== "running" || head.prepared === true);
       const over = isOver ? await stateOf() : undefined;
-      return openStream({
+      return openStream(context, {
         thread,
         from: known ?? (values["from"] === "start" || isLost ? log.start(thread) : log.end(thread)),
         ...(first === undefined ? {} : { first: [{ event: "state", data: first.data }] }),
@@ -575,7 +592,7 @@ export function createService(options: ServiceOptions): Service {
         ? readQuery(new URL(request.url).searchParams, operation.query ?? {})
         : readFields(await readBody(request, operation, options.limits?.body ?? 1024 * 1024), operation.body);
     const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
-    return handlers[id]({ request, principal, values, parameters: Object.fromEntries(given) });
+    return handlers[id]({ request, context, principal, values, parameters: Object.fromEntries(given) });
   };
 
   const app = new Hono<{ Variables: { principal: string } }>();
@@ -670,7 +687,7 @@ export function createService(options: ServiceOptions): Service {
   };
   return {
     app: app as unknown as Hono,
-    fetch: async (request) => app.fetch(request),
+    fetch: async (request, env) => app.fetch(request, env),
     start() {
       if (timer === undefined) void look().finally(schedule);
       webhooks.start();

@@ -26,13 +26,34 @@ export interface EventStreamOptions {
   readonly onClose: () => void;
 }
 
-/** Server-sent events of a thread. The stream reads an event when the client has taken the one before, so it holds none. */
-export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
+/** A message of a stream. One without data keeps the connection open. */
+interface Message {
+  readonly event: string;
+  /** JSON, which has no line break. */
+  readonly data?: string;
+  readonly id?: string;
+}
+
+const encoder = new TextEncoder();
+
+/** A message as a server-sent event. */
+export function serverSentEvent({ event, data, id }: Message): Uint8Array {
+  const text = `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
+  return encoder.encode(data === undefined ? `: ${event}\n\n` : text);
+}
+
+/** A message as a JSON object: `{ "id": …, "type": …, "data": … }`. */
+export function socketMessage({ event, data, id }: Message): string {
+  const place = id === undefined ? "" : `"id":${JSON.stringify(id)},`;
+  return `{${place}"type":${JSON.stringify(event)}${data === undefined ? "" : `,"data":${data}`}}`;
+}
+
+/** Events of a thread. The stream reads an event when the client has taken the one before, so it holds none. */
+export function eventStream<T>(options: EventStreamOptions, encode: (message: Message) => T): ReadableStream<T> {
   const controller = new AbortController();
   const signal = AbortSignal.any([options.signal, controller.signal]);
   const close = options.log.open(options.thread);
-  const chunks = chunksOf(options, signal);
+  const messages = messagesOf(options, signal);
   let isClosed = false;
   const finish = (): void => {
     if (isClosed) return;
@@ -41,15 +62,15 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
     close();
     options.onClose();
   };
-  return new ReadableStream<Uint8Array>(
+  return new ReadableStream<T>(
     {
       async pull(stream) {
         try {
-          const next = await chunks.next();
+          const next = await messages.next();
           if (next.done === true) {
             finish();
             stream.close();
-          } else stream.enqueue(encoder.encode(next.value));
+          } else stream.enqueue(encode(next.value));
         } catch (error) {
           finish();
           stream.error(error);
@@ -61,10 +82,10 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
   );
 }
 
-async function* chunksOf(options: EventStreamOptions, signal: AbortSignal): AsyncGenerator<string> {
+async function* messagesOf(options: EventStreamOptions, signal: AbortSignal): AsyncGenerator<Message> {
   const { log, thread, poll } = options;
-  yield ": connected\n\n";
-  for (const { event, data } of options.first ?? []) yield message(event, JSON.stringify(data));
+  yield { event: "connected" };
+  for (const { event, data } of options.first ?? []) yield { event, data: JSON.stringify(data) };
   let ended: { readonly event: string; readonly data: object } | undefined;
   const awake = new AbortController();
   void options.end?.then(
@@ -84,17 +105,17 @@ async function* chunksOf(options: EventStreamOptions, signal: AbortSignal): Asyn
       const { event } = found;
       position++;
       quiet = 0;
-      yield message(event.type, event.data, event.id);
+      yield { event: event.type, data: event.data, id: event.id };
       if (options.untilEnd === true && isEnd(event.data)) return;
       continue;
     }
     if (found?.kind === "missed") {
       position = found.next;
-      yield message("dropped", JSON.stringify({ type: "dropped", count: found.count ?? null }));
+      yield { event: "dropped", data: JSON.stringify({ type: "dropped", count: found.count ?? null }) };
       continue;
     }
     if (awake.signal.aborted) {
-      if (ended !== undefined) yield message(ended.event, JSON.stringify(ended.data));
+      if (ended !== undefined) yield { event: ended.event, data: JSON.stringify(ended.data) };
       return;
     }
     const pause = poll?.everyMs ?? HEARTBEAT_MS;
@@ -103,12 +124,12 @@ async function* chunksOf(options: EventStreamOptions, signal: AbortSignal): Asyn
     quiet += pause;
     const seen = await poll?.look();
     if (seen !== undefined) {
-      yield message("state", JSON.stringify(seen.data));
+      yield { event: "state", data: JSON.stringify(seen.data) };
       if (options.untilEnd === true && seen.isOver) return;
       quiet = 0;
     } else if (quiet >= HEARTBEAT_MS) {
       quiet = 0;
-      yield ": waiting\n\n";
+      yield { event: "waiting" };
     }
   }
 }
@@ -117,9 +138,4 @@ async function* chunksOf(options: EventStreamOptions, signal: AbortSignal): Asyn
 function isEnd(data: string): boolean {
   const { type, phase, namespace } = JSON.parse(data) as { type: string; phase?: string; namespace: readonly string[] };
   return type === "run" && phase === "end" && namespace.length === 0;
-}
-
-/** JSON has no line break, so the data is one line. */
-function message(event: string, data: string, id?: string): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }

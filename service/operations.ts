@@ -129,8 +129,10 @@ export const OPERATIONS = {
     method: "get",
     path: "/threads/{thread}/events",
     action: "read",
-    summary: "The events of a thread as server-sent events; `Last-Event-ID` continues an earlier stream",
+    summary:
+      "The events of a thread as server-sent events, or through a WebSocket; `Last-Event-ID` continues an earlier stream",
     query: {
+      after: { kind: "text", description: "As `Last-Event-ID`, for clients that cannot send headers" },
       end: { kind: "flag", description: "Ends the stream when the run ends or pauses" },
       from: {
         kind: "text",

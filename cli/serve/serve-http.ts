@@ -1,6 +1,7 @@
 /** The HTTP server of `ngc serve`. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { WebSocketServer } from "ws";
 import type { LogEntry, Service, ServedGraph as Graph } from "../../service/index.ts";
 import { checkWebhook, type Webhook } from "../../service/webhook-request.ts";
 import type { ServeOptions } from "../commands/serve.ts";
@@ -47,10 +48,17 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
       },
     );
   }
-  const [{ createService }, { serve }] = await Promise.all([
+  const [{ createService }, { serve, upgradeWebSocket }, { WebSocketServer }] = await Promise.all([
     import("../../service/index.ts"),
     import("@hono/node-server"),
+    import("ws"),
   ]);
+  // Clients send nothing but control frames. The token is among the offered subprotocols, so that the other one is chosen.
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: 1024,
+    handleProtocols: (offered) => (offered.has("ngraph") ? "ngraph" : false),
+  });
   const sessions: RunSession[] = [];
   const served: Graph[] = [];
   for (const graph of graphs) {
@@ -67,6 +75,7 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
     picture: pictureOf,
     ...(tokens === undefined ? {} : { tokens }),
     webhooks,
+    upgradeWebSocket,
     ...(isLocal && tokens === undefined ? { hosts: ["localhost", "127.0.0.1", "::1", options.host] } : {}),
     ...(options.origin === undefined ? {} : { origins: options.origin }),
     limits: {
@@ -76,7 +85,7 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
     onLog: (entry) => writeLog(entry, output, redact),
   });
   if (options.studio === true) addStudio(service);
-  const server = await listen(service, serve as Serve, options);
+  const server = await listen(service, sockets, serve as Serve, options);
   const address = server.address() as AddressInfo;
   const url = `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
   output.document({ version: 1, url, graphs: graphs.map(({ table }) => table.name) });
@@ -103,6 +112,7 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
       });
       await Promise.race([hurried, ...(signal.aborted ? [] : [service.drain({ deadline: seconds * 1000 })])]);
       server.closeAllConnections();
+      for (const socket of sockets.clients) socket.terminate();
       return signal.aborted;
     },
     () => {
@@ -131,12 +141,22 @@ async function closeAll(sessions: readonly RunSession[]): Promise<void> {
   for (const session of sessions) await session.close();
 }
 
-type Serve = (settings: { fetch: Service["fetch"]; port: number; hostname: string }, ready: () => void) => Server;
+type Serve = (
+  settings: { fetch: Service["fetch"]; port: number; hostname: string; websocket: { server: WebSocketServer } },
+  ready: () => void,
+) => Server;
 
-async function listen(service: Service, serve: Serve, { port, host }: ServeOptions): Promise<Server> {
+async function listen(
+  service: Service,
+  sockets: WebSocketServer,
+  serve: Serve,
+  { port, host }: ServeOptions,
+): Promise<Server> {
   if (port > 65_535) throw new CommandError(`--port takes a number from 0 to 65535, not ${port}`);
   return new Promise((resolve, reject) => {
-    const server = serve({ fetch: service.fetch, port, hostname: host }, () => resolve(server));
+    const server = serve({ fetch: service.fetch, port, hostname: host, websocket: { server: sockets } }, () =>
+      resolve(server),
+    );
     server.once("error", (error: NodeJS.ErrnoException) => {
       const inUse = error.code === "EADDRINUSE";
       reject(

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { WebSocket } from "ws";
 import { createClient } from "../../service/client.ts";
 import { createProject, FLOW, HELLO, type Project } from "./project.ts";
 
@@ -92,6 +93,66 @@ test("tokens are needed beyond this machine, and are never shown", async () => {
     expect([wrong.status, wrong.stderr]).toEqual([64, expect.stringContaining(problem)]);
     expect(wrong.stderr).not.toContain("-secret");
   }
+});
+
+test("events come through a WebSocket, with the token as a subprotocol", async () => {
+  const token = "0123456789abcdef+/=~secret";
+  const project = createProject({
+    "flow.ngraph": FLOW,
+    "nodes.ts": NODES,
+    "tokens.json": JSON.stringify({ ada: token }),
+  });
+  const server = await serve(project, ["flow.ngraph", "--tokens", "tokens.json", "--origin", "https://shop.example"]);
+  const client = createClient({ url: server.url, token });
+  await client.graph("flow").run({ n: 4 }, { thread: "t" });
+  const bearer = `ngraph.bearer.${Buffer.from(token).toString("base64url")}`;
+  const open = (path: string, protocols: readonly string[], headers = {}) => {
+    const socket = new WebSocket(`${server.url.replace("http", "ws")}${path}`, [...protocols], { headers });
+    onTestFinished(() => socket.terminate());
+    const messages: { id?: string; type: string; data?: Record<string, unknown> }[] = [];
+    socket.on("message", (text: Buffer) => messages.push(JSON.parse(text.toString()) as (typeof messages)[number]));
+    const ended = new Promise<number | string>((resolve) => {
+      socket.on("close", resolve);
+      socket.on("error", (error: Error) => resolve(error.message));
+    });
+    return { socket, messages, ended };
+  };
+  const all = open("/threads/t/events?from=start&end=true", ["ngraph", bearer]);
+  expect(await all.ended).toBe(1000);
+  expect(all.socket.protocol).toBe("ngraph");
+  expect(all.messages[0]).toEqual({ type: "connected" });
+  expect(all.messages.at(-1)).toMatchObject({ type: "run", data: { phase: "end", status: "paused" } });
+  const rest = open(`/threads/t/events?end=true&after=${all.messages[3]!.id!}`, ["ngraph", bearer]);
+  await rest.ended;
+  expect(rest.messages.slice(1)).toEqual(all.messages.slice(4));
+  for (const [path, protocols, headers, status] of [
+    ["/threads/t/events", [], {}, 401],
+    ["/threads/t/events", ["ngraph", "ngraph.bearer.eHg"], {}, 401],
+    ["/threads/t/events", [], { origin: "https://evil.example" }, 403],
+    ["/threads/none/events", ["ngraph", bearer], {}, 404],
+    ["/threads/t/events?x=1", ["ngraph", bearer], {}, 422],
+    ["/graphs", ["ngraph", bearer], {}, 200],
+  ] as const) {
+    expect(await open(path, protocols, headers).ended).toContain(String(status));
+  }
+  // A client that sends something, a client that leaves, and a server that ends.
+  const large = open("/threads/t/events", ["ngraph", bearer]);
+  await once(large.socket, "open");
+  large.socket.send("x".repeat(2000));
+  expect(await large.ended).toBe(1009);
+  const left = open("/threads/t/events", ["ngraph", bearer]);
+  await once(left.socket, "open");
+  const live = open("/threads/t/events", ["ngraph", bearer]);
+  await once(live.socket, "open");
+  left.socket.terminate();
+  const metrics = async () => (await fetch(`${server.url}/metrics`)).text();
+  await expect.poll(metrics, { timeout: 30_000 }).toContain("ngraph_streams_open 1\n");
+  await client.thread("t").resume({ answer: "yes" });
+  await expect.poll(() => live.messages.at(-1), { timeout: 30_000 }).toMatchObject({ data: { status: "completed" } });
+  expect(await server.end("SIGTERM")).toBe(0);
+  // The process ends soon after its streams: the frame with the code may be lost.
+  expect([1000, 1006]).toContain(await live.ended);
+  expect(server.stderr()).not.toContain("secret");
 });
 
 test("webhooks are sent with the key of the environment", async () => {

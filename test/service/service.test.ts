@@ -370,6 +370,14 @@ describe("access", () => {
   });
 });
 
+test("a host without WebSockets says so, and pages of other sites open none", async () => {
+  const { get, post } = checkedService({ graphs: [{ table: FLOW }] });
+  await post("/graphs/flow/runs", { input: { n: 1 }, thread: "t" });
+  expect(await get("/threads/t/events", { upgrade: "websocket" })).toMatchObject({ status: 406 });
+  const other = { upgrade: "websocket", origin: "https://evil.example" };
+  expect(await get("/threads/t/events", other)).toMatchObject({ status: 403 });
+});
+
 test("metrics count runs, requests and streams", async () => {
   const { post, get } = checkedService({ graphs: [{ table: FLOW }] });
   await post("/graphs/flow/runs", { input: { n: 1 } });
