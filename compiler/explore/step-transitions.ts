@@ -121,7 +121,12 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
     }
   }
   const transitions = [...found.values()];
-  if (cut.isCut) return { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true, work: MAX_STEP_WORK };
+  if (cut.isCut) {
+    // A step of many nodes costs more: each combination stores all places and values.
+    const size = ready.length + transitions.reduce((most, { environment }) => Math.max(most, environment.size), 0);
+    const work = MAX_STEP_WORK * (1 + Math.min(3, size >> 6));
+    return { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true, work };
+  }
   return { transitions, isCut: false, work: MAX_STEP_WORK - cut.left };
 }
 
