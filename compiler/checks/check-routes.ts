@@ -137,7 +137,7 @@ function checkMatch(context: CheckContext, terms: TermTable, edge: BoundEdge, to
         }),
       );
     }
-  } else if (isPossible(context, terms, missing) && !hasPlainEdge(context, edge)) {
+  } else if (missing.cubes.length > 0 && !hasPlainEdge(context, edge)) {
     const values = missingValues(missing.cubes, domain);
     context.report(
       notExhaustive(context.place(to.subject.span), {
@@ -204,7 +204,7 @@ function checkCases(context: CheckContext, terms: TermTable, edge: BoundEdge, to
         }),
       );
     }
-  } else if (isPossible(context, terms, missing) && !hasPlainEdge(context, edge)) {
+  } else if (missing.cubes.length > 0 && !hasPlainEdge(context, edge)) {
     const source = sourceName(edge);
     const last = to.arms.at(-1);
     reportMissing(context, terms, {
@@ -254,7 +254,7 @@ function checkConditions(
     return;
   }
   // A failure that no `on error` edge takes fails the run, as it does without such edges.
-  if (onError || !isPossible(context, terms, missing)) return;
+  if (onError || missing.cubes.length === 0) return;
   if (edges.some((edge) => edge.to.kind !== "when")) return;
   reportMissing(context, terms, {
     span: last.condition.span,
@@ -266,17 +266,6 @@ function checkConditions(
 }
 
 // Shared ----------------------------------------------------------------------------------------------
-
-/** Whether some cube holds for the values of channels that no node writes. */
-function isPossible({ model }: CheckContext, terms: TermTable, { cubes }: ReturnType<typeof cubesOf>): boolean {
-  return cubes.some((cube) =>
-    [...cube].every(([id, set]) => {
-      const channel = terms.terms[id]?.channel;
-      const fixed = channel === undefined ? undefined : model.data.channels[channel]?.fixed;
-      return fixed === undefined || !isNothing(intersectValues(set, valueSetOf([fixed.value])));
-    }),
-  );
-}
 
 function reportMissing(
   context: CheckContext,

@@ -35,8 +35,8 @@ export function addConstructs(text: string, random: Random): string {
   if (random.chance(0.2)) draft.derive();
   if (random.chance(0.35)) draft.settle();
   if (random.chance(0.2)) draft.growingList();
-  if (random.chance(0.3)) draft.bounds();
-  if (random.chance(0.15)) draft.lastItem();
+  if (random.chance(0.6)) draft.bounds();
+  if (random.chance(0.1)) draft.lastItem();
   return draft.text();
 }
 
@@ -205,8 +205,16 @@ class Enriched {
     const random = this.#random;
     const bound = random.pick(["most", "most", "least", "len(given_list)"]);
     let isUsed = false;
+    // A counter that other nodes write, too, has no bound. Such graphs are not sound as a rule.
+    const counting = new Set(
+      ["count", "count2"].flatMap((counter) => {
+        const writers = this.#lines.filter((line) => new RegExp(`^ {2}node .* into .*\\b${counter}\\b`).test(line));
+        const name = new RegExp(`^ {2}node (n\\d+) = ${counter} \\+ 1 into `).exec(writers[0] ?? "")?.[1];
+        return name === undefined || writers.length > 1 ? [] : [name];
+      }),
+    );
     this.#lines.forEach((line, index) => {
-      if (!/^ {2}(n\d+|start) -> /.test(line)) return;
+      if (!counting.has(/^ {2}(n\d+) -> /.exec(line)?.[1] ?? "")) return;
       this.#lines[index] = line.replace(/\b(count2?) (<|<=|>|>=) \d+\b/g, (_, counter: string, order: string) => {
         isUsed = true;
         return `${counter} ${order} ${bound}`;
