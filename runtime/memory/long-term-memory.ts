@@ -23,6 +23,8 @@ import { similarity, vectorOfText, vectorText } from "./vectors.ts";
 
 /** Parts of a namespace. */
 const MAX_PARTS = 16;
+/** The first part of the namespaces that the project keeps for itself, such as the events of webhooks. Runs neither read nor write them. */
+const RESERVED = "ngraph";
 /** Characters of a namespace and a key together: an index entry of every database can hold them. */
 const MAX_NAME_LENGTH = 500;
 /** Characters of a value as JSON. */
@@ -142,7 +144,9 @@ export class StoreMemory implements LongTermMemory {
     for (;;) {
       const options = { limit: page, now, ...(after === undefined ? {} : { after }) };
       const items: readonly StoredItem[] = await asStoreError(() => store.listItems(parts, options));
-      for (const item of items) if (filter === undefined || fits(item.value, filter)) yield item;
+      for (const item of items) {
+        if (item.namespace[0] !== RESERVED && (filter === undefined || fits(item.value, filter))) yield item;
+      }
       after = items.at(-1);
       if (items.length < page || after === undefined) return;
     }
@@ -186,6 +190,7 @@ function partsOf(namespace: Namespace, key?: string): readonly string[] {
   if (!Array.isArray(parts) || parts.length > MAX_PARTS || !parts.every(isName)) {
     throw bad(`a namespace is a list of at most ${MAX_PARTS} strings of at least one character`);
   }
+  if (parts[0] === RESERVED) throw bad(`namespaces that begin with \`${RESERVED}\` are reserved`);
   if (key !== undefined && !isName(key)) throw bad("the key of an item is a string of at least one character");
   const length = [...(parts as readonly string[]), key ?? ""].reduce((sum, part) => sum + part.length, 0);
   if (length > MAX_NAME_LENGTH) {

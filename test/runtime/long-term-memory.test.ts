@@ -42,6 +42,23 @@ const vectors = (texts: readonly string[]): number[][] =>
   texts.map((text) => [...WORDS.map((word) => text.split(word).length - 1), 0.1]);
 
 describe.each(Object.entries(STORES))("the long-term memory in %s", (_, make) => {
+  test("neither reads nor writes what the project keeps there, such as the events of webhooks", async () => {
+    const store = make();
+    const { memory } = setup(store);
+    const own = { namespace: ["ngraph", "webhooks", "a"], key: "event", value: { text: "secret" } };
+    await store.putItem!({ ...own, created: 1, updated: 1, expires: null, vector: null });
+    await memory.put(["users"], "event", { text: "open" });
+    expect((await memory.list([], { limit: 1 })).map(({ namespace }) => namespace)).toEqual([["users"]]);
+    expect((await memory.search([])).map(({ namespace }) => namespace)).toEqual([["users"]]);
+    const refused = { code: "NG_BAD_INPUT", message: "namespaces that begin with `ngraph` are reserved" };
+    await expect(memory.get(own.namespace, own.key)).rejects.toMatchObject(refused);
+    await expect(memory.put(own.namespace, "forged", 1)).rejects.toMatchObject(refused);
+    await expect(memory.put("ngraph", "forged", 1)).rejects.toMatchObject(refused);
+    await expect(memory.delete(own.namespace, own.key)).rejects.toMatchObject(refused);
+    await expect(memory.list(["ngraph"])).rejects.toMatchObject(refused);
+    await expect(memory.search("ngraph")).rejects.toMatchObject(refused);
+  });
+
   test("is shared by threads, and reachable from nodes", async () => {
     const store = make();
     const { engine } = setup(store);
