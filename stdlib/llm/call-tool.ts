@@ -66,12 +66,13 @@ export async function mcpTools(
           const admitted = compileAdmit({ kind: "map", value: { kind: "json" } })(given);
           return admitted instanceof Mismatch ? admitted : [admitted];
         },
-        call: async ([args]) => {
+        call: async ([args], key) => {
           const { text, value } = await servers.call(
             server,
             tool.name,
             args as { readonly [name: string]: Json },
             context,
+            key,
           );
           return value ?? text;
         },

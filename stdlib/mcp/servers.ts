@@ -13,13 +13,23 @@ interface Client {
     readonly cursor?: string;
   }): Promise<{ readonly tools: readonly McpTool[]; readonly nextCursor?: string }>;
   callTool(
-    params: { readonly name: string; readonly arguments: { readonly [name: string]: Json } },
+    params: {
+      readonly name: string;
+      readonly arguments: { readonly [name: string]: Json };
+      readonly _meta: { readonly [KEY_FIELD]: string };
+    },
     schema: undefined,
     options: { readonly signal: AbortSignal; readonly timeout: number },
   ): Promise<CallResult>;
   close(): Promise<void>;
   onclose?: (() => void) | undefined;
 }
+
+/**
+ * The field of a request's `_meta` with the idempotency key of the call: equal when a process has died before the result was stored, so
+ * that a server can recognise a call that it has already made.
+ */
+const KEY_FIELD = "ngraph/idempotencyKey";
 
 interface CallResult {
   readonly content?: readonly { readonly type: string; readonly text?: string }[];
@@ -91,22 +101,23 @@ export class McpServers {
   /**
    * Calls a tool.
    *
+   * @param key of the call within the task, if the task makes several
    * @throws NodeFailure if the server cannot be reached, or if the tool reports an error
    */
   async call(
     server: string,
     name: string,
     args: { readonly [name: string]: Json },
-    context: Pick<BuiltinContext, "signal" | "redact" | "allowedHosts">,
+    context: Pick<BuiltinContext, "signal" | "redact" | "allowedHosts" | "idempotencyKey">,
+    key?: string,
   ): Promise<ToolResult> {
     const what = `the tool \`${name}\` of the MCP server \`${server}\``;
     const client = await this.#clientOf(server, context);
     let result: CallResult;
     try {
-      result = await client.callTool({ name, arguments: args }, undefined, {
-        signal: context.signal,
-        timeout: LONGEST_CALL,
-      });
+      const own = key === undefined ? context.idempotencyKey : `${context.idempotencyKey}/${key}`;
+      const request = { name, arguments: args, _meta: { [KEY_FIELD]: own } } as const;
+      result = await client.callTool(request, undefined, { signal: context.signal, timeout: LONGEST_CALL });
     } catch (error) {
       if (context.signal.aborted) throw context.signal.reason;
       // The codes of invalid requests in JSON-RPC: the same call fails again.

@@ -21,12 +21,26 @@ const EVERYTHING = fileURLToPath(
 );
 const command = [process.execPath, EVERYTHING, "stdio"];
 
+/** A server whose only tool returns the fields that its client sends beside the arguments. */
+const META = `
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+const server = new Server({ name: "meta", version: "1" }, { capabilities: { tools: {} } });
+server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [{ name: "meta", inputSchema: { type: "object" } }] }));
+server.setRequestHandler(CallToolRequestSchema, ({ params }) => ({
+  content: [{ type: "text", text: String(params._meta?.["ngraph/idempotencyKey"]) }],
+}));
+await server.connect(new StdioServerTransport());
+`;
+
 describe("over stdio", () => {
   let servers: McpServers;
   beforeAll(() => {
     servers = new McpServers({
       servers: {
         every: { command, env: { GREETING: "hi ${WHO}" } },
+        meta: { command: [process.execPath, "--input-type=module", "-e", META] },
         none: { command: [process.execPath, "-e", ""] },
       },
       secrets: (name) => (name === "WHO" ? "Ada" : undefined),
@@ -56,13 +70,34 @@ describe("over stdio", () => {
     });
   });
 
+  test("a server gets the idempotency key of a call, which is equal when the call is made again", async () => {
+    const key = async (call?: string, idempotencyKey = "sha256:1"): Promise<string> =>
+      (await servers.call("meta", "meta", {}, { ...fakeContext(), idempotencyKey }, call)).text;
+    expect(await key()).toBe("sha256:1");
+    expect(await key()).toBe("sha256:1");
+    expect(await key("tool 1.0 a")).toBe("sha256:1/tool 1.0 a");
+    expect(await key("tool 1.1 a")).not.toBe(await key("tool 1.0 a"));
+    const { output } = await run(`graph g {
+      output first: string
+      output second: string
+      node one = tool("meta", "meta") into first
+      node two = tool("meta", "meta") into second
+      start -> one -> two
+    }`);
+    expect(output).toEqual({
+      first: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+      second: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    });
+    expect(output["first"]).not.toBe(output["second"]);
+  });
+
   test("secrets reach the environment of the server", async () => {
     const { text } = await servers.call("every", "get-env", {}, fakeContext());
     expect(JSON.parse(text)).toMatchObject({ GREETING: "hi Ada" });
   });
 
   test.each([
-    ["other", "echo", 'there is no MCP server "other" (known servers: every, none)'],
+    ["other", "echo", 'there is no MCP server "other" (known servers: every, meta, none)'],
     ["none", "echo", "the MCP server `none` cannot be reached"],
     ["every", "nothing", "the tool `nothing` of the MCP server `every`"],
   ])("the server %s and the tool %s fail the node", async (server, name, message) => {
