@@ -67,7 +67,6 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
       name,
       type,
       domain: data.channels[index]?.domain ?? ANYTHING,
-      fixed: data.channels[index]?.fixed,
     })),
     graph.functions.map((spec) => spec.name),
     resolve,

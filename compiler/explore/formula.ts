@@ -366,9 +366,7 @@ export function isCondition(expression: Expression): boolean {
 }
 
 function comparison(table: TermTable, expression: Expression & { readonly op: "binary" }): Formula | undefined {
-  const { operator } = expression;
-  const left = fixedValue(table, expression.left, expression.right);
-  const right = fixedValue(table, expression.right, left);
+  const { operator, left, right } = expression;
   switch (operator) {
     case "==":
     case "!=": {
@@ -398,13 +396,6 @@ function comparison(table: TermTable, expression: Expression & { readonly op: "b
     default:
       return undefined;
   }
-}
-
-/** A channel that no node writes, as a constant, unless the other side is a constant: `x < limit`. */
-function fixedValue(table: TermTable, side: Expression, other: Expression): Expression {
-  if (side.op !== "channel" || other.op === "const") return side;
-  const fixed = table.channels[side.channel]?.fixed;
-  return fixed === undefined ? side : { op: "const", value: fixed.value };
 }
 
 type Scalar = string | number | boolean | null;

@@ -78,9 +78,8 @@ export interface Chosen {
  */
 const MAX_TRANSITIONS = 8192;
 const FEW_TRANSITIONS = 64;
-/** Limits of the transitions that are explored after the limit was reached: their places and values, in all and over all nodes. */
+/** Limit of the places of the transitions that are explored after the limit was reached. */
 const FEW_PLACES = 10_000;
-const FEW_WORK = 1_000_000;
 /** Limit of the outcomes, cubes and places that one step enumerates. */
 const MAX_STEP_WORK = 500_000;
 
@@ -121,12 +120,7 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
     }
   }
   const transitions = [...found.values()];
-  if (cut.isCut) {
-    // A step of many nodes costs more: each combination stores all places and values.
-    const size = ready.length + transitions.reduce((most, { environment }) => Math.max(most, environment.size), 0);
-    const work = MAX_STEP_WORK * (1 + Math.min(3, size >> 6));
-    return { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true, work };
-  }
+  if (cut.isCut) return { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true, work: MAX_STEP_WORK };
   return { transitions, isCut: false, work: MAX_STEP_WORK - cut.left };
 }
 
@@ -372,7 +366,7 @@ function combine(
     for (const partial of partials) {
       if (cut.left < 0) break;
       for (const outcome of options[position]!) {
-        cut.left -= 1 + (outcome.cubes?.length ?? 1) + ((partial.places.length + partial.environment.size) >> 2);
+        cut.left -= 1 + (outcome.cubes?.length ?? 1) + (partial.places.length >> 2);
         for (const narrowed of narrow(context, partial, ready[position]!, outcome)) {
           const isExact = outcome.exact && (narrowed.flags & FLAG_INEXACT) === 0;
           if (outcome.kind === "stuck") {
@@ -399,15 +393,11 @@ function combine(
     partials = [...found.values()];
     if (partials.length <= most && cut.left >= 0) continue;
     cut.isCut = true;
+    most = FEW_TRANSITIONS;
     // Continues with a few combinations to the end of the step.
     cut.left = Infinity;
-    const largest = partials.reduce(
-      (most, { places, environment }) => Math.max(most, places.length + environment.size),
-      1,
-    );
-    const fewer = Math.min(FEW_PLACES / largest, FEW_WORK / (largest * open.length));
-    most = Math.min(FEW_TRANSITIONS, 1 + Math.floor(fewer));
-    partials = partials.slice(0, most);
+    const largest = partials.reduce((most, { places }) => Math.max(most, places.length), 1);
+    partials = partials.slice(0, Math.min(FEW_TRANSITIONS, 1 + Math.floor(FEW_PLACES / largest)));
   }
   return partials;
 }

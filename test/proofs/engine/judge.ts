@@ -13,9 +13,9 @@ import { bindText } from "../../checks/support/bind-text.ts";
 import { createChooser, nextScript } from "./choices.ts";
 import { followTrace } from "./follow-trace.ts";
 import type { Checker } from "./plant-compiler.ts";
-import { AFTER_JUMPS, type Observed, observe, type Wiring, wiringOf } from "./observe-run.ts";
+import { type Observed, observe, type Wiring, wiringOf } from "./observe-run.ts";
 import { type Claims, readClaims } from "./read-verdict.ts";
-import { createRunner, type ContextUse, type GraphRunner, MAX_STEPS, type RanGraph } from "./run-graph.ts";
+import { createRunner, type ContextUse, type GraphRunner, type RanGraph } from "./run-graph.ts";
 
 /** A wrong verdict. */
 export interface Mistake {
@@ -86,7 +86,6 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
   const ran = new Set<string>();
   const fired = new Set<string>();
   let [race, noRoute, completed, cut] = [false, false, false, false];
-  const unfinished: number[][] = [];
   const look = (run: RanGraph, isCut = false): void => {
     const observed = observe(wiring, run);
     // A run along a trace ends with it.
@@ -100,13 +99,9 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
     noRoute ||= seen.noRoute !== undefined;
     completed ||= seen.completed || run.result.rollback !== undefined;
     cut ||= seen.cut;
-    const { choices, given, did: uses } = run;
-    if (seen.cut && unfinished.length < MOST_UNFINISHED && !uses.has("second run of a thread"))
-      unfinished.push(choices.slice(0, given).map(({ chosen }) => chosen));
     for (const [kind, message] of brokenProofs(claimsOfRun(table, claims, claimsOfFinally), seen, run))
       add(kind, `${message}\n    ${shownRun(run)}`);
-    for (const [kind, message] of unreported(checked, graph, claims, seen))
-      add(kind, `${message}\n    ${shownRun(run)}`);
+    for (const [kind, message] of unreported(checked, graph, seen)) add(kind, `${message}\n    ${shownRun(run)}`);
     if (run.finally !== undefined && !isCut && isStarted) lookAtEnd(run.finally);
   };
   const lookAtEnd = (part: RanGraph): void => {
@@ -120,7 +115,7 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
       // The calls of the whole run are counted together.
       if (!kind.startsWith("NG605")) add(`${kind} (finally)`, `${message}\n    ${shown}`);
     }
-    for (const [kind, message] of unreported(checked, graph, claimsOfFinally, seen))
+    for (const [kind, message] of unreported(checked, graph, seen))
       add(`${kind} (finally)`, `${message}\n    ${shown}`);
   };
   const { runs, exhausted } = await runMany(runner, options, look);
@@ -184,10 +179,6 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
     if (["NG501", "NG515"].includes(code) && !noRoute && isReached && !isBroken)
       add(`${code} error, and every run has a route`, message);
   }
-  for (const script of claims.sound ? unfinished : []) {
-    if (!(await canComplete(runner, script, options.seed)))
-      add("NG310 sound, and no run from some input completes", `choices ${script.join()}`);
-  }
   if (claims.sound && !completed && cut) add("NG310 sound, and no run completes or rolls back", "");
   return {
     text,
@@ -202,21 +193,6 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
     exhausted,
     traces: { shown, open },
   };
-}
-
-/** Inputs of runs that were cut, whose other runs are looked at. */
-const MOST_UNFINISHED = 2;
-const TRIES_TO_COMPLETE = 60;
-
-/** Whether some run with the choices of a script, which are those of the caller, completes or rolls back. */
-async function canComplete(runner: GraphRunner, script: readonly number[], seed: number): Promise<boolean> {
-  for (let count = 0; count < TRIES_TO_COMPLETE; count++) {
-    const [run] = await runner.run(createChooser(script, seed * 7927 + count));
-    if (run === undefined || run.isLeft) return true;
-    const { status, rollback } = run.result;
-    if (status === "completed" || status === "paused" || rollback !== undefined) return true;
-  }
-  return false;
 }
 
 /** Maximum number of choices in the first run of a graph whose combinations are all tried. */
@@ -276,8 +252,8 @@ function brokenProofs(claims: Claims, seen: Observed, run: RanGraph): Found {
         `NG310 sound, and a run has no route${seen.noRoute.isFailedCondition ? " (a condition fails)" : ""}`,
         seen.noRoute.message,
       ]);
-    const meetings = seen.meetings.filter((text) => !claims.joinsJumps || !text.endsWith(AFTER_JUMPS));
-    if (meetings.length > 0) found.push(["NG310 sound, and branches meet without a barrier", meetings.join("; ")]);
+    if (seen.meetings.length > 0)
+      found.push(["NG310 sound, and branches meet without a barrier", seen.meetings.join("; ")]);
   }
   for (const { node, most, perAnswer } of claims.rounds) {
     const times = (perAnswer ? seen.roundsPerAnswer : seen.rounds).get(node) ?? 0;
@@ -304,11 +280,8 @@ function brokenProofs(claims: Claims, seen: Observed, run: RanGraph): Found {
   return found;
 }
 
-/** A loop that ends at a sampled bound has fewer rounds. */
-const MOST_ROUNDS = MAX_STEPS / 2;
-
 /** What goes wrong in a run, and nothing was said about it. */
-function unreported({ diagnostics }: CheckResult, graph: BoundGraph, { endsLoops }: Claims, seen: Observed): Found {
+function unreported({ diagnostics }: CheckResult, graph: BoundGraph, seen: Observed): Found {
   const found: [string, string][] = [];
   const has = (...codes: readonly string[]): boolean => diagnostics.some(({ code }) => codes.includes(code));
   const open = (property: string): boolean =>
@@ -336,7 +309,6 @@ function unreported({ diagnostics }: CheckResult, graph: BoundGraph, { endsLoops
     seen.cut &&
     !seen.isAnswered &&
     !hasLimit &&
-    !(endsLoops && Math.max(...seen.rounds.values()) < MOST_ROUNDS) &&
     !has("NG203", "NG204", "NG205", "NG206", "NG208", "NG311") &&
     !open("")
   )

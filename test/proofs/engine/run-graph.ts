@@ -55,8 +55,6 @@ export interface RanGraph {
   /** Failures of nodes in the run's own graph. */
   readonly failures: readonly { readonly node: string; readonly code: string; readonly message: string }[];
   readonly choices: Chooser["made"];
-  /** How many of the choices decide what the caller supplies. */
-  readonly given: number;
   /** The run pauses more often than the judge answers. */
   readonly isLeft: boolean;
   /** The `finally` part of the run; absent if the graph has none, or the run does not end. */
@@ -127,7 +125,6 @@ interface Current {
   readonly thread: string | undefined;
   /** The choice of a signal at the start is made. */
   isSignalled: boolean;
-  given: number;
   /** Cancels the run if it is to be cancelled at the start of this step. */
   cancel?: (step: number) => void;
 }
@@ -364,7 +361,6 @@ export function createRunner(table: Table): GraphRunner {
       isAsync,
       thread,
       isSignalled: false,
-      given: 0,
     };
     const at = now;
     const config = configOf(table, chooser, constants);
@@ -378,9 +374,7 @@ export function createRunner(table: Table): GraphRunner {
       abort.abort();
     };
     if (cancelAt === 0) at.cancel(0);
-    const input = inputOf(table, chooser, constants);
-    at.given = chooser.made.length;
-    let result = await engine.run(input, {
+    let result = await engine.run(inputOf(table, chooser, constants), {
       maxSteps,
       ...(config === undefined ? {} : { config }),
       ...(cancelAt === -1 ? {} : { signal: abort.signal }),
@@ -660,7 +654,7 @@ function optionsOf(
 }
 
 /** A summary of the events of a run. A step with a pause has its events twice and counts once. */
-function recordOf({ events, calls, did, chooser, given }: Current, result: RunResult): Omit<RanGraph, "isLeft"> {
+function recordOf({ events, calls, did, chooser }: Current, result: RunResult): Omit<RanGraph, "isLeft"> {
   interface Open {
     nodes: string[];
     committed: boolean;
@@ -727,5 +721,5 @@ function recordOf({ events, calls, did, chooser, given }: Current, result: RunRe
     ({ nodes, committed }, step) => committed && nodes.some((node) => !started.has(`${node}@${step}`)),
   );
   if (isEmpty) did.add("empty list");
-  return { steps, start, result, calls, did, failures, choices: chooser.made, given };
+  return { steps, start, result, calls, did, failures, choices: chooser.made };
 }
