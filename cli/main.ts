@@ -8,7 +8,7 @@ import { CommandError } from "./process/command-error.ts";
 import { replacedBuiltin } from "./process/builtin-objects.ts";
 import { endProcess, hasEnded } from "./process/end-process.ts";
 import { EXIT, type ExitCode } from "./process/exit-codes.ts";
-import { onImpatientSignal, wasInterrupted } from "./process/interruption.ts";
+import { hasResult, onImpatientSignal, wasInterrupted } from "./process/interruption.ts";
 import { stopLiveBlocks } from "./output/live-block.ts";
 import { writeDocument, writeTo } from "./output/output.ts";
 import { printableText } from "./output/printable-text.ts";
@@ -75,7 +75,7 @@ export async function main(args: readonly string[]): Promise<void> {
       endBroken();
     }
   }
-  if (!(await flushed(process.stdout))) exitCode = EXIT.interrupted;
+  if (!(await flushed(process.stdout)) && hasResult()) exitCode = EXIT.interrupted;
   // A stream is destroyed before it emits its error.
   await new Promise((next) => setImmediate(next));
   const failure = stdoutFailure();

@@ -1,4 +1,5 @@
 /** Task graphs of other tools as plans: kahn's `graph.json`, scripts of `package.json`, tasks of `turbo.json`. */
+import { normalizePath, PathEscapesRoot } from "../runtime/plan/path-pattern.ts";
 import {
   Changes,
   comment,
@@ -62,12 +63,12 @@ export function importKahn(source: Source, name: string): Imported {
         if (known.has(item.text())) return names.of("task", item.text());
         throw new ImportError(item.at, `\`${item.text()}\` is not a node`);
       });
-    const touches = node.field("touches").texts();
+    const notes: string[] = [];
+    const touches = uniquePaths(node.field("touches"), changes, notes);
     const checks = node.field("done_when").texts();
     const tries = node.field("max_ralph_iters").value ?? 6;
     if (typeof tries !== "number" || !Number.isSafeInteger(tries) || tries < 1)
       throw node.field("max_ralph_iters").wrong("a whole number of at least 1");
-    const notes: string[] = [];
     const size = node.field("estimated_loc");
     if (size.isPresent)
       notes.push(changes.add(size.at, `${shortJson(size.value!)} lines are estimated; the plan estimates durations`));
@@ -179,10 +180,7 @@ export function importTurbo(source: Source, name: string): Imported {
         );
       else notes.push(changes.add(item.at, `\`${on}\` is not a task of this file`));
     }
-    const outputs = value
-      .field("outputs")
-      .texts()
-      .filter((path) => !path.startsWith("!"));
+    const outputs = uniquePaths(value.field("outputs"), changes, notes).filter((path) => !path.startsWith("!"));
     for (const field of ["inputs", "env", "passThroughEnv", "persistent", "interactive", "outputLogs"]) {
       const found = value.field(field);
       if (found.isPresent)
@@ -204,6 +202,21 @@ export function importTurbo(source: Source, name: string): Imported {
     source.field(field).isPresent ? [changes.add(source.field(field).at, `\`${field}\` is not imported`)] : [],
   );
   return planFile({ name, notes, head: [], tasks: made }, changes);
+}
+
+/** Paths as they are written, each once: two spellings of a path are one. Paths outside of the root are omitted. */
+function uniquePaths(field: Source, changes: Changes, notes: string[]): string[] {
+  const known = new Map<string, string>();
+  for (const path of field.texts()) {
+    try {
+      const normal = normalizePath(path);
+      if (!known.has(normal)) known.set(normal, path);
+    } catch (error) {
+      if (!(error instanceof PathEscapesRoot)) throw error;
+      notes.push(changes.add(field.at, `the path ${quoted(path)} leaves the root of the plan, and is not imported`));
+    }
+  }
+  return [...known.values()];
 }
 
 function planFile({ name, notes, constants = [], head, tasks }: Plan, changes: Changes): Imported {

@@ -4,7 +4,7 @@ import type { Output } from "../output/output.ts";
 import { printableText } from "../output/printable-text.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
-import { withInterruption } from "../process/interruption.ts";
+import { markServer, withInterruption } from "../process/interruption.ts";
 import { DRAIN_SECONDS } from "../run/execute-graph.ts";
 import type { ExecutionOptions } from "../run/execution-options.ts";
 import { eventLines } from "../run/progress.ts";
@@ -68,6 +68,7 @@ export async function serveWorker(
   output.result(`listening on ${url}`);
   output.note(`graphs: ${names.join(", ")}; make the worker known with: ngc deploy FILE… --worker ${url}`);
   let isTerminated = false;
+  markServer();
   await withInterruption(
     (signal) =>
       new Promise<void>((resolve) => {

@@ -1,3 +1,5 @@
+// The global variable may be replaced by user code.
+import process from "node:process";
 import { activeRun } from "./stage.ts";
 
 /**
@@ -13,6 +15,18 @@ let hasBeenInterrupted = false;
 /** Whether a signal has ended the work of this command: it does not wait for a reader of its output. */
 export function wasInterrupted(): boolean {
   return hasBeenInterrupted;
+}
+
+let isServer = false;
+
+/** Marks the command as a server: what a signal cuts from its output is no result, and an orderly end stays one. */
+export function markServer(): void {
+  isServer = true;
+}
+
+/** Whether output that a signal has cut is a result. */
+export function hasResult(): boolean {
+  return !isServer;
 }
 
 /** Sets how the process ends on a signal that the current work no longer waits for. */

@@ -13,7 +13,7 @@ import type { Output } from "../output/output.ts";
 import { printableText } from "../output/printable-text.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
-import { withInterruption } from "../process/interruption.ts";
+import { markServer, withInterruption } from "../process/interruption.ts";
 import { DRAIN_SECONDS } from "../run/execute-graph.ts";
 import { eventLines } from "../run/progress.ts";
 import { openRunSession, type RunSession } from "../run/run-session.ts";
@@ -95,6 +95,7 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
   );
   if (options.studio === true) output.note(`studio: ${url}/studio`);
   let isDrained = false;
+  markServer();
   const isAborted = await withInterruption(
     async (signal) => {
       service.start();
