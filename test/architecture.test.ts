@@ -65,7 +65,8 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   service: [/^runtime\//, /^stdlib\//],
   // The conformance suite compiles its graphs.
   hosts: [/^runtime\//, /^compiler\/(?:bind\/bind-project|load\/(?:host|load-project)|lower\/lower)\.ts$/],
-  importers: [/^grammar\//],
+  // Two spellings of a path are one path of a plan.
+  importers: [/^grammar\//, /^runtime\/plan\/path-pattern\.ts$/],
   editor: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\/table\//, /^stdlib\/signatures?\.ts$/],
   studio: [/^service\/client\.ts$/, /^runtime\/value\/json\.ts$/],
   api: [
