@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import { StringDecoder } from "node:string_decoder";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
-import type { Output } from "../output/output.ts";
-import { findLoggedRun, logsOf, readFrom, type TaskLog } from "../plan/read-logs.ts";
+import { printableText } from "../output/printable-text.ts";
+import { createLogPrinter } from "../plan/print-logs.ts";
+import { findLoggedRun, logsOf, type TaskLog } from "../plan/read-logs.ts";
 import { RUNS_DIRECTORY } from "../plan/run-directory.ts";
 import { runAtWork } from "../plan/tree-claim.ts";
 
@@ -36,7 +36,11 @@ export const logsCommand = defineCommand<LogsOptions>({
     const logs = logsOf(runs, entry.id, task);
     output.document({ version: 1, thread: entry.thread, run: entry.id, logs: logs.map(documentOf) });
     if (output.json) return EXIT.ok;
-    const printer = createPrinter(output, options.raw === true);
+    const printer = createLogPrinter({
+      title: (text) => output.note(text),
+      text: (text) => output.raw(options.raw === true ? text : printableText(text)),
+      endLine: () => output.raw(options.raw === true ? "" : "\n"),
+    });
     for (;;) {
       // Asked before the files are read: what a run writes before its end is printed.
       const isAtWork = follow && runAtWork(runs) === entry.id;
@@ -50,44 +54,4 @@ export const logsCommand = defineCommand<LogsOptions>({
 
 function documentOf({ task, check, attempt, path, bytes }: TaskLog): object {
   return { task, attempt, ...(check === undefined ? {} : { check }), path, bytes };
-}
-
-interface Printer {
-  /** Prints what a log has in addition to the last call. A line without an end is printed when `isGrowing` is `false`. */
-  print(log: TaskLog, isGrowing: boolean): void;
-}
-
-function createPrinter(output: Output, isRaw: boolean): Printer {
-  const states = new Map<string, { position: number; rest: string; readonly decoder: StringDecoder }>();
-  let last: string | undefined;
-  const printTitle = ({ task, check, attempt, path }: TaskLog): void => {
-    if (last === path) return;
-    last = path;
-    const what = check === undefined ? "" : `, check ${check}`;
-    output.note(`==> ${task}, try ${attempt}${what} <==`);
-  };
-  return {
-    print(log, isGrowing) {
-      let state = states.get(log.path);
-      if (state === undefined) {
-        state = { position: 0, rest: "", decoder: new StringDecoder("utf8") };
-        states.set(log.path, state);
-      }
-      for (const part of readFrom(log.path, state.position)) {
-        state.position += part.byteLength;
-        const text = state.rest + state.decoder.write(part);
-        const end = text.lastIndexOf("\n");
-        state.rest = text.slice(end + 1);
-        if (end === -1) continue;
-        printTitle(log);
-        if (isRaw) output.raw(text.slice(0, end + 1));
-        else output.result(text.slice(0, end));
-      }
-      if (isGrowing || state.rest === "") return;
-      printTitle(log);
-      if (isRaw) output.raw(state.rest);
-      else output.result(state.rest);
-      state.rest = "";
-    },
-  };
 }

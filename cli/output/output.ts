@@ -36,6 +36,8 @@ export interface Output {
   note(text: string): void;
   /** Prints diagnostics and errors on stderr. */
   problem(text: string): void;
+  /** Prints on stderr what a command has printed: escaped, with lines of any length, and without a line break of its own. */
+  printed(text: string): void;
 }
 
 export function createOutput(options: CommonOptions): Output {
@@ -61,6 +63,7 @@ export function createOutput(options: CommonOptions): Output {
     document: (value) => void (json && writeDocument(value)),
     note: (text) => void (quiet || onStderr(text)),
     problem: onStderr,
+    printed: (text) => writeTo(process.stderr, printableText(text)),
   };
 }
 

@@ -9,6 +9,7 @@ import { reasonOf } from "../sources/source-files.ts";
 import { withDrain } from "./drain.ts";
 import { createOutputGroups, isGithubActions } from "./output-groups.ts";
 import { createFileTaskCache } from "./file-task-cache.ts";
+import { createFailedOutputs } from "./failed-outputs.ts";
 import type { PlanFlags } from "./plan-flags.ts";
 import { PlanLog } from "./plan-log.ts";
 import { createPlanProgress, planEventLines } from "./plan-progress.ts";
@@ -41,6 +42,9 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   const progress = options.events === true ? planEventLines() : createProgress(execution, expected, output);
   const timeline = options.report === undefined ? undefined : createRunTimeline();
   const groups = isGithubActions() && options.events !== true ? createOutputGroups(log.runs, output) : undefined;
+  // The groups have printed the output of failed tasks already. With `--events`, programs read stderr.
+  const printsOutput = groups === undefined && options.events !== true;
+  const failedOutputs = printsOutput ? createFailedOutputs(log.runs, output) : undefined;
   const guard = options.verifyTouches === true ? createTouchGuard(table, process.cwd()) : undefined;
   const shell = createShell({
     onStart: (command) => log.onCommandStart(command),
@@ -69,6 +73,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     onEvent(event) {
       log.onEvent(event);
       timeline?.onEvent(event);
+      failedOutputs?.onEvent(event);
       // Announces the run only after this event: before it, the store has nothing to resume.
       if (event.type === "run_start") session.announce(started?.thread, started?.resumedFrom != null);
       guard?.onEvent(event);
@@ -93,7 +98,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     log.finish(planDocument(result, remarks));
     if (log.failure !== undefined) output.problem(`the run's log is not complete: ${reasonOf(log.failure)}`);
     await session.close();
-    const code = reportPlan(result, session.place, remarks, session.output);
+    const code = reportPlan(result, session.place, remarks, session.output, (task) => failedOutputs?.print(task));
     if (timeline !== undefined)
       writeReports(options.report ?? [], {
         plan: table.name,

@@ -7,12 +7,17 @@ import type { Output } from "../output/output.ts";
 import { duration } from "../run/progress.ts";
 import { reportPauses, type RunPlace } from "../run/report-result.ts";
 
-/** Prints the result of a plan's run with all its failures (interface.md), and returns the exit code. */
+/**
+ * Prints the result of a plan's run with all its failures (interface.md), and returns the exit code.
+ *
+ * @param printOutput prints what a failed task has printed
+ */
 export function reportPlan(
   result: PlanRunResult,
   place: RunPlace,
   remarks: readonly string[],
   output: Output,
+  printOutput: (task: string) => void,
 ): ExitCode {
   output.document(planDocument(result, remarks));
   const { stderrStyles: styles, stdoutStyles } = output;
@@ -24,8 +29,9 @@ export function reportPlan(
     const status = task.allowed === true ? styles.warning("failed (allowed)") : styles.error("failed");
     output.problem(`${status}: ${task.id}: ${task.reason ?? "failed"} after ${count(task.attempts, "attempt")}`);
     for (const line of (task.error ?? "").trim().split("\n")) if (line !== "") output.problem(`  ${line}`);
+    printOutput(task.id);
     const name = result.thread ?? result.runId;
-    output.note(`  all that it printed: ngc logs ${quoteArgument(name)} ${quoteArgument(task.id)}`);
+    output.note(`  all its attempts: ngc logs ${quoteArgument(name)} ${quoteArgument(task.id)}`);
   }
   const blocked = result.tasks.filter((task) => task.status === "blocked");
   if (blocked.length > 0) {

@@ -1,5 +1,5 @@
 /** `ngc logs`: what the tasks of a plan print is kept, and can be read while they run. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createProject, type Document } from "./project.ts";
 
 const PLAN = `plan p {
@@ -16,7 +16,7 @@ test("prints what tasks and checks have printed, whole and escaped", () => {
   const project = createProject({ "p.ngraph": PLAN });
   const { status, stderr } = project.ngc(["run", "p.ngraph", "--thread", "t"]);
   expect(status).toBe(1);
-  expect(stderr).toContain("all that it printed: ngc logs t c");
+  expect(stderr).toContain("all its attempts: ngc logs t c");
 
   const one = project.ngc(["logs", "t", "a"]);
   expect(one.status).toBe(0);
@@ -89,4 +89,67 @@ test("in GitHub Actions, what a task printed follows its end: in a group, or ope
   expect(stderr).toMatch(/✗ b .*\noutput of b:\n==> b, try 1 <==\nbroken\n/);
   const { stderr: plain } = project.ngc(["run", "p.ngraph"], { env: { GITHUB_ACTIONS: "" } });
   expect(plain).not.toContain("::group::");
+});
+
+describe("what failed tasks have printed follows in the summary", () => {
+  const PLAN = `plan p {
+  task good = shell("echo unmentioned; seq 1 3")
+  task bad  = shell("echo try $NGRAPH_ATTEMPT; seq 1 5000; printf 'no end \\\\033[31m'; exit 3") after good { tries 2 backoff 1s..1s idempotent }
+  task held = shell("echo built") after good { done when shell("echo checked; exit 1") tries 1 }
+  task call = inner() after good
+}
+plan inner {
+  task fine = shell("echo inner unmentioned")
+  task hurt = shell("echo inner hurt; exit 1")
+}
+`;
+
+  test("whole, escaped, of the last attempt, of its checks and of called plans", () => {
+    const project = createProject({ "p.ngraph": PLAN });
+    const { status, stderr } = project.ngc(["run", "p.ngraph", "--thread", "t", "--quiet"]);
+    expect(status).toBe(1);
+    const titles = stderr.split("\n").filter((line) => line.startsWith("==>"));
+    expect(titles).toEqual([
+      "==> bad, try 2 <==",
+      "==> held, try 1 <==",
+      "==> held, try 1, check 1 <==",
+      "==> call/hurt, try 1 <==",
+    ]);
+    const numbers = Array.from({ length: 5000 }, (_, at) => `${at + 1}\n`).join("");
+    expect(stderr).toContain(`==> bad, try 2 <==\ntry 2\n${numbers}no end \\u{001b}[31m\nfailed: held`);
+    expect(stderr).toContain("==> held, try 1 <==\nbuilt\n==> held, try 1, check 1 <==\nchecked\n");
+    expect(stderr).toContain("==> call/hurt, try 1 <==\ninner hurt\n");
+    expect(stderr).not.toContain("unmentioned");
+  });
+
+  test("not between the lines of --events, and beside the document of --json", () => {
+    const project = createProject({ "p.ngraph": PLAN });
+    expect(project.ngc(["run", "p.ngraph", "--events"]).stderr).not.toContain("==>");
+    const { stdout, stderr } = project.ngc(["run", "p.ngraph", "--json"]);
+    expect((JSON.parse(stdout) as Document).outcome).toBe("partial");
+    expect(stderr).toContain("==> held, try 1 <==\nbuilt\n");
+  });
+
+  test("one line of many megabytes is whole, and secrets are replaced", () => {
+    const project = createProject({
+      "p.ngraph": `secret KEY
+plan p {
+  task long = shell("head -c 20000000 /dev/zero | tr '\\\\0' x; exit 1")
+  task leak = shell("echo $KEY; exit 1", env: { KEY: KEY })
+}
+`,
+    });
+    const { stderr } = project.ngc(["run", "p.ngraph"], { env: { KEY: "hush-hush-123" } });
+    expect(stderr).toContain(`==> long, try 1 <==\n${"x".repeat(20_000_000)}\n`);
+    expect(stderr).toContain("==> leak, try 1 <==\n[secret KEY]\n");
+    expect(stderr).not.toContain("hush");
+  });
+
+  test("a task that removes the logs of its run", () => {
+    const project = createProject({ "p.ngraph": 'plan p { task a = shell("echo x; rm -rf .ngraph/runs; exit 1") }' });
+    const { status, stderr } = project.ngc(["run", "p.ngraph", "--thread", "t"]);
+    expect(status).toBe(1);
+    expect(stderr).toContain("failed: a: task_failed after 1 attempt");
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
 });
