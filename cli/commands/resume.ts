@@ -17,7 +17,13 @@ import { resumeThreads } from "../run/resume-threads.ts";
 import { parseAnswers } from "../threads/parse-answers.ts";
 import type { Output } from "../output/output.ts";
 import { executePlan } from "../plan/execute-plan.ts";
-import { addPlanOptions, refuseGraphFlags, refusePlanFlags, type PlanFlags } from "../plan/plan-flags.ts";
+import {
+  addPlanOptions,
+  addRetryOption,
+  refuseGraphFlags,
+  refusePlanFlags,
+  type PlanFlags,
+} from "../plan/plan-flags.ts";
 import { withStoredAnswers, latestOf, sourceOf } from "../threads/thread-source.ts";
 
 interface ResumeOptions extends ExecutionOptions, PlanFlags {
@@ -52,11 +58,13 @@ export const resumeCommand = defineCommand<ResumeOptions>({
     command.option(HOST_FLAG, `graphs, with --file: ${HOST_HELP}`);
     addExecutionOptions(command);
     addPlanOptions(command);
+    addRetryOption(command);
     addStoredOptions(command);
   },
   examples: [
     "ngc resume 42 --answer send",
     "ngc resume 42 --from after-validation",
+    "ngc resume nightly --retry test,bench",
     "ngc resume --interrupted --store postgres:URL",
     "ngc resume --due",
   ],
@@ -72,7 +80,7 @@ export const resumeCommand = defineCommand<ResumeOptions>({
 
 function checkUsage(
   thread: string | undefined,
-  { interrupted, due, limit, answer, from, at, config }: ResumeOptions,
+  { interrupted, due, limit, answer, from, at, config, retry }: ResumeOptions,
 ): void {
   const isMany = interrupted === true || due === true;
   if (interrupted === true && due === true) throw new CommandError("--interrupted and --due exclude each other");
@@ -83,9 +91,9 @@ function checkUsage(
   }
   if (thread !== undefined && (isMany || limit !== undefined))
     throw new CommandError("--interrupted, --due and --limit resume many threads: they take no thread");
-  if (isMany && (answer ?? from ?? at ?? config) !== undefined)
+  if (isMany && (answer ?? from ?? at ?? config ?? retry) !== undefined)
     throw new CommandError(
-      `--${due === true ? "due" : "interrupted"} answers no pause, and resumes each thread where it was: it takes no --answer, --from, --at or --config`,
+      `--${due === true ? "due" : "interrupted"} answers no pause, and resumes each thread where it was: it takes no --answer, --from, --at, --config or --retry`,
     );
 }
 
@@ -106,7 +114,12 @@ async function resume(thread: string, store: OpenStore, options: ResumeOptions, 
   ].join("");
   if (table.kind === "plan") {
     const start = (runner: PlanRunner, common: PlanExecuteOptions) =>
-      runner.resume(thread, { ...common, ...answers, ...config });
+      runner.resume(thread, {
+        ...common,
+        ...answers,
+        ...config,
+        ...(options.retry === undefined ? {} : { retry: options.retry }),
+      });
     return executePlan({ table, file, store, options, flags, start }, output);
   }
   const start = (engine: Engine, common: ExecuteOptions) =>
@@ -137,6 +150,7 @@ async function resumeOnHost(
   const table = await loadGraphOrPlan(file, options.graph, output);
   if (table === undefined) return EXIT.invalid;
   if (table.kind === "plan") throw new CommandError("--host runs graphs, and this file has a plan");
+  refusePlanFlags(table, options);
   const store = host.store(table.name);
   const head = await latestOf(store, thread);
   const from = options.from === undefined ? undefined : await findOwnCheckpoint(store, options.from, thread);

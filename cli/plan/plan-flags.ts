@@ -11,6 +11,8 @@ export interface PlanFlags {
   readonly fromTask?: string;
   /** A commit; `true` for the last one. */
   readonly affected?: string | true;
+  /** Tasks that run again. */
+  readonly retry?: readonly string[];
   readonly dryRun?: boolean;
   readonly verifyTouches?: boolean;
   readonly report?: readonly string[];
@@ -29,6 +31,15 @@ export function addPlanOptions(command: Command): void {
       (path, before: readonly string[] | undefined) => [...(before ?? []), parseReport(path)],
     )
     .option("--no-cache", "plans: run cached tasks even if nothing they depend on has changed");
+}
+
+/** Adds the option of `resume` for plans. */
+export function addRetryOption(command: Command): void {
+  command.option(
+    "--retry <tasks>",
+    "plans: run these tasks again even if they were done, and all that is not done or depends on them",
+    taskNames,
+  );
 }
 
 /** Splits a list of tasks at its commas. A comma between brackets belongs to the name of a matrix task: `test[linux,20]`. */
@@ -62,6 +73,9 @@ export function refusePlanFlags(
   if (table.kind === "plan") {
     if (flags.only !== undefined && flags.affected !== undefined)
       throw new CommandError("--only and --affected both select the tasks", { help: "omit one of them" });
+    const selection = flags.only === undefined ? (flags.fromTask === undefined ? "" : "--from-task") : "--only";
+    if (flags.retry !== undefined && selection !== "")
+      throw new CommandError(`--retry and ${selection} both select the tasks`, { help: "omit one of them" });
     if ((flags.pauseBefore ?? flags.pauseAfter) !== undefined)
       throw new CommandError(`--pause-before, --pause-after: \`${table.name}\` is a plan, which has no breakpoints`, {
         help: "let a task of its own ask: `task approve = ask(…)`",
@@ -82,6 +96,7 @@ export function refusePlanFlags(
     flags.only === undefined ? [] : ["--only"],
     flags.fromTask === undefined ? [] : ["--from-task"],
     flags.affected === undefined ? [] : ["--affected"],
+    flags.retry === undefined ? [] : ["--retry"],
     flags.dryRun === true ? ["--dry-run"] : [],
     flags.verifyTouches === true ? ["--verify-touches"] : [],
     flags.report === undefined ? [] : ["--report"],
@@ -95,6 +110,6 @@ export function refuseGraphFlags(flags: { readonly from?: string; readonly at?: 
   const given = [flags.from === undefined ? [] : ["--from"], flags.at === undefined ? [] : ["--at"]].flat();
   if (given.length === 0) return;
   throw new CommandError(`${given.join(", ")}: a plan resumes with the tasks that are not done`, {
-    help: "--from-task runs a task and all that come after it again, --only runs one by itself",
+    help: "--retry runs a task again, --from-task also all that come after it, --only runs one by itself",
   });
 }

@@ -60,7 +60,7 @@ export function sourceOf(
 export function refusePlanThread(head: Checkpoint, why: string): void {
   if (typeof head.metadata["plan"] !== "string") return;
   throw new CommandError(`thread \`${printable(head.threadId)}\` is a run of a plan, which ${why}`, {
-    help: "`ngc resume THREAD` resumes it; --from-task and --only run a part again",
+    help: "`ngc resume THREAD` resumes it; --retry, --from-task and --only run a part again",
   });
 }
 

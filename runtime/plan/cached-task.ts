@@ -13,6 +13,8 @@ import type { TaskCache, TaskCacheRequest } from "./task-cache.ts";
 export interface CacheKeys {
   readonly cache: TaskCache | undefined;
   readonly keys: Map<TaskIndex, string>;
+  /** Tasks that run even if they have a cached result. */
+  readonly forced: ReadonlySet<TaskIndex> | undefined;
 }
 
 /** Runs a task, or returns its cached result if none of its dependencies has changed (policy `cache`). */
@@ -20,7 +22,7 @@ export async function runOrRecall(
   program: PlanProgram,
   task: TaskCode,
   environment: TaskEnvironment,
-  { cache, keys }: CacheKeys,
+  { cache, keys, forced }: CacheKeys,
 ): Promise<PlanTaskEnd> {
   if (cache === undefined || task.spec.cache === undefined) {
     const end = await runPlanTask(task, environment);
@@ -30,7 +32,8 @@ export async function runOrRecall(
   const request = requestOf(program, task, environment, keys);
   if (request === undefined) return runPlanTask(task, environment);
   const entry = await cache.look(request);
-  const recalled = entry.result === undefined ? undefined : readUpdates(program, entry.result);
+  const isForced = forced?.has(task.index) === true;
+  const recalled = entry.result === undefined || isForced ? undefined : readUpdates(program, entry.result);
   if (recalled !== undefined) {
     keys.set(task.index, entry.key);
     environment.onAttempt({
@@ -43,7 +46,7 @@ export async function runOrRecall(
     });
     return { kind: "done", updates: recalled, attempts: 0 };
   }
-  environment.onChanged?.(task.spec.name, entry.changed);
+  if (!isForced) environment.onChanged?.(task.spec.name, entry.changed);
   const end = await runPlanTask(task, environment);
   if (end.kind === "done") keys.set(task.index, await cache.keep(request, storedUpdates(program, end.updates)));
   return end;

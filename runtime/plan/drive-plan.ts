@@ -35,6 +35,10 @@ export interface DriveRequest {
   readonly changed: ReadonlySet<TaskIndex>;
   /** Tasks that waited for an answer when the last run ended. */
   readonly waited: readonly TaskIndex[];
+  /** Tasks that were done and are selected to run again. */
+  readonly again?: ReadonlySet<TaskIndex>;
+  /** Tasks that run even if they have a cached result. */
+  readonly forced?: ReadonlySet<TaskIndex> | undefined;
   /** Tasks that are not selected for this run. */
   readonly leftOut: readonly TaskIndex[];
 }
@@ -103,7 +107,7 @@ class Drive {
     const { program, run, options, emit, prefix, ledger } = request;
     this.#request = request;
     this.#values = createPlanValues(program, run);
-    this.#keys = { cache: options.taskCache, keys: new Map() };
+    this.#keys = { cache: options.taskCache, keys: new Map(), forced: request.forced };
     const count = program.tasks.length;
     this.#attempts = new Int32Array(count);
     this.#started = new Float64Array(count).fill(-1);
@@ -250,6 +254,12 @@ class Drive {
       });
   }
 
+  /** Whether an earlier run has finished a task that runs now. */
+  #wasDone(task: TaskIndex): boolean {
+    const { again, changed, records } = this.#request;
+    return again?.has(task) === true || changed.has(task) || records.has(task);
+  }
+
   async #work(task: TaskCode): Promise<void> {
     const { program, run, options, emit, prefix } = this.#request;
     const seen = this.#doneBefore(task);
@@ -262,6 +272,7 @@ class Drive {
         {
           run,
           values: this.#values,
+          renew: this.#wasDone(task.index),
           afterTask: options.afterTask,
           drain: task.spec.finally === true ? undefined : options.drain,
           onAttempt: (attempt) => {

@@ -16,7 +16,7 @@ import type { Shared } from "../run/shared.ts";
 import { asRunner, beforeClaim, checkThreadId, storeOf } from "../thread/thread-access.ts";
 import { loadClaimedHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import type { JsonObject } from "../value/json.ts";
-import { drivePlan } from "./drive-plan.ts";
+import { drivePlan, type DriveRequest } from "./drive-plan.ts";
 import { createPlanEmitter } from "./plan-events.ts";
 import type {
   PlanExecuteOptions,
@@ -34,7 +34,7 @@ import { callsPlans, ledgerOf } from "./run-ledger.ts";
 import { certainRecords } from "./task-record.ts";
 import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
-import { selectTasks } from "./select-tasks.ts";
+import { retriedTasks, selectTasks } from "./select-tasks.ts";
 import { refuseMissingReads } from "./selected-reads.ts";
 
 /** What a plan runner does. */
@@ -127,17 +127,18 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
   storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
   const selected = selectTasks(plan.plan, options);
+  const retried = retriedTasks(plan.plan, options);
   await beforeClaim(core, forRunner(options), (store) => loadHead(store, threadId));
   return asRunner(core, threadId, forRunner(options), async (durable, cancellation) => {
     const { store } = durable;
     const head = await loadHead(store, threadId);
     const writes = await loadWrites(store, threadId, head.id);
     const { answers, fresh } = await takeAnswers(store, head, writes, options);
-    if (head.status === "completed" && head.nextNodes.length === 0 && selected === undefined) {
+    if (head.status === "completed" && head.nextNodes.length === 0 && (selected ?? retried) === undefined) {
       throw new ThreadError(
         "NG_NOT_PAUSED",
         threadId,
-        `the last run of thread \`${threadId}\` is completed: no task is left to resume; \`fromTask\` (\`--from-task\`) runs a part of it again`,
+        `the last run of thread \`${threadId}\` is completed: no task is left to resume; \`retry\` (\`--retry\`) and \`fromTask\` (\`--from-task\`) run tasks again`,
       );
     }
     if (fresh.length > 0 && store.putWrites !== undefined) {
@@ -160,7 +161,10 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
     const run = new Run(plan.program, shared, { cancellation, limits: NO_LIMITS });
     const restored = restorePlan(plan, run, head, writes, { keepsChanged: selected !== undefined });
     changeConfig(run, options.config);
-    return executePlan(plan, run, withoutSelected(run, plan, restored, selected), selected, info, options);
+    const repeated = selected ?? retried;
+    const kept = withoutSelected(run, plan, restored, repeated);
+    const again = new Set([...restored.tasks.keys()].filter((task) => repeated?.has(task) === true));
+    return executePlan(plan, run, kept, selected, info, options, { again, forced: retried });
   });
 }
 
@@ -171,6 +175,7 @@ async function executePlan(
   selected: ReadonlySet<TaskIndex> | undefined,
   info: PlanRunInfo,
   options: PlanExecuteOptions,
+  repeated: Pick<DriveRequest, "again" | "forced"> = {},
 ): Promise<PlanRunResult> {
   const { shared, cancellation } = run;
   const { clock } = shared;
@@ -202,6 +207,7 @@ async function executePlan(
     records: restored.tasks,
     changed: restored.changed,
     waited: restored.waited,
+    ...repeated,
     leftOut:
       selected === undefined
         ? []
@@ -250,7 +256,7 @@ function shareWithCalledPlans(
   });
 }
 
-/** Selected tasks run again even if they are done. */
+/** Tasks that are selected or tried again run even if they are done. */
 function withoutSelected(
   run: Run,
   plan: PlanProgram,

@@ -79,6 +79,11 @@ export interface PlanResumeOptions<Config = JsonObject> extends PlanExecuteOptio
   readonly answers?: Readonly<Record<string, Json>>;
   /** The answer, if exactly one task waits. */
   readonly answer?: Json;
+  /**
+   * Runs these tasks again, even if they were done, with the tasks that are not done and those that depend on what runs
+   * again. The name of a matrix task selects all of its tasks. Excludes `only` and `fromTask`.
+   */
+  readonly retry?: readonly string[];
   /** New values of the configuration, by name; all others keep theirs. */
   readonly config?: SomeConfig<Config>;
 }

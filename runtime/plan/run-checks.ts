@@ -37,7 +37,7 @@ export async function runChecks(
     try {
       show();
     } catch (error) {
-      const name = nameOf(run, check, taskOf(check.node, task, failure));
+      const name = nameOf(run, check, taskOf(check.node, task, failure, true));
       results.push({
         cmd: run.shared.redact(name),
         rc: 1,
@@ -46,8 +46,8 @@ export async function runChecks(
       });
       continue;
     }
-    const name = run.shared.redact(nameOf(run, check, taskOf(check.node, task, failure)));
-    const checking = new Attempt(run, taskOf(check.node, task, failure), attempt);
+    const name = run.shared.redact(nameOf(run, check, taskOf(check.node, task, failure, true)));
+    const checking = new Attempt(run, taskOf(check.node, task, failure, true), attempt);
     const outcome = await runAttempt(checking);
     if (outcome.cancelled) return { results, passed: false, cancelled: true };
     const verdict =

@@ -37,6 +37,8 @@ export interface TaskEnvironment {
   readonly run: Run;
   readonly values: PlanValues;
   readonly onAttempt: (attempt: TaskAttempt) => void;
+  /** The task was done and runs again: completed runs of what it calls are not continued. */
+  readonly renew: boolean;
   /** Once it is aborted, the task starts no further attempt. */
   readonly drain?: AbortSignal | undefined;
   /** Called when a task with a `cache` policy has to run, with the changes. */
@@ -69,7 +71,7 @@ export async function runPlanTask(task: TaskCode, environment: TaskEnvironment):
     } catch (error) {
       return fail("reducer_failed", describeError(error, run.shared.redact), undefined, attempt - 1, undefined);
     }
-    const trying = new Attempt(run, taskOf(task.node, task, lastFailure), attempt);
+    const trying = new Attempt(run, taskOf(task.node, task, lastFailure, environment.renew), attempt);
     const started = runAttempt(trying);
     const outcome = started instanceof Promise ? await started : started;
     // A resumed call of a graph or plan continues the attempt that an earlier run was on.

@@ -1,5 +1,6 @@
 import { RunError } from "../interface/errors.ts";
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
+import type { PlanResumeOptions } from "./plan-options.ts";
 import { successorsOf } from "./plan-order.ts";
 
 /**
@@ -28,6 +29,22 @@ export function selectTasks(
   const [first, second] = sets;
   if (first === undefined || second === undefined) return first;
   return new Set([...first].filter((task) => second.has(task)));
+}
+
+/**
+ * The tasks that `retry` names; `undefined` without it.
+ *
+ * @throws RunError NG_BAD_INPUT for an unknown name, or with a selection
+ */
+export function retriedTasks(
+  plan: PlanTable,
+  { retry, only, fromTask }: Pick<PlanResumeOptions, "retry" | "only" | "fromTask">,
+): ReadonlySet<TaskIndex> | undefined {
+  if (retry === undefined) return undefined;
+  const other = only === undefined ? (fromTask === undefined ? undefined : "fromTask") : "only";
+  if (other !== undefined)
+    throw new RunError("NG_BAD_INPUT", `\`retry\` and \`${other}\` both select tasks: omit one of them`);
+  return new Set(retry.flatMap((name) => tasksNamed(plan, name)));
 }
 
 /** The name of a matrix task selects all of its tasks. */

@@ -7,8 +7,9 @@ import type { TaskCode } from "./plan-program.ts";
  * The engine's task for a task of a plan, or for one of its checks.
  *
  * @param failure why the previous attempt has failed
+ * @param renew a completed run of a called graph or plan is not continued
  */
-export function taskOf(node: NodeCode, { spec }: TaskCode, failure: JsonObject | null): Task {
+export function taskOf(node: NodeCode, { spec }: TaskCode, failure: JsonObject | null, renew: boolean): Task {
   return {
     node,
     id: node.spec.name,
@@ -18,5 +19,6 @@ export function taskOf(node: NodeCode, { spec }: TaskCode, failure: JsonObject |
     ...(failure === null ? {} : { failure }),
     items: undefined,
     broken: undefined,
+    ...(renew ? { renew } : {}),
   };
 }

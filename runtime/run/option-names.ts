@@ -111,6 +111,7 @@ export const PLAN_RESUME_OPTIONS: OptionNames<PlanResumeOptions> = {
   ...PLAN_EXECUTE,
   answers: true,
   answer: true,
+  retry: "texts",
   config: true,
 };
 const PLAN_STREAM: OptionNames<PlanStreamOptions> = { buffer: "number" };

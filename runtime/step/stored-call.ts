@@ -100,6 +100,12 @@ export function continuesCall(attempt: Attempt, child: Run, head: Checkpoint, in
     child.argumentsRound = before + 1;
     return false;
   }
+  // A task of a plan that was done runs again, or a check: under other keys, because the finished work is to be repeated.
+  if (head.status === "completed" && attempt.task.renew === true) {
+    child.round = last + 1;
+    child.argumentsRound = before + 1;
+    return false;
+  }
   // A resume after the caller has failed runs a graph that has rolled back again, under other keys: its undos have run.
   if (head.status === "rolled_back" && attempt.run.children[child.namespace] === head.id) {
     child.round = last + 1;

@@ -22,6 +22,8 @@ export interface Task {
   readonly broken: unknown;
   /** Set for a task of a plan from its second attempt on: why the previous attempt has failed. */
   readonly failure?: JsonObject;
+  /** A completed run of the called graph or plan belongs to an earlier result: the call starts a new run. */
+  readonly renew?: true;
   /** Set for the task of an undo. */
   readonly undo?: UndoEntry;
 }

@@ -97,6 +97,32 @@ describe("ngc run of a plan", () => {
     expect(stderr).not.toContain("\u001b");
   });
 
+  test("--retry runs done tasks again", () => {
+    const project = createProject({
+      "p.ngraph":
+        'plan p { task a = shell("echo a >> ran")  task b = shell("echo b >> ran") after a  task c = shell("echo c >> ran") }',
+      "g.ngraph": 'graph g { node n = shell("true")  start -> n -> end }',
+    });
+    expect(project.ngc(["run", "p.ngraph", "--thread", "t"]).status).toBe(0);
+    project.write("ran", "");
+    const { status, document } = project.json(["resume", "t", "--retry", "b, c"]);
+    expect([status, document.outcome]).toEqual([0, "clean"]);
+    expect(project.read("ran").trim().split("\n").sort()).toEqual(["b", "c"]);
+
+    project.ngc(["run", "g.ngraph", "--thread", "g"]);
+    for (const [args, message] of [
+      [["resume", "t", "--retry", "nope"], "has no task `nope`"],
+      [["resume", "t", "--retry", "a", "--only", "b"], "--retry and --only both select the tasks"],
+      [["resume", "t", "--retry", "a", "--from-task", "b"], "--retry and --from-task both select the tasks"],
+      [["resume", "--interrupted", "--retry", "a"], "it takes no --answer, --from, --at, --config or --retry"],
+      [["resume", "g", "--retry", "n"], "--retry: `g` is a graph, not a plan"],
+    ] as const) {
+      const refused = project.ngc(args);
+      expect(refused.stderr).toContain(message);
+      expect(refused.status).toBe(64);
+    }
+  });
+
   test("--dry-run, --only, --from-task", () => {
     const project = createProject({ "ship.ngraph": SHIP, allowed: "" });
     expect(project.ngc(["run", "ship.ngraph", "--dry-run"]).stdout).toBe(
