@@ -482,6 +482,14 @@ class Collector {
   #test(test: Ast.TestDecl): void {
     this.#ofFile(test.subject, "read");
     this.#enter(this.#file.get(test.subject.name)?.unit);
+    if (test.cases !== undefined) {
+      this.#expression(test.cases, NO_LOCALS);
+      for (const each of test.cases.kind === "List" ? test.cases.items : []) {
+        if (each.kind !== "Record") continue;
+        // A field with the name of an input is its value.
+        for (const field of each.fields) if (field.kind === "RecordField") this.#value(field.name, "write");
+      }
+    }
     for (const item of test.items) this.#testItem(item);
     this.#enter(undefined);
   }

@@ -654,6 +654,8 @@ export interface TestDecl {
   readonly span: Span;
   readonly title: StringLiteral;
   readonly subject: Identifier;
+  /** `with [{ … }, { … }]`: the test runs once for each case. */
+  readonly cases?: Expr;
   readonly items: readonly TestItem[];
 }
 

@@ -28,6 +28,8 @@ export interface TestResult {
   /** The nodes of each step. */
   readonly steps: readonly (readonly string[])[];
   readonly failures: readonly TestFailure[];
+  /** Of a test with cases: its number, from 1, and its fields. */
+  readonly case?: { readonly number: number; readonly of: number; readonly values: JsonObject };
 }
 
 /** A statement of a `test` block that is not satisfied. */
@@ -64,19 +66,33 @@ export async function runTest(
 ): Promise<TestResult> {
   const { graph, declaration } = test;
   const at = (offset: number): { line: number; column: number } => graph.file.position(offset);
-  const base = { title: test.title, graph: graph.name, file: graph.file.path, ...at(declaration.span.start) };
+  const { case: inCase } = test;
+  const start = (inCase ?? declaration).span.start;
+  const base = {
+    title: test.title,
+    graph: graph.name,
+    file: graph.file.path,
+    ...at(start),
+    ...(inCase === undefined ? {} : { case: { number: inCase.number, of: inCase.of, values: inCase.values } }),
+  };
+  const caseDetails =
+    inCase === undefined ? [] : [`case ${inCase.number}    ${shorten(JSON.stringify(inCase.values))}`];
   let ran: { readonly result: RunResult; readonly steps: readonly (readonly string[])[] };
   try {
     ran = await runToEnd(test, table, load, coverage);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const failure = { message: `the run did not start: ${message}`, ...at(declaration.title.span.start), details: [] };
+    const failure = {
+      message: `the run did not start: ${message}`,
+      ...at(declaration.title.span.start),
+      details: caseDetails,
+    };
     return { ...base, ok: false, status: null, steps: [], failures: [failure] };
   }
   const { result, steps } = ran;
   const failures: TestFailure[] = [];
   const fail = (span: { readonly start: number }, message: string, details: readonly string[] = []): void =>
-    void failures.push({ message, ...at(span.start), details });
+    void failures.push({ message, ...at(span.start), details: [...caseDetails, ...details] });
   const ended = `the run ${endOf(result)}`;
   const expectsStatus = test.expectations.some(({ kind }) => ENDS.has(kind));
   const path = [`ran       ${pathText(steps)}`];

@@ -21,6 +21,7 @@ import { evaluateConstant } from "../expressions/constant.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
 import { typeCondition } from "../expressions/type-expression.ts";
 import type { BoundGraph } from "./bound-graph.ts";
+import { checkCaseFields, readCases, substituteCase, type ReadCase, type TestCase } from "./test-cases.ts";
 import { isPoisoned, KIND_NAMES, namesOf, type FileScope } from "./file-scope.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
 import type { ResolvedGraph } from "./resolve-graph.ts";
@@ -40,6 +41,8 @@ export interface BoundTest {
   /** The values of signals, by name, in the order in which nodes receive them. */
   readonly signals: ReadonlyMap<string, readonly Json[]>;
   readonly expectations: readonly TestExpectation[];
+  /** Of a test with cases: each is a test of its own. */
+  readonly case?: TestCase;
 }
 
 /** What replaces the calls of a node. `delay`: milliseconds of each call, on the simulated clock. */
@@ -121,7 +124,7 @@ export function bindTests(
     }
     if (declared?.kind === "graph") {
       const graph = find(declared.unit.declaration);
-      return graph === undefined ? [] : [bindTest(test, graph.resolved, graph.bound, report)];
+      return graph === undefined ? [] : bindCases(test, graph.resolved, graph.bound, report);
     }
     if (declared?.kind === "broken" || (declared === undefined && isPoisoned(name, scope))) return [];
     const is = declared === undefined ? "unknown" : KIND_NAMES[declared.kind];
@@ -137,11 +140,52 @@ export function bindTests(
   });
 }
 
+/** The test, once for each of its cases. */
+function bindCases(
+  declaration: Ast.TestDecl,
+  resolved: ResolvedGraph,
+  graph: BoundGraph,
+  report: GraphContext["report"],
+): BoundTest[] {
+  if (declaration.cases === undefined) return [bindTest(declaration, resolved, graph, report)];
+  const file = resolved.unit.scope.file.source;
+  const cases = readCases(declaration.cases, resolved.unit.scope, report);
+  if (cases === undefined) return [];
+  // What is wrong in a line is wrong in each case.
+  const reported = new Set<string>();
+  const once = (found: Diagnostic): void => {
+    const key = `${found.code} ${found.span.start} ${found.message}`;
+    if (reported.has(key)) return;
+    reported.add(key);
+    report(found);
+  };
+  const used = new Set<string>();
+  const tests = cases.map((each) => bindTest(declaration, resolved, graph, once, { each, all: cases, used }));
+  const names = graph.channels.map(({ name, role }) => ({ name, isOpen: role === "input" || role === "config" }));
+  checkCaseFields(cases, used, {
+    file,
+    given: new Set(names.flatMap(({ name, isOpen }) => (isOpen ? [name] : []))),
+    channels: new Set(names.flatMap(({ name, isOpen }) => (isOpen ? [] : [name]))),
+    report,
+    suggestions: resolved.context.suggestions,
+  });
+  return tests;
+}
+
+/** One case of a test that is bound. */
+interface BoundCase {
+  readonly each: ReadCase;
+  readonly all: readonly ReadCase[];
+  /** Receives the names of fields that lines read. */
+  readonly used: Set<string>;
+}
+
 function bindTest(
   declaration: Ast.TestDecl,
   { context: shared, unit, expansion }: ResolvedGraph,
   graph: BoundGraph,
   report: GraphContext["report"],
+  inCase?: BoundCase,
 ): BoundTest {
   const file = unit.scope.file.source;
   // A condition registers its functions in copies: the graph is bound already.
@@ -173,13 +217,32 @@ function bindTest(
     }
     return node;
   };
+  const inputs = new Set(
+    graph.channels.flatMap(({ name, role }) => (role === "input" || role === "config" ? [name] : [])),
+  );
+  const channelNames = new Set(graph.channels.map(({ name }) => name));
+  /** The expression with the values of the case, and of constants, in it. `keeps`: names of channels. */
+  const expand = (syntax: Ast.Expr, keeps?: ReadonlySet<string>, reportTo = report): Ast.Expr =>
+    expansion.expand(
+      inCase === undefined
+        ? syntax
+        : substituteCase(syntax, inCase.each, inCase.all, {
+            file,
+            report: reportTo,
+            used: inCase.used,
+            ...(keeps === undefined ? {} : { keeps }),
+          }),
+    );
   const valueOf = (syntax: Ast.Expr, target: string, type: ValueType | undefined): Json => {
-    const constant = evaluateConstant(expansion.expand(syntax));
+    const expanded = expand(syntax);
+    const constant = evaluateConstant(expanded);
     if (constant.kind === "computed") report(computedTestValue({ file, span: constant.span }, target));
     if (constant.kind !== "constant") return null;
     if (type !== undefined) {
       const fit = { file, types: context.types, report, suggestions: context.suggestions };
-      reportMisfit({ type: constant.type, syntax }, type, { target }, fit);
+      // A value of a case is wrong where the case is written.
+      const written = inCase === undefined ? syntax : expanded;
+      reportMisfit({ type: constant.type, syntax: written }, type, { target }, fit);
     }
     return constant.value;
   };
@@ -200,6 +263,11 @@ function bindTest(
     return { types, isComplete };
   };
 
+  for (const [name, { span, value }] of inCase?.each.fields ?? []) {
+    const channel = inputs.has(name) ? graph.channels.find((each) => each.name === name) : undefined;
+    if (channel === undefined || isRepeated("given", { kind: "Identifier", name, span })) continue;
+    given[name] = valueOf(value, `${channel.role} \`${name}\``, channel.type);
+  }
   for (const item of declaration.items) {
     switch (item.kind) {
       case "Broken":
@@ -352,7 +420,7 @@ function bindTest(
           report(found);
         };
         const names = scopeAt(place, { ...context, report: watched });
-        const typed = typeCondition(expansion.expand(item.condition), { ...names, where: "condition" });
+        const typed = typeCondition(expand(item.condition, channelNames, watched), { ...names, where: "condition" });
         if (hasErrors) break;
         const problem = partsOf(typed.expression).find(({ op }) => op === "call" || op === "secret");
         if (problem !== undefined) {
@@ -373,7 +441,11 @@ function bindTest(
       }
     }
   }
-  return { declaration, title: declaration.title.value, graph, given, mocks, answers, signals, expectations };
+  const title = declaration.title.value;
+  const bound = { declaration, title, graph, given, mocks, answers, signals, expectations };
+  if (inCase === undefined) return bound;
+  const { number, of, span, values } = inCase.each;
+  return { ...bound, title: `${title} (case ${number})`, case: { number, of, span, values } };
 }
 
 const NOWHERE = {

@@ -1,6 +1,7 @@
 /** The constants of a file: their values, computed when they are first read. */
 import { notConstantValue, unknownInConstant } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import { suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { compileExpression } from "../../runtime/expression/compile-expression.ts";
@@ -13,7 +14,7 @@ import { typeExpression } from "../expressions/type-expression.ts";
 import { isBroken } from "../types/construct.ts";
 import { alternatives } from "../types/type-table.ts";
 import { countParts, createExpansion, cycleOf, MOST_PARTS } from "./expand-names.ts";
-import { isPoisoned, type FileScope } from "./file-scope.ts";
+import { isPoisoned, namesOf, type FileScope } from "./file-scope.ts";
 
 /** The literal of a constant, as if it were written at a place; `undefined` after an error. */
 export type ConstantLiteral = (span: Span) => Ast.Expr | undefined;
@@ -42,7 +43,9 @@ export function declareConstant(
     }
     open.push(declaration);
     try {
-      known = { literal: evaluate(declaration, scope, report) };
+      known = {
+        literal: evaluateStatic(declaration.value, `the constant \`${declaration.name.name}\``, scope, report),
+      };
     } finally {
       open.pop();
     }
@@ -50,8 +53,14 @@ export function declareConstant(
   };
 }
 
-function evaluate(
-  declaration: Ast.ConstDecl,
+/**
+ * The literal of an expression of constants alone, as if it were written at a place; `undefined` after an error.
+ *
+ * @param what the expression, for messages: "the constant `limits`"
+ */
+export function evaluateStatic(
+  expression: Ast.Expr,
+  what: string,
   scope: FileScope,
   report: (diagnostic: Diagnostic) => void,
 ): ((span: Span) => Ast.Expr) | undefined {
@@ -62,22 +71,22 @@ function evaluate(
   };
   const poisoned = new Set<string>();
   const input = { scope, derived: [], isOwnName: () => false, report: watched, poisoned };
-  const syntax = createExpansion(input).expand(declaration.value);
+  const syntax = createExpansion(input).expand(expression);
   const typed = typeExpression(syntax, scopeOf(scope, poisoned, watched));
-  const place = { file: scope.file.source, span: declaration.value.span };
+  const place = { file: scope.file.source, span: expression.span };
   if (hasErrors || poisoned.size > 0 || isBroken(typed.type)) return undefined;
   let value: Json;
   try {
     value = compileExpression(typed.expression)({ state: [] });
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    report(notConstantValue(place, { name: declaration.name.name, reason: error.message }));
+    report(notConstantValue(place, { what, reason: error.message }));
     return undefined;
   }
   const literal = (span: Span): Ast.Expr => literalOf(value, typed.type, span);
-  if (countParts(literal(declaration.value.span), MOST_PARTS) > MOST_PARTS) {
+  if (countParts(literal(expression.span), MOST_PARTS) > MOST_PARTS) {
     const reason = `it has more than ${MOST_PARTS} parts`;
-    report(notConstantValue(place, { name: declaration.name.name, reason }));
+    report(notConstantValue(place, { what, reason }));
     return undefined;
   }
   return literal;
@@ -90,7 +99,8 @@ function scopeOf(
 ): ExpressionScope {
   const file = scope.file.source;
   const unknown = (name: string, span: Span): void => {
-    report(unknownInConstant({ file, span }, { name, isFunction: false }));
+    const { similar } = suggest(name, () => [...namesOf("const", scope)], scope.suggestions);
+    report(unknownInConstant({ file, span }, { name, isFunction: false, similar }));
   };
   return {
     file,

@@ -425,19 +425,25 @@ export function definitionCycle(place: Place, cycle: readonly string[]): Diagnos
 }
 
 /** NG408: a constant reads a name that is not a constant, or calls a function that is not in the library. */
-export function unknownInConstant(place: Place, facts: { name: string; isFunction: boolean }): Diagnostic {
-  const { name, isFunction } = facts;
+export function unknownInConstant(
+  place: Place,
+  facts: { name: string; isFunction: boolean; similar?: string | undefined },
+): Diagnostic {
+  const { name, isFunction, similar } = facts;
   return diagnostic("NG408", place, `\`${name}\` is not ${isFunction ? "a library function" : "a constant"}`, {
-    label: "known only when a graph runs",
-    help: isFunction
-      ? "a constant is made of literals, other constants and library functions"
-      : "an expression over channels is written inside the graph: `derive x = …`",
+    label: similar === undefined ? "known only when a graph runs" : "unknown",
+    help:
+      similar !== undefined
+        ? `a constant with a similar name exists: \`${similar}\``
+        : isFunction
+          ? "a constant is made of literals, other constants and library functions"
+          : "an expression over channels is written inside the graph: `derive x = …`",
   });
 }
 
 /** NG408: the value of a constant cannot be computed. */
-export function notConstantValue(place: Place, facts: { name: string; reason: string }): Diagnostic {
-  return diagnostic("NG408", place, `the constant \`${facts.name}\` has no value: ${facts.reason}`, {
+export function notConstantValue(place: Place, facts: { what: string; reason: string }): Diagnostic {
+  return diagnostic("NG408", place, `${facts.what} has no value: ${facts.reason}`, {
     label: "cannot be computed",
     help: "write the value itself",
   });

@@ -61,6 +61,7 @@ function layoutItem(item: Ast.Item, source: SourceView): Doc {
         stringText(item.title, source),
         "for",
         item.subject.name,
+        ...(item.cases === undefined ? [] : ["with", layoutExpression(item.cases, source)]),
         layoutBody(item, item.items, source),
       );
     case "Broken":

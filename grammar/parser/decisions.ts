@@ -96,6 +96,7 @@ const NAMES = [
   "assertion",
   "assertEach",
   // Tests
+  "testCases",
   "testItem",
   "mock",
   "answerThen",

@@ -268,7 +268,12 @@ export class NgraphParser extends StatementLoop {
       }
       const title = this.stringLiteral("a title in quotes");
       this.takeWord("for");
-      return { title, subject: this.name("the graph or plan under test") };
+      const subject = this.name("the graph or plan under test");
+      const cases = this.maybe(D.testCases, () => {
+        this.takeWord("with");
+        return this.rule(this.expression);
+      });
+      return cases === undefined ? { title, subject } : { title, subject, cases };
     });
     const items = this.body("test", owner, () => this.testLine());
     if (head === undefined) return this.brokenBetween(owner, this.position() + 1);

@@ -244,6 +244,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
   importType: [["'type'"]],
   importAs: [["'as'"]],
   graphWas: [["'was'"]],
+  testCases: [["'with'"]],
   statement: [
     ["'all'", "'any'", "'settled'", "Identifier Arrow"],
     ["'config' Identifier", "'input' Identifier", "'memory' Identifier", "'output' Identifier", "'state' Identifier"],

@@ -218,7 +218,8 @@ export const testForm: Form<Item[]> = named(
       return line === undefined ? [] : (values[line] ?? []);
     });
     for (const each of brokenSections(brokenEntries, reader)) items.push(each);
-    const test: TestDecl = { kind: "Test", span: node.span, title, subject, items };
+    const cases = values.with === undefined ? {} : { cases: values.with };
+    const test: TestDecl = { kind: "Test", span: node.span, title, subject, ...cases, items };
     return [test];
   }),
 );

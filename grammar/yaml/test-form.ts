@@ -2,7 +2,7 @@
 import type { Expr, Identifier, StringLiteral, TestItem } from "../ast.ts";
 import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
 import { dataForm } from "./data-form.ts";
-import { nameForm, readFragment, textForm } from "./fragment-forms.ts";
+import { expressionForm, nameForm, readFragment, textForm } from "./fragment-forms.ts";
 import {
   byKind,
   complain,
@@ -172,9 +172,12 @@ const expectsForm: Form<TestItem[]> = byKind("an expectation or a list of them",
   list: listOf(expectForm, "a list of expectations"),
 });
 
+const casesForm: Form<Expr> = byKind("a list of cases, or an expression", { scalar: expressionForm(), list: dataForm });
+
 export const TEST_FIELDS = {
   test: required<StringLiteral>(textForm("a title"), "The title of the test."),
   for: required(nameForm("the name of a graph or plan"), "The graph or plan under test."),
+  with: optional(casesForm, "The cases of the test, a record each: it runs once for each case."),
   given: optional(givenForm, "The inputs, by name."),
   mock: optional(mockForm, "Results of nodes that do not run, by name."),
   answer: optional(answerForm, "Answers to nodes that ask, by name."),

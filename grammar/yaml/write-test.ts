@@ -1,7 +1,7 @@
 /** Tests as YAML. */
 import type { Expr, TestDecl, TestItem } from "../ast.ts";
 import { yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
-import { textBehindWord } from "./expression-text.ts";
+import { expressionText, textBehindWord } from "./expression-text.ts";
 import { headEntry, loseBroken, withComments, type Entry, type Writing } from "./writing.ts";
 import { allOf, dataValue } from "./write-data.ts";
 
@@ -22,6 +22,11 @@ export function writeTest(test: TestDecl, writing: Writing): Entry[] {
     else before.push(item);
   }
   const entries: Entry[] = [headEntry("test", test.title.value, test, writing), ["for", test.subject.name]];
+  const { cases } = test;
+  if (cases !== undefined) {
+    const data = cases.kind === "List" ? dataValue(cases) : undefined;
+    entries.push(["with", data ?? expressionText(cases, writing.source)]);
+  }
   for (const key of LINE_KEYS) {
     const items = lines.get(key);
     if (items === undefined) continue;

@@ -109,6 +109,12 @@ describe("rename", () => {
     });
   });
 
+  test("changes an input in the cases of a test", () => {
+    const text = (name: string, mark = ""): string =>
+      `graph g { input ${mark}${name}: int output b: int node n = ${name} into b start -> n } test "t" for g with [{ ${name}: 1 }, { ${name}: 2 }] { expect b == ${name} }`;
+    expect(renamed(text("first", "\u2038"), "second")).toEqual({ "/p/a.ngraph": text("second") });
+  });
+
   test("changes all files that use a graph, its inputs and its outputs", () => {
     const text =
       'import { inner } from "./b.ngraph"\ngraph g { output verdict: string node a = inner(q: "x") into { verdict } start -> a }';

@@ -565,13 +565,17 @@ const testItem: fc.Arbitrary<Ast.TestItem> = fc.oneof(
   fc.record({ kind: fc.constant("Expect" as const), span: fc.constant(span), condition: anyExpression }),
 );
 
-const test: fc.Arbitrary<Ast.TestDecl> = fc.record({
-  kind: fc.constant("Test" as const),
-  span: fc.constant(span),
-  title: string,
-  subject: identifier,
-  items: fc.array(testItem, { maxLength: 5 }),
-});
+const test: fc.Arbitrary<Ast.TestDecl> = fc.record(
+  {
+    kind: fc.constant("Test" as const),
+    span: fc.constant(span),
+    title: string,
+    subject: identifier,
+    cases: anyExpression,
+    items: fc.array(testItem, { maxLength: 5 }),
+  },
+  { requiredKeys: ["kind", "span", "title", "subject", "items"] },
+);
 
 const anyItem: fc.Arbitrary<Ast.Item> = fc.oneof<fc.Arbitrary<Ast.Item>[]>(
   importDecl,

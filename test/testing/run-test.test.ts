@@ -299,6 +299,97 @@ describe("the names and values of a test", () => {
   });
 });
 
+describe("cases", () => {
+  const ROUTE = `
+const more = [{ question: "c", topic: "tech", wanted: "T" }]
+graph route {
+  input  question: string
+  config urgent: bool = false
+  output text: string
+  state  topic: "pay" | "tech"
+  node classify = llm(question) into topic
+  node pay  = "P" into text
+  node tech = "T" into text
+  start -> classify -> match topic { "pay" -> pay  "tech" -> tech }
+}
+`;
+  const LINES = "{ mock classify = topic  expect text == wanted }";
+  const errorsOf = (cases: string, lines = LINES): string[] =>
+    compile(`${ROUTE}test "t" for route with ${cases} ${lines}`)
+      .diagnostics.filter(({ severity }) => severity === "error")
+      .map(({ code, message }) => `${code} ${message}`);
+
+  it("are a test each, with their fields as inputs, configuration and constants", async () => {
+    const results = await run(
+      `test "a topic" for route with [
+        { question: "refund", topic: "pay", wanted: "P", urgent: true },
+        { question: "crash", topic: "tech", wanted: "P", urgent: false },
+      ] { mock classify = topic  expect text == wanted  expect urgent == (question == "refund") }`,
+      ROUTE,
+    );
+    expect(results.map(({ title, ok, line, column }) => ({ title, ok, line, column }))).toEqual([
+      { title: "a topic (case 1)", ok: true, line: 14, column: 9 },
+      { title: "a topic (case 2)", ok: false, line: 15, column: 9 },
+    ]);
+    const [, second] = results;
+    expect(second?.case).toEqual({
+      number: 2,
+      of: 2,
+      values: { question: "crash", topic: "tech", wanted: "P", urgent: false },
+    });
+    expect(second?.failures.map(({ message, details }) => [message, ...details])).toEqual([
+      [
+        "not satisfied: expect text == wanted",
+        'case 2    {"question":"crash","topic":"tech","wanted":"P","urgent":false}',
+        'text is "T"',
+      ],
+    ]);
+  });
+
+  it.each([
+    ["more", 1],
+    ['[...more, { ...more[0]!, question: "d" }]', 2],
+    ['[{ question: q, topic: "pay", wanted: "P" } for q in ["a", "b", "c"]]', 3],
+  ])("are an expression of constants: %s", async (cases, count) => {
+    const results = await run(`test "t" for route with ${cases} ${LINES}`, ROUTE);
+    expect(results.map(({ ok }) => ok)).toEqual(Array(count).fill(true));
+  });
+
+  it.each([
+    ["[]", "NG508 the test has no cases, so it never runs"],
+    ["3", "NG508 `with` takes a list of cases"],
+    ['{ question: "a" }', "NG508 `with` takes a list of cases"],
+    ["[1]", "NG508 case 1 is no record"],
+    ["morre", "NG408 `morre` is not a constant"],
+    ["[{ question: topic }]", "NG408 `topic` is not a constant"],
+    ['[{ question: "a", question: "b", topic: "pay", wanted: "P" }]', "NG102 the field `question` is given twice"],
+    ['[{ question: 1, topic: "pay", wanted: "P" }]', "NG408 input `question` does not accept this value"],
+    ['[{ question: "a", topic: "pya", wanted: "P" }]', "NG408 the mock of `classify` does not accept this value"],
+    ['[{ questoin: "a", topic: "pay", wanted: "P" }]', "NG508 nothing uses the field `questoin` of the cases"],
+    ['[{ question: "a", topic: "pay", wanted: "P", text: "P" }]', "NG508 nothing uses the field `text` of the cases"],
+    [
+      '[{ question: "a", topic: "pay", wanted: "P" }, { question: "b", topic: "pay" }]',
+      "NG508 case 2 has no field `wanted`",
+    ],
+    ['[{ question: "a", topic: "pay" } for i in range(1001)]', "NG508 a test has at most 1000 cases"],
+    ['[{ __proto__: "a", topic: "pay", wanted: "P" }]', "NG508 nothing uses the field `__proto__` of the cases"],
+  ])("refuse %s", (cases, message) => expect(errorsOf(cases)).toEqual([message]));
+
+  it("report what is wrong in a line once", () => {
+    const cases = '[{ question: "a", topic: "pay" }, { question: "b", topic: "tech" }]';
+    expect(errorsOf(cases, "{ mock classify = topic  expect ran clasify }")).toEqual(["NG101 unknown node `clasify`"]);
+    expect(errorsOf(cases, '{ given question = "c"  mock classify = topic }')).toEqual([
+      "NG102 the field `question` is given twice",
+    ]);
+  });
+
+  it("point at the value of a case", () => {
+    const text = `${ROUTE}test "t" for route with [{ question: "a", topic: "pya", wanted: "P" }] ${LINES}`;
+    const [found] = compile(text).diagnostics.filter(({ severity }) => severity === "error");
+    expect(text.slice(found?.span.start, found?.span.end)).toBe('"pya"');
+  });
+});
+
 describe("reports", () => {
   async function print(format: "text" | "tap" | "junit" | "github"): Promise<string> {
     const results = await run(`${PASSING}${PASSING.replace('reply == "restart it"', "score < 0.5")}`);
