@@ -16,7 +16,7 @@ export function createNodeHost(): CompilerHost {
       return texts.get(path);
     },
     whyUnreadable,
-    realPath: (path) => attempt(() => realpathSync(path)),
+    realPath: (path) => attempt(() => realpathSync.native(path)),
     listDirectory: (path) => attempt(() => readdirSync(path).sort()),
   };
 }

@@ -109,7 +109,7 @@ async function buildCli(outdir) {
     entryPoints: ["cli/main.ts"],
     outfile: join(outdir, "main.cjs"),
     format: "cjs",
-    plugins: [lazily("@babel/parser")],
+    plugins: [lazily("@babel/parser"), separately("@restatedev/restate-sdk", "./restate-sdk.cjs")],
     // Loaded only by the commands that need them, from where they are installed.
     external: [
       "esbuild",
@@ -128,8 +128,15 @@ async function buildCli(outdir) {
   if (imported.length > 0) {
     throw new Error(`import(${JSON.stringify(imported[0].path)}) in the program: use cli/start/import-module.ts`);
   }
+  const sdk = await build({
+    ...common,
+    metafile: true,
+    stdin: { contents: 'export * from "@restatedev/restate-sdk";', resolveDir: root },
+    outfile: join(outdir, "restate-sdk.cjs"),
+    format: "cjs",
+  });
   chmodSync(join(outdir, "ngc.js"), 0o755);
-  return Object.keys(metafile.inputs).map((file) => join(root, file));
+  return [metafile, sdk.metafile].flatMap(({ inputs }) => Object.keys(inputs).map((file) => join(root, file)));
 }
 
 /** The page of the studio, which `ngc serve --studio` sends. It loads nothing from elsewhere. */
@@ -173,6 +180,20 @@ function lazily(name) {
       builder.onLoad({ filter: /.*/, namespace: "lazy" }, () => ({
         contents: `export const parse = (...args) => require(${JSON.stringify(name)}).parse(...args);`,
         resolveDir: root,
+      }));
+    },
+  };
+}
+
+/** Leaves a large package to a file of its own, which `require` loads: reading the program costs every command time. */
+function separately(name, file) {
+  return {
+    name: `separately ${name}`,
+    setup(builder) {
+      builder.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: "separate" }));
+      builder.onResolve({ filter: /.*/, namespace: "separate" }, ({ path }) => ({ path, external: true }));
+      builder.onLoad({ filter: /.*/, namespace: "separate" }, () => ({
+        contents: `module.exports = require(${JSON.stringify(file)});`,
       }));
     },
   };
