@@ -306,7 +306,9 @@ export type Policy =
   /** The folder of a task's commands. */
   | { readonly kind: "Cwd"; readonly span: Span; readonly path: Expr }
   /** Further environment variables of a task's commands. */
-  | { readonly kind: "Env"; readonly span: Span; readonly values: Expr };
+  | { readonly kind: "Env"; readonly span: Span; readonly values: Expr }
+  /** The task has a git worktree of its own. */
+  | { readonly kind: "Worktree"; readonly span: Span };
 
 export type UndoPolicy = Extract<Policy, { readonly kind: "Tries" | "Timeout" }>;
 

@@ -59,6 +59,7 @@ export const POLICY_WORDS: ReadonlySet<string> = new Set([
   "estimate",
   "cwd",
   "env",
+  "worktree",
 ]);
 
 /** Words that may follow an expression. An expression ends before them. */

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import type { PlanExecuteOptions, PlanRunInfo, PlanRunner, PlanRunResult } from "../../runtime/plan/plan-options.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Output } from "../output/output.ts";
@@ -20,6 +20,7 @@ import { RUNS_DIRECTORY } from "./run-directory.ts";
 import { recordedDurations } from "./run-index.ts";
 import { outputOf, writeReports } from "./run-report.ts";
 import { createRunTimeline } from "./run-timeline.ts";
+import { createTaskWorktrees, usesWorktrees } from "./task-worktrees.ts";
 import { claimTree, endDeadRuns } from "./tree-claim.ts";
 import { createTouchGuard } from "./verify-touches.ts";
 
@@ -45,10 +46,19 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   // The groups have printed the output of failed tasks already. With `--events`, programs read stderr.
   const printsOutput = groups === undefined && options.events !== true;
   const failedOutputs = printsOutput ? createFailedOutputs(log.runs, output) : undefined;
+  const worktrees = usesWorktrees(table)
+    ? createTaskWorktrees(
+        process.cwd(),
+        (task) => log.diffPath(task),
+        (task, path) =>
+          progress.above(() => output.note(`the changes of ${task} are kept, not merged: ${relative("", path)}`)),
+      )
+    : undefined;
   const guard = options.verifyTouches === true ? createTouchGuard(table, process.cwd()) : undefined;
   const shell = createShell({
     onStart: (command) => log.onCommandStart(command),
     onEnd: (command) => log.onCommandEnd(command),
+    ...(worktrees === undefined ? {} : { rootOf: (node) => worktrees.rootOf(node) }),
     storeFailure: (task, text) => log.storeFailure(task, session.redact(text)),
     onOutput: (command, stream, chunk) => log.onOutput(command, stream, chunk),
   });
@@ -67,6 +77,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
       if (info.lastRun !== null) await endLastRun(info.lastRun, log.runs, output);
       const dead = await endDeadRuns(log.runs, info.runId);
       for (const command of dead) output.note(`ended a command of an earlier run: ${command}`);
+      worktrees?.prepare();
       log.open(info, file, session.redact, session.hasSecrets);
       started = info;
     },
@@ -80,6 +91,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
       progress.onEvent(event);
       if (started !== undefined) groups?.(event, started.runId);
     },
+    ...(worktrees === undefined ? {} : { worktrees }),
     ...(guard === undefined ? {} : { afterTask: guard.afterTask }),
     ...(options.only === undefined ? {} : { only: options.only }),
     ...(options.fromTask === undefined ? {} : { fromTask: options.fromTask }),

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { CommandError } from "../process/command-error.ts";
 
 /** What git prints for a command. @throws Error if git is missing or refuses the command */
-type RunGit = (root: string, args: readonly string[], input?: string) => string;
+type RunGit = (root: string, args: readonly string[], input?: string, environment?: NodeJS.ProcessEnv) => string;
 
 /** Settings through which the configuration of a repository names programs. The command line overrides them. */
 const SAFE_SETTINGS = [
@@ -19,26 +19,26 @@ const SAFE_SETTINGS = [
 
 const SAFE_ENVIRONMENT = { GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", GIT_TERMINAL_PROMPT: "0" };
 
-function callGit(root: string, args: readonly string[], input?: string): string {
+function callGit(root: string, args: readonly string[], input?: string, environment?: NodeJS.ProcessEnv): string {
   return execFileSync("git", ["--no-pager", ...args], {
     cwd: root,
     encoding: "utf8",
     maxBuffer: 256 * 1024 * 1024,
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    env: { ...process.env, ...SAFE_ENVIRONMENT },
+    env: { ...process.env, ...SAFE_ENVIRONMENT, ...environment },
     ...(input === undefined ? {} : { input }),
   });
 }
 
-const execGit: RunGit = (root, args, input) =>
-  callGit(root, [...SAFE_SETTINGS, ...withoutFilters(root), ...args], input);
+const execGit: RunGit = (root, args, input, environment) =>
+  callGit(root, [...SAFE_SETTINGS, ...withoutFilters(root), ...args], input, environment);
 
-const FILTER_PROGRAM = /^(filter\..*)\.(?:clean|smudge|process|required)$/s;
+const FILTER_PROGRAM = /^((?:filter|merge)\..*)\.(?:clean|smudge|process|required|driver)$/s;
 
 /** Settings by root: a command calls git up to hundreds of times. */
 const filterSettings = new Map<string, readonly string[]>();
 
-/** Settings that disable the filter programs of the repository's own configuration. Those of the user's, such as Git LFS, stay. */
+/** Settings that disable the filter programs and merge programs of the repository's own configuration. Those of the user's, such as Git LFS, stay. */
 function withoutFilters(root: string): readonly string[] {
   const known = filterSettings.get(root);
   if (known !== undefined) return known;
@@ -50,15 +50,18 @@ function withoutFilters(root: string): readonly string[] {
     drivers.set(driver, isRepository || (drivers.get(driver) ?? false));
   }
   const settings = [...drivers].flatMap(([driver, isRepository]) =>
-    isRepository
-      ? ["clean=", "smudge=", "process=", "required=false"].flatMap((setting) => ["-c", `${driver}.${setting}`])
-      : [],
+    !isRepository
+      ? []
+      : driver.startsWith("merge.")
+        ? // A merge program that fails reports a conflict.
+          ["-c", `${driver}.driver=false`]
+        : ["clean=", "smudge=", "process=", "required=false"].flatMap((setting) => ["-c", `${driver}.${setting}`]),
   );
   filterSettings.set(root, settings);
   return settings;
 }
 
-/** The scope and the name of each setting of a filter. */
+/** The scope and the name of each setting of a filter or merge program. */
 function filterNames(root: string): (readonly [scope: string, name: string])[] {
   let text: string;
   try {
@@ -69,7 +72,7 @@ function filterNames(root: string): (readonly [scope: string, name: string])[] {
       "--name-only",
       "-z",
       "--get-regexp",
-      "^filter[.]",
+      "^(filter|merge)[.]",
     ]);
   } catch {
     // Exit code 1 says that no setting matches. Outside of a repository, the command itself reports the error.
@@ -95,9 +98,9 @@ export function gitOr<T extends string | undefined>(
 
 /** Makes the function that calls git for an option of the command line. It throws a CommandError that names the option. */
 export function gitFor(option: string): RunGit {
-  return (root, args, input) => {
+  return (root, args, input, environment) => {
     try {
-      return execGit(root, args, input);
+      return execGit(root, args, input, environment);
     } catch (error) {
       const detail = error instanceof Error && "stderr" in error ? String(error.stderr).trim().split("\n")[0] : "";
       throw new CommandError(`${option} needs git, which failed: ${detail}`, {

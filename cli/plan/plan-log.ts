@@ -67,6 +67,11 @@ export class PlanLog {
     return path;
   }
 
+  /** The file for the changes of a task that are not merged. */
+  diffPath(task: string): string {
+    return this.#directory?.diffPath(task) ?? resolve(this.runs, "unmerged.patch");
+  }
+
   /** Writes the summary and the index of all runs. */
   finish(summary: object): void {
     this.#attempt(() => this.#directory?.writeSummary(summary));

@@ -20,7 +20,7 @@ export const RUNS_DIRECTORY = ".ngraph/runs";
 /**
  * The directory of one run. It contains `transitions.jsonl`, which is append-only; a copy of the plan's file from the start of the run;
  * `run.json`, which names the thread; `processes.jsonl`; `logs/`, with what the tasks printed; `failures/`, with the
- * reasons of failed attempts that further attempts read; and `summary.json`, written once at
+ * reasons of failed attempts that further attempts read; `diffs/`, with the changes of tasks that are not merged; and `summary.json`, written once at
  * the end.
  */
 export interface RunDirectory {
@@ -31,6 +31,8 @@ export interface RunDirectory {
   openLog(node: string, attempt: number): { write(text: string): void; close(): void };
   /** Stores why the attempt before this one has failed. Returns the path of the file. */
   storeFailure(node: string, attempt: number, text: string): string;
+  /** The file for the changes of a task that are not merged. */
+  diffPath(task: string): string;
   /** @throws CommandError when there is one already */
   writeSummary(summary: object): void;
   close(): void;
@@ -69,6 +71,7 @@ export function createRunDirectory(
       writeFileSync(file, text, { mode: 0o600 });
       return file;
     },
+    diffPath: (task) => resolve(path, DIFFS, `${encodeURIComponent(task).slice(0, 200)}.patch`),
     appendProcess: (line) => append((processes ??= openSync(join(path, PROCESSES), "a", 0o600)), line),
     writeSummary: (summary) => writeOnce(join(path, "summary.json"), `${JSON.stringify(summary, null, 2)}\n`),
     close() {
@@ -82,6 +85,7 @@ export const PROCESSES = "processes.jsonl";
 export const RUN_FILE = "run.json";
 export const LOGS = "logs";
 const FAILURES = "failures";
+const DIFFS = "diffs";
 
 /** The name of a log file: the attempt, then the node with all characters encoded that a file name may not have. */
 function logName(node: string, attempt: number): string {

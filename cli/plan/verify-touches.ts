@@ -69,7 +69,8 @@ export function createTouchGuard(plan: PlanTable, root: string): TouchGuard {
   };
 }
 
-function covers(pattern: PathPattern, path: string): boolean {
+/** Whether a pattern matches a path, or a folder that contains it. */
+export function covers(pattern: PathPattern, path: string): boolean {
   const segments = path.split("/").map((text) => ({ kind: "literal" as const, text }));
   return patternsOverlap(pattern, { segments, exact: true, text: path });
 }

@@ -177,13 +177,16 @@ function bindUndoPolicies(
 }
 
 /** For each policy that only plans have: how to get its effect in a graph. */
-const ALTERNATIVES: Readonly<Record<"Touches" | "Alone" | "DoneWhen" | "Pool" | "Estimate" | "Cwd" | "Env", string>> = {
+const ALTERNATIVES: Readonly<
+  Record<"Touches" | "Alone" | "DoneWhen" | "Pool" | "Estimate" | "Cwd" | "Env" | "Worktree", string>
+> = {
   Touches: "nodes share state by channels, not files; to keep two nodes apart put an edge between them",
   Alone: "a step runs what was signalled: to run a node alone, lead a barrier `all(…)` to it",
   DoneWhen: "check in a node of its own and loop: `check -> again when !passed`",
   Pool: "bound tasks with `max parallel N`, on a `for` node or for the whole graph",
   Cwd: 'pass it to the command: `shell("…", cwd: "…")`',
   Env: 'pass it to the command: `shell("…", env: { … })`',
+  Worktree: "call a plan from the node: its tasks have the policy",
   Estimate: "remove it: steps are not scheduled by how long they take",
 };
 

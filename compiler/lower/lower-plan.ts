@@ -80,6 +80,7 @@ function lowerTask(task: BoundTask, context: CallContext): TaskSpec {
     touches: task.touches.map(({ path, mode }): TouchSpec => ({ path, mode })).sort(byPath),
     ...(task.alone ? { alone: true } : {}),
     ...(task.allowFailure === true ? { allowFailure: true } : {}),
+    ...(task.worktree === true ? { worktree: true } : {}),
     ...(task.pool === undefined ? {} : { pool: task.pool }),
     checks: task.checks.map((check) => lowerCall(check, name, context)),
     // A task with checks is repeated until they pass; another task only where `tries` says so.

@@ -94,6 +94,8 @@ function layoutPolicy(policy: Ast.Policy, source: SourceView): Doc {
       return words("cwd", layoutExpression(policy.path, source));
     case "Env":
       return words("env", layoutExpression(policy.values, source));
+    case "Worktree":
+      return "worktree";
   }
 }
 

@@ -68,6 +68,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
     ["'estimate'"],
     ["'cwd'"],
     ["'env'"],
+    ["'worktree'"],
   ],
   backoff: [["'backoff'"]],
   cacheFor: [["'for'"]],

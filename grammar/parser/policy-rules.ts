@@ -223,6 +223,7 @@ export abstract class PolicyRules extends ExpressionRules {
       const values = this.rule(this.expression);
       return { kind: "Env", span: this.spanFrom(first), values };
     },
+    worktree: () => ({ kind: "Worktree", span: this.spanFrom(this.takeAnyWord("worktree")) }),
   };
 
   /** The policies of an `undo`. */

@@ -151,6 +151,10 @@ export const POLICY_FIELDS = {
   estimate: optional(durationForm, "How long it is expected to take."),
   cwd: optional(folderForm, "The folder of its commands, relative to the root: an expression."),
   env: optional(envForm, "Further environment variables of its commands: a map of plain data, or an expression."),
+  worktree: optional(
+    flagForm,
+    "The task has a git worktree of its own. What it has changed is merged when its checks pass.",
+  ),
 } as const satisfies Fields;
 
 /** The policies of a node or task that has been read, in the order of their keys. */
@@ -241,6 +245,8 @@ function readPolicy(
       return values.cwd === undefined ? [] : [{ kind: "Cwd", span, path: values.cwd }];
     case "env":
       return values.env === undefined ? [] : [{ kind: "Env", span, values: values.env }];
+    case "worktree":
+      return values.worktree === true ? [{ kind: "Worktree", span }] : [];
     default:
       return [];
   }

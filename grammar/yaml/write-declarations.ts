@@ -223,6 +223,8 @@ function policyValues(policy: Policy, writing: Writing): Entry[] {
       return [["cwd", expressionValue(policy.path, source)]];
     case "Env":
       return [["env", recordValue(policy.values) ?? expressionValue(policy.values, source)]];
+    case "Worktree":
+      return [["worktree", true]];
   }
 }
 

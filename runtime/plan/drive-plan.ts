@@ -18,7 +18,10 @@ export interface DriveRequest {
   readonly program: PlanProgram;
   /** The run, with its input applied. Its cancellation ends the running tasks. */
   readonly run: Run;
-  readonly options: Pick<PlanExecuteOptions, "drain" | "maxParallel" | "expected" | "taskCache" | "afterTask">;
+  readonly options: Pick<
+    PlanExecuteOptions,
+    "drain" | "maxParallel" | "expected" | "taskCache" | "worktrees" | "afterTask"
+  >;
   readonly emit: (body: PlanEventBody) => void;
   /** Prefix of task names in events; not empty in a plan that a task calls. */
   readonly prefix: string;
@@ -274,6 +277,8 @@ class Drive {
           values: this.#values,
           renew: this.#wasDone(task.index),
           afterTask: options.afterTask,
+          holder: this.#holder(task.index),
+          worktrees: options.worktrees,
           drain: task.spec.finally === true ? undefined : options.drain,
           onAttempt: (attempt) => {
             this.#attempts[task.index] = attempt.attempt;

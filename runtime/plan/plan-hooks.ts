@@ -5,7 +5,7 @@ import type { DriveRequest } from "./drive-plan.ts";
 export interface PlanContext {
   readonly emit?: DriveRequest["emit"];
   readonly prefix: string;
-  readonly options: Pick<DriveRequest["options"], "expected" | "taskCache">;
+  readonly options: Pick<DriveRequest["options"], "expected" | "taskCache" | "worktrees">;
 }
 
 const contexts = new WeakMap<Shared, PlanContext>();

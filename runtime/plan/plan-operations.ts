@@ -245,13 +245,14 @@ function shareWithCalledPlans(
   options: PlanExecuteOptions,
   emit: ReturnType<typeof createPlanEmitter>,
 ): void {
-  const { expected, taskCache } = options;
+  const { expected, taskCache, worktrees } = options;
   setPlanContext(shared, {
     emit,
     prefix: "",
     options: {
       ...(expected === undefined ? {} : { expected }),
       ...(taskCache === undefined ? {} : { taskCache }),
+      ...(worktrees === undefined ? {} : { worktrees }),
     },
   });
 }

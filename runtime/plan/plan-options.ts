@@ -7,6 +7,7 @@ import type { PlanEvent, PlanEventListener, PlanTotals } from "./plan-events.ts"
 import type { PlanOutcome, TaskStatus } from "./plan-scheduler.ts";
 import type { PlanTable } from "../table/plan-table.ts";
 import type { TaskCache } from "./task-cache.ts";
+import type { TaskWorktrees } from "./task-worktrees.ts";
 
 /** `onEvent` receives the events of graphs that tasks call. The `onEvent` of a run receives the events of the plan. */
 export type PlanRunnerOptions = Omit<
@@ -46,6 +47,8 @@ export interface PlanExecuteOptions {
   readonly metadata?: JsonObject;
   /** The cache for tasks with a `cache` policy. Without it these tasks always run. */
   readonly taskCache?: TaskCache;
+  /** Working trees for tasks with the policy `worktree`. Without it these tasks fail. */
+  readonly worktrees?: TaskWorktrees;
   /**
    * Called by the runner that holds the thread's claim, before anything starts: to end processes that a crash left
    * running.

@@ -12,6 +12,7 @@ import type { TaskCode } from "./plan-program.ts";
 import type { PlanValues } from "./plan-values.ts";
 import { runChecks } from "./run-checks.ts";
 import { taskBackoff } from "./task-backoff.ts";
+import type { MergeRefusal, TaskWorktrees } from "./task-worktrees.ts";
 import { taskOf } from "./task-of.ts";
 
 /** How a started task has ended. */
@@ -36,6 +37,9 @@ export type PlanTaskEnd =
 export interface TaskEnvironment {
   readonly run: Run;
   readonly values: PlanValues;
+  /** The name of the task, after the names of the tasks that call its plan. */
+  readonly holder: string;
+  readonly worktrees: TaskWorktrees | undefined;
   readonly onAttempt: (attempt: TaskAttempt) => void;
   /** The task was done and runs again: completed runs of what it calls are not continued. */
   readonly renew: boolean;
@@ -56,6 +60,26 @@ const GRACE_MS = 5000;
  * is lost).
  */
 export async function runPlanTask(task: TaskCode, environment: TaskEnvironment): Promise<PlanTaskEnd> {
+  const { run, worktrees, holder } = environment;
+  if (task.spec.worktree !== true) return tryTask(task, environment);
+  if (worktrees === undefined) {
+    const why =
+      "this run has no working trees for its tasks: run the plan with `ngc run`, or pass `worktrees` to the runner";
+    return fail("worktree_failed", why, undefined, 0, undefined);
+  }
+  try {
+    await worktrees.open(holder, task.spec.touches);
+  } catch (error) {
+    return fail("worktree_failed", describeError(error, run.shared.redact), undefined, 0, undefined);
+  }
+  try {
+    return await tryTask(task, environment);
+  } finally {
+    await worktrees.close(holder);
+  }
+}
+
+async function tryTask(task: TaskCode, environment: TaskEnvironment): Promise<PlanTaskEnd> {
   const { run, values, drain } = environment;
   const { clock } = run.shared;
   const { spec } = task;
@@ -90,14 +114,23 @@ export async function runPlanTask(task: TaskCode, environment: TaskEnvironment):
         ? undefined
         : await runChecks(run, task, { attempt, failure: lastFailure }, () => values.showWith(task, updates));
     if (checks?.cancelled === true) return { kind: "cancelled", attempts: attempt, children: undefined };
-    const converged = checks === undefined ? failure === undefined : checks.passed;
+    const isDone = checks === undefined ? failure === undefined : checks.passed;
+    const merging = clock.now();
+    const refusal = isDone ? await mergeOf(task, environment) : undefined;
+    const converged = isDone && refusal === undefined;
+    const results: readonly CheckResult[] = [
+      ...(checks?.results ?? []),
+      ...(refusal === undefined
+        ? []
+        : [{ cmd: "merge of the worktree", rc: 1, duration_s: (clock.now() - merging) / 1000, tail: refusal.message }]),
+    ];
     environment.onAttempt({
       node_id: spec.name,
       attempt,
       duration_s: (clock.now() - begin) / 1000,
       converged,
       ...(attempt === 1 ? {} : { backoff_s: backoff / 1000 }),
-      done_when_results: checks?.results ?? [],
+      done_when_results: results,
       ...(failure === undefined ? {} : { error: failure.reason }),
     });
     if (converged) {
@@ -105,10 +138,11 @@ export async function runPlanTask(task: TaskCode, environment: TaskEnvironment):
       if (problem === undefined) return { kind: "done", updates, attempts: attempt };
       return fail(problem, problem, undefined, attempt, undefined);
     }
-    const message = failure?.reason ?? failedChecks(checks?.results ?? []);
-    lastFailure = feedbackOf(attempt, run.shared.redact(message), checks?.results ?? []);
+    const message = refusal?.message ?? failure?.reason ?? failedChecks(results);
+    lastFailure = feedbackOf(attempt, run.shared.redact(message), results);
     const hopeless = checks === undefined && failure !== undefined && !failure.retryable;
     if (attempt >= spec.tries || hopeless) {
+      if (refusal !== undefined) return fail(refusal.reason, message, undefined, attempt, undefined);
       const reason = checks !== undefined || (attempt > 1 && !hopeless) ? "max_tries_reached" : kindOf(failure);
       return fail(reason, message, failure?.error, attempt, outcome.children);
     }
@@ -123,6 +157,19 @@ function fail(
   children: Outcome["children"],
 ): PlanTaskEnd {
   return { kind: "failed", reason, message, error, attempts, children };
+}
+
+/** Merges what a task has changed in its own working tree. Returns why it cannot be merged. */
+async function mergeOf(
+  { spec }: TaskCode,
+  { run, worktrees, holder }: TaskEnvironment,
+): Promise<MergeRefusal | undefined> {
+  if (spec.worktree !== true) return undefined;
+  try {
+    return await worktrees?.merge(holder);
+  } catch (error) {
+    return { reason: "worktree_failed", message: describeError(error, run.shared.redact) };
+  }
 }
 
 /** The value of `failure` in the next attempt. */

@@ -71,6 +71,7 @@ const PLAN_EXECUTE: OptionNames<PlanExecuteOptions> = {
   maxCost: true,
   metadata: true,
   taskCache: "record",
+  worktrees: "record",
   beforeStart: "function",
   afterTask: "function",
 };

@@ -114,6 +114,8 @@ export interface TaskSpec {
   readonly alone?: true;
   /** A failure counts as done for the tasks that depend on it, for `onFailure` and for the outcome. It writes nothing. */
   readonly allowFailure?: true;
+  /** It runs in a working tree of its own. What it has changed within its `touches` is merged when its checks pass. */
+  readonly worktree?: true;
   readonly pool?: { readonly pool: number; readonly count: number };
   /** All checks run after each attempt. The task has converged when all pass. */
   readonly checks: readonly CallSpec[];

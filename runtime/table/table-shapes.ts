@@ -286,6 +286,7 @@ const TASK = record<TaskSpec>({
   touches: list(record<TaskSpec["touches"][number]>({ path: TEXT, mode: oneOf("read", "write") })),
   alone: optional(YES),
   allowFailure: optional(YES),
+  worktree: optional(YES),
   pool: optional(record<NonNullable<TaskSpec["pool"]>>({ pool: index("pool"), count: COUNT })),
   checks: list(CALL),
   tries: COUNT,

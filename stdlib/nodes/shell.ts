@@ -49,6 +49,8 @@ export interface ShellOptions {
   readonly onEnd?: (command: RunningCommand) => void;
   /** Called with each part of the output, in the order in which it arrives. */
   readonly onOutput?: (command: RunningCommand, stream: "stdout" | "stderr", chunk: Uint8Array) => void;
+  /** The root directory of a command, if it is not the working directory of this process: a git working tree of its own. */
+  readonly rootOf?: (node: string) => string | undefined;
   /** Stores why the previous attempt of a task has failed, and returns the path of the file; `undefined` if there is none. */
   readonly storeFailure?: (
     task: { readonly node: string; readonly attempt: number },
@@ -63,7 +65,7 @@ export function createShell(watch: ShellOptions = {}): BuiltinNode {
     const { code, stdout, stderr } = await runCommand(
       call,
       {
-        ...(typeof cwd === "string" ? { cwd } : {}),
+        ...placeOf(typeof cwd === "string" ? cwd : undefined, watch.rootOf?.(context.node ?? "")),
         env: {
           ...textEntries(env),
           NGRAPH_THREAD: context.thread,
@@ -90,6 +92,20 @@ export function createShell(watch: ShellOptions = {}): BuiltinNode {
     return { code, stdout: stdout.replace(/\r?\n$/, ""), stderr };
   };
 }
+
+/** The directory of a command, as an absolute path if it has a root of its own. */
+function placeOf(cwd: string | undefined, root: string | undefined): Pick<CommandOptions, "cwd" | "isOwnTree"> {
+  if (root !== undefined) return { cwd: nodeModules().resolve(root, cwd ?? "."), isOwnTree: true };
+  return cwd === undefined ? {} : { cwd };
+}
+
+/** Variables with which git finds another tree than the one around the working directory. */
+const TREE_VARIABLES = {
+  GIT_DIR: undefined,
+  GIT_WORK_TREE: undefined,
+  GIT_INDEX_FILE: undefined,
+  GIT_PREFIX: undefined,
+};
 
 /** Whether the graph may store a field of the result. */
 function mayStore(expects: ExpectedType | undefined, field: string): boolean {
@@ -139,6 +155,8 @@ function shownArgument(text: string): string {
 
 interface CommandOptions {
   readonly cwd?: string;
+  /** `cwd` is in a git working tree of its own. */
+  readonly isOwnTree?: true;
   readonly env: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly signal: AbortSignal;
@@ -170,7 +188,7 @@ function runCommand(call: Call, options: CommandOptions, watch: ShellOptions): P
     // A process group of its own: ending the group ends all processes that the command has started.
     detached: posix,
     windowsHide: true,
-    env: { ...process.env, ...options.env },
+    env: { ...process.env, ...(options.isOwnTree === true ? TREE_VARIABLES : {}), ...options.env },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", ...(isGated ? (["pipe"] as const) : [])],
     ...(cwd === undefined ? {} : { cwd }),
   };
@@ -354,6 +372,7 @@ function nodeModules(): {
   spawn: typeof import("node:child_process").spawn;
   exists: typeof import("node:fs").existsSync;
   signals: typeof import("node:os").constants.signals;
+  resolve: typeof import("node:path").resolve;
   posix: boolean;
 } {
   const load = typeof process === "undefined" ? undefined : process.getBuiltinModule;
@@ -363,6 +382,7 @@ function nodeModules(): {
   return {
     spawn: load("node:child_process").spawn,
     exists: load("node:fs").existsSync,
+    resolve: load("node:path").resolve,
     signals: load("node:os").constants.signals,
     posix: process.platform !== "win32",
   };

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -10,6 +11,17 @@ function examples(): Project {
   // Without what earlier runs of the examples have written.
   const isWritten = (path: string): boolean => /(RELEASE_NOTES|report)\.md$|ship-auth\/out|\.ngraph\.ts$/.test(path);
   cpSync("examples", join(project.directory, "examples"), { recursive: true, filter: (path) => !isWritten(path) });
+  return project;
+}
+
+/** An example in a git repository of its own. */
+function repository(example: string): Project {
+  const project = createProject();
+  cpSync(example, project.directory, { recursive: true });
+  const git = (...args: string[]): unknown => execFileSync("git", args, { cwd: project.directory });
+  git("init", "--quiet");
+  git("add", "--all");
+  git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "--quiet", "-m", "Begin");
   return project;
 }
 
@@ -51,6 +63,27 @@ describe.each(["ngraph", "yaml"])("examples as %s", (spelling) => {
     expect(status).toBe(0);
     expect(document).toMatchObject({ outcome: "clean", batches: SHIP_BATCHES, exitCode: 0 });
     expect(project.read("examples/ship-auth/out/gateway.txt")).toContain("authService");
+  });
+
+  test("agents merge what passes, and nothing outside of their paths", () => {
+    const project = repository("examples/agents");
+    const { status, document } = project.json(["run", `agents.${spelling}`, "--thread", "a"]);
+    expect(status).toBe(1);
+    const tasks = (document.tasks as { id: string; status: string; attempts: number; reason: string | null }[]).map(
+      ({ id, status: end, attempts, reason }) => [id, end, attempts, reason],
+    );
+    const done = (id: string, attempts = 1): unknown[] => [id, "done", attempts, null];
+    const refused = ["initials", "failed", 2, "undeclared_touches:check.mjs"];
+    const before = ["slug", "title", "count", "shout"].map((id) => done(id));
+    expect(tasks).toEqual([...before, done("wrap", 3), refused, done("gate")]);
+    const exported = (): string[] => project.read("lib/index.mjs").match(/\w+(?=\.mjs)/g) ?? [];
+    expect(exported()).toEqual(["count", "shout", "slug", "title", "wrap"]);
+    expect(project.read("check.mjs")).toBe(readFileSync("examples/agents/check.mjs", "utf8"));
+
+    project.write("RULES.md", "Change nothing but your own file.");
+    const resumed = project.json(["resume", "a"]);
+    expect([resumed.status, resumed.document.outcome]).toEqual([0, "clean"]);
+    expect(exported()).toEqual(["count", "initials", "shout", "slug", "title", "wrap"]);
   });
 
   test("trip cancels what it has reserved", () => {

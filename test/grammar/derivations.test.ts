@@ -72,6 +72,7 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
       "Estimate",
       "Cwd",
       "Env",
+      "Worktree",
     ],
   ],
 ];

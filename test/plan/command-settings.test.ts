@@ -38,7 +38,7 @@ describe("`cwd` and `env` of a task", () => {
   });
 
   test("are the same in YAML and after formatting", async () => {
-    const text = `plan p { task a = shell("build") { cwd "web" env { CI: "1" } } task b = shell("b") after a { env { A: \`\${1}\` } } }`;
+    const text = `plan p { task a = shell("build") { worktree cwd "web" env { CI: "1" } } task b = shell("b") after a { env { A: \`\${1}\` } } }`;
     const { digest } = planTable(text);
     expect(planTable(toYaml(parse(text).file).text, "p.ngraph.yaml").digest).toBe(digest);
     expect(planTable(await format(text)).digest).toBe(digest);
@@ -47,6 +47,8 @@ describe("`cwd` and `env` of a task", () => {
   });
 
   test.each([
+    ['task a = print("x") { worktree }', "NG117: `worktree` on a task that runs no command is not supported"],
+    ['task a = shell("x") { worktree worktree }', "NG102: `worktree` is stated twice"],
     ['task a = print("x") { cwd "web" }', "NG117: `cwd` is for commands, and `a` has none"],
     ['task a = shell("x") { cwd "a" cwd "b" }', "NG102: `cwd` is stated twice"],
     ['task a = shell("x") { cwd 5 }', "NG408: argument `cwd` of `shell` does not accept this value"],
@@ -58,6 +60,9 @@ describe("`cwd` and `env` of a task", () => {
   test("belong to tasks, not to nodes", () => {
     expect(findingsOf('graph g { node a = shell("x") { cwd "a" timeout 1s } start -> a }')).toContain(
       "NG117: `cwd` is for tasks of a plan, not for nodes of a graph",
+    );
+    expect(findingsOf('graph g { node a = shell("x") { worktree timeout 1s } start -> a }')).toContain(
+      "NG117: `worktree` is for tasks of a plan, not for nodes of a graph",
     );
   });
 });

@@ -219,6 +219,7 @@ const policy: fc.Arbitrary<Ast.Policy> = fc.oneof(
   }),
   fc.constant<Ast.Policy>({ kind: "Alone", span }),
   fc.constant<Ast.Policy>({ kind: "AllowFailure", span }),
+  fc.constant<Ast.Policy>({ kind: "Worktree", span }),
   fc.record({ kind: fc.constant("DoneWhen" as const), span: fc.constant(span), check: anyExpression }),
   merged<Ast.Policy>(
     fc.record({ kind: fc.constant("Pool"), span: fc.constant(span), name: identifier }),

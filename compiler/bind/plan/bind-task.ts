@@ -38,7 +38,10 @@ export interface TaskParts {
 }
 
 /** A task before its matrix is multiplied. */
-export type TypedTask = Omit<BoundTask, "name" | "item" | "after" | "statuses" | "touches" | "alone" | "pool"> & {
+export type TypedTask = Omit<
+  BoundTask,
+  "name" | "item" | "after" | "statuses" | "touches" | "alone" | "worktree" | "pool"
+> & {
   readonly result: ValueType | undefined;
   /** Of a matrix over a list that only a run knows. */
   readonly dynamic?: DynamicMatrix;

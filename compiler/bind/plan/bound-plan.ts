@@ -83,6 +83,7 @@ export interface BoundTask {
   readonly touches: readonly BoundTouch[];
   readonly alone: boolean;
   readonly allowFailure?: true;
+  readonly worktree?: true;
   readonly pool?: { readonly pool: number; readonly count: number };
   readonly tries?: NonNullable<BoundNode["tries"]>;
   readonly timeout?: number;

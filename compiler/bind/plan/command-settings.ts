@@ -1,4 +1,5 @@
-/** `cwd` and `env` of a task: arguments of all its commands, the call and the checks. */
+/** `cwd`, `env` and `worktree` of a task: they apply to all its commands, the call and the checks. */
+import { notSupported } from "../../../diagnostics/catalog/names.ts";
 import { policyWithoutEffect } from "../../../diagnostics/catalog/policies.ts";
 import type { Span } from "../../../diagnostics/source.ts";
 import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
@@ -9,7 +10,7 @@ const COMMAND = "shell";
 
 /**
  * A task with its `cwd` and `env` as arguments of its commands. What a command states itself stays. Reports a setting of a task without
- * commands.
+ * commands, and `worktree` on a task that calls something else.
  */
 export function settleCommands(
   task: Ast.TaskDecl,
@@ -22,9 +23,16 @@ export function settleCommands(
     if (policy.kind === "Cwd" && !settings.has("cwd")) settings.set("cwd", { span, value: policy.path });
     if (policy.kind === "Env" && !settings.has("env")) settings.set("env", { span, value: policy.values });
   }
-  if (settings.size === 0) return task;
   const isCommand = (call: Ast.Expr): call is Ast.CallExpr =>
     call.kind === "Call" && call.callee.name === COMMAND && !scope.names.has(COMMAND);
+  const worktree = task.policies.find(({ kind }) => kind === "Worktree");
+  if (worktree !== undefined && !isCommand(task.call)) {
+    // A function, or a node of a graph, would change the tree of the run.
+    const help = "let the task call `shell`, or state the policy in the tasks of the plan that it calls";
+    const what = "`worktree` on a task that runs no command is";
+    report(notSupported({ file: scope.file.source, span: worktree.span }, { what, help }));
+  }
+  if (settings.size === 0) return task;
   const settled = (call: Ast.Expr): Ast.Expr => {
     if (!isCommand(call)) return call;
     const given = new Set(call.args.map(({ name }) => name?.name));

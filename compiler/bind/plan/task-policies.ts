@@ -11,7 +11,7 @@ import { placeIn, type GraphContext } from "../graph-context.ts";
 
 export type TaskPolicies = Pick<
   BoundTask,
-  "touches" | "alone" | "allowFailure" | "pool" | "tries" | "timeout" | "estimate" | "cache" | "idempotent"
+  "touches" | "alone" | "allowFailure" | "pool" | "tries" | "timeout" | "estimate" | "cache" | "idempotent" | "worktree"
 > & {
   /** `done when`, as written. */
   readonly checks: readonly Ast.Expr[];
@@ -59,6 +59,9 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
     case "Cwd":
     case "Env":
       // `settleCommands` has moved it into the commands.
+      break;
+    case "Worktree":
+      bound.worktree = true;
       break;
     case "Pool":
       bindPool(policy, bound, pools, context);
