@@ -56,7 +56,11 @@ export interface Described {
 
 /** The typed error for what the SDK has thrown. */
 export function modelError(error: unknown, sdk: Sdk, described: Described): ModelError {
-  if (error instanceof ModelError) return error;
+  // The SDK wraps the errors of its requests.
+  for (let cause = error, depth = 0; depth < 4 && cause instanceof Error; depth++) {
+    if (cause instanceof ModelError) return cause;
+    cause = cause.cause;
+  }
   const { what, redact, hasBegun } = described;
   if (sdk.APICallError.isInstance(error)) {
     if (error.statusCode !== undefined && (error.statusCode < 200 || error.statusCode > 299))

@@ -1,6 +1,10 @@
 import { loadPackage, type Load, type SdkModel } from "./sdk.ts";
 import { ModelError } from "./model-error.ts";
+import { boundedFetch } from "../http/bounded-fetch.ts";
 import { NodeFailure } from "../node-failure.ts";
+
+/** The most bytes of one answer of a model. A streamed answer has some hundred bytes for each token. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 export const PROVIDERS = ["openai-compatible", "openai", "anthropic", "google"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
@@ -72,6 +76,14 @@ export async function createModel(settings: ModelSettings, apiKey: string | unde
     throw new NodeFailure(`the package \`${name}\` has no \`${factory}\`: update it`, { retryable: false });
   }
   const options = {
+    fetch: boundedFetch(
+      MAX_ANSWER_BYTES,
+      () =>
+        new ModelError(
+          "ModelAnswerTooLong",
+          `the answer of the model \`${model}\` is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`,
+        ),
+    ),
     ...(baseUrl === undefined ? {} : { baseURL: baseUrl.replace(/\/+$/, "") }),
     ...(apiKey === undefined ? {} : { apiKey }),
   };

@@ -1,6 +1,7 @@
 import type { BuiltinContext } from "../../runtime/interface/context.ts";
 import { admitJson, Mismatch } from "../../runtime/value/validate.ts";
 import type { Json } from "../../runtime/value/json.ts";
+import { boundedFetch } from "../http/bounded-fetch.ts";
 import { readHosts } from "../http/hosts.ts";
 import { importPackage, loadPackage, type Load } from "../llm/sdk.ts";
 import { NodeFailure } from "../node-failure.ts";
@@ -23,6 +24,7 @@ interface Client {
   ): Promise<CallResult>;
   close(): Promise<void>;
   onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
 }
 
 /**
@@ -65,10 +67,20 @@ export interface ToolResult {
 /** Node's timers hold 31 bits. The policy `timeout` of the node limits the time of a call. */
 const LONGEST_CALL = 2 ** 31 - 1;
 
+const CONNECTION_CLOSED = -32000;
+
+/** The most bytes of a message: results are stored in checkpoints. */
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+/** A server whose list of tools does not end is refused. */
+const MAX_TOOLS = 10_000;
+
 /** Connections to MCP servers. A server is started when it is first needed, and all are ended by `close`. */
 export class McpServers {
   readonly #options: McpOptions;
   readonly #clients = new Map<string, Promise<Client>>();
+  /** The last problem of a connection. */
+  readonly #problems = new WeakMap<Client, string>();
 
   constructor(options: McpOptions) {
     this.#options = options;
@@ -94,6 +106,10 @@ export class McpServers {
       const page = await client.listTools(cursor === undefined ? {} : { cursor });
       all.push(...page.tools);
       cursor = page.nextCursor;
+      if (all.length > MAX_TOOLS) {
+        throw new NodeFailure(`the MCP server \`${name}\` has more than ${MAX_TOOLS} tools`, { retryable: false });
+      }
+      if (page.tools.length === 0) break;
     } while (cursor !== undefined);
     return all;
   }
@@ -123,7 +139,9 @@ export class McpServers {
       // The codes of invalid requests in JSON-RPC: the same call fails again.
       const code = (error as { readonly code?: unknown }).code;
       const retryable = !(code === -32600 || code === -32601 || code === -32602);
-      throw new NodeFailure(`${what} failed: ${context.redact(messageOf(error))}`, { retryable, cause: error });
+      const problem = code === CONNECTION_CLOSED ? this.#problems.get(client) : undefined;
+      const reason = problem === undefined ? messageOf(error) : `${messageOf(error)}: ${problem}`;
+      throw new NodeFailure(`${what} failed: ${context.redact(reason)}`, { retryable, cause: error });
     }
     const text = (result.content ?? []).flatMap((part) => (part.type === "text" ? [part.text ?? ""] : [])).join("\n");
     if (result.isError === true) {
@@ -189,12 +207,20 @@ export class McpServers {
       const env = { ...getDefaultEnvironment(), ...this.#withSecrets(name, settings.env) };
       const cwd = settings.cwd === undefined ? {} : { cwd: settings.cwd };
       // What a server prints on its standard error is not part of a result.
-      transport = new Transport({ command, args, env, stderr: "ignore", ...cwd });
+      transport = new Transport({ command, args, env, stderr: "ignore", maxBufferSize: MAX_MESSAGE_BYTES, ...cwd });
     } else {
       const Transport = await get("streamableHttp", "StreamableHTTPClientTransport");
       const headers = this.#withSecrets(name, settings.headers);
-      transport = new Transport(new URL(settings.url), { requestInit: { headers } });
+      const tooLarge = (): Error => new Error(`the response is larger than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`);
+      const bounded = boundedFetch(MAX_MESSAGE_BYTES, tooLarge);
+      transport = new Transport(new URL(settings.url), {
+        requestInit: { headers },
+        // The stream of a GET request has all messages of the session.
+        fetch: (url: string | URL, init?: RequestInit) => (init?.method === "POST" ? bounded : fetch)(url, init),
+      });
     }
+    // Why the connection has ended: the call that it ends has only "Connection closed" as its error.
+    client.onerror = (error) => this.#problems.set(client, messageOf(error));
     try {
       await client.connect(transport);
     } catch (error) {
