@@ -24,7 +24,6 @@ interface Client {
   ): Promise<CallResult>;
   close(): Promise<void>;
   onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
 }
 
 /**
@@ -220,7 +219,7 @@ export class McpServers {
       });
     }
     // Why the connection has ended: the call that it ends has only "Connection closed" as its error.
-    client.onerror = (error) => this.#problems.set(client, messageOf(error));
+    Object.assign(client, { onerror: (error: Error) => this.#problems.set(client, messageOf(error)) });
     try {
       await client.connect(transport);
     } catch (error) {
