@@ -7,6 +7,7 @@ import type { ExecutionOptions } from "../run/execution-options.ts";
 import { openRunSession, type RunTarget } from "../run/run-session.ts";
 import { reasonOf } from "../sources/source-files.ts";
 import { withDrain } from "./drain.ts";
+import { createOutputTails, type OutputTails } from "./output-tails.ts";
 import { createOutputGroups, isGithubActions } from "./output-groups.ts";
 import { createFileTaskCache } from "./file-task-cache.ts";
 import { createFailedOutputs } from "./failed-outputs.ts";
@@ -38,9 +39,10 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     import("../../runtime/plan/plan-runner.ts"),
     import("../../stdlib/nodes/shell.ts"),
   ]);
-  const log = new PlanLog(RUNS_DIRECTORY);
+  const tails = createOutputTails();
+  const log = new PlanLog(RUNS_DIRECTORY, output.live ? tails.onText : undefined);
   const expected = recordedDurations(log.runs, table.name);
-  const progress = options.events === true ? planEventLines() : createProgress(execution, expected, output);
+  const progress = options.events === true ? planEventLines() : createProgress(execution, expected, output, tails);
   const timeline = options.report === undefined ? undefined : createRunTimeline();
   const groups = isGithubActions() && options.events !== true ? createOutputGroups(log.runs, output) : undefined;
   // The groups have printed the output of failed tasks already. With `--events`, programs read stderr.
@@ -129,12 +131,14 @@ function createProgress(
   { table, options }: PlanExecution,
   expected: (task: string) => number | undefined,
   output: Output,
+  tails: OutputTails,
 ): ReturnType<typeof createPlanProgress> {
   const now = (): number => performance.now();
   return createPlanProgress(
     createPlanView(table, expected, options.maxParallel ?? table.maxParallel, now),
     output,
     now,
+    tails,
   );
 }
 

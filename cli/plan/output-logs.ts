@@ -22,6 +22,7 @@ export interface OutputLogs {
 }
 
 interface OpenLog {
+  readonly node: string;
   readonly file: ReturnType<RunDirectory["openLog"]>;
   readonly rests: Record<"stdout" | "stderr", { readonly decoder: StringDecoder; text: string }>;
   silence: NodeJS.Timeout | undefined;
@@ -31,12 +32,14 @@ interface OpenLog {
  * Output is written by whole lines, so that the streams do not mix in a line.
  *
  * @param redact replaces the values of secrets
+ * @param onText called with what is written to the log of a command
  * @param hasSecrets whether there are any: without them, each line is written at once
  */
 export function createOutputLogs(
   directory: Pick<RunDirectory, "openLog">,
   redact: (text: string) => string,
   hasSecrets: boolean,
+  onText?: (node: string, text: string) => void,
 ): OutputLogs {
   const open = new Map<number, OpenLog>();
   const openFor = ({ group, node, attempt }: RunningCommand): OpenLog => {
@@ -44,6 +47,7 @@ export function createOutputLogs(
     if (known !== undefined) return known;
     const rest = () => ({ decoder: new StringDecoder("utf8"), text: "" });
     const log: OpenLog = {
+      node,
       file: directory.openLog(node, attempt),
       rests: { stdout: rest(), stderr: rest() },
       silence: undefined,
@@ -52,7 +56,7 @@ export function createOutputLogs(
     return log;
   };
   /** Writes the whole lines of a stream, except for the last `keep` characters. */
-  const flush = ({ file, rests }: OpenLog, stream: "stdout" | "stderr", keep: number): void => {
+  const flush = ({ node, file, rests }: OpenLog, stream: "stdout" | "stderr", keep: number): void => {
     const rest = rests[stream];
     const most = rest.text.length - keep;
     if (most <= 0) return;
@@ -64,6 +68,7 @@ export function createOutputLogs(
     // A secret lies across the end: the next part of the output decides.
     if (keep > 0 && shown + redact(second) !== redact(rest.text)) return;
     file.write(shown);
+    onText?.(node, shown);
     rest.text = second;
   };
   const flushBoth = (log: OpenLog): void => {

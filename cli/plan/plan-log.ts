@@ -12,13 +12,16 @@ import { writeRunIndex } from "./run-index.ts";
  */
 export class PlanLog {
   readonly runs: string;
+  readonly #onText: ((node: string, text: string) => void) | undefined;
   #directory: RunDirectory | undefined;
   #recorder: ReturnType<typeof processRecorder> | undefined;
   #outputs: OutputLogs | undefined;
   #failure: unknown;
 
-  constructor(runs: string) {
+  /** @param onText called with what the commands of a node print, without secrets, by whole lines */
+  constructor(runs: string, onText?: (node: string, text: string) => void) {
     this.runs = resolve(runs);
+    this.#onText = onText;
   }
 
   /** @throws CommandError when the directory cannot be created */
@@ -30,7 +33,7 @@ export class PlanLog {
   ): void {
     const directory = createRunDirectory(this.runs, runId, planFile, thread);
     this.#directory = directory;
-    this.#outputs = createOutputLogs(directory, redact, hasSecrets);
+    this.#outputs = createOutputLogs(directory, redact, hasSecrets, this.#onText);
     this.#recorder = processRecorder(directory, redact);
   }
 

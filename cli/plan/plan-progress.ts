@@ -4,6 +4,7 @@ import type { Output } from "../output/output.ts";
 import { jsonText } from "../output/json-text.ts";
 import { printableText } from "../output/printable-text.ts";
 import { duration } from "../run/progress.ts";
+import type { OutputTails } from "./output-tails.ts";
 import type { PlanView } from "./plan-view.ts";
 
 /** Shows the progress of a plan's run. */
@@ -24,15 +25,24 @@ export function planEventLines(): PlanProgress {
   };
 }
 
-/** Prints a line for each task that starts, is tried again or ends; on a terminal it also shows the running tasks below. */
-export function createPlanProgress(view: PlanView, output: Output, now: () => number): PlanProgress {
+/**
+ * Prints a line for each task that starts, is tried again or ends; on a terminal it also shows the running tasks below, each with the
+ * last line that it has printed.
+ */
+export function createPlanProgress(
+  view: PlanView,
+  output: Output,
+  now: () => number,
+  tails: OutputTails,
+): PlanProgress {
   if (output.quiet) return { onEvent: view.onEvent, above: (write) => write(), stop: () => {} };
-  const live = output.live ? liveBlock(() => blockLines(view, output, now)) : undefined;
+  const live = output.live ? liveBlock(() => blockLines(view, output, now, tails)) : undefined;
   const started = new Map<string, number>();
   const above = (write: () => void): void => (live === undefined ? write() : live.above(write));
   return {
     onEvent(event) {
       view.onEvent(event);
+      tails.onEvent(event);
       const line = lineOf(event, output, started, now, live !== undefined, view.triesOf);
       if (line !== undefined) above(() => output.note(line));
       else live?.draw();
@@ -86,11 +96,13 @@ function lineOf(
 
 const SHOWN = 8;
 
-function blockLines(view: PlanView, { stderrStyles: styles }: Output, now: () => number): string[] {
+function blockLines(view: PlanView, { stderrStyles: styles }: Output, now: () => number, tails: OutputTails): string[] {
   const lines: string[] = [];
   const at = now();
   for (const { task, attempt, since } of view.running.slice(0, SHOWN)) {
-    lines.push(`  ▸ ${task} ${duration(at - since)}${attempt > 1 ? ` (try ${attempt})` : ""}`);
+    const tail = tails.lastLine(task);
+    const state = `  ▸ ${task} ${duration(at - since)}${attempt > 1 ? ` (try ${attempt})` : ""}`;
+    lines.push(tail === undefined ? state : `${state} │ ${tail}`);
   }
   if (view.running.length > SHOWN) lines.push(`  ▸ and ${view.running.length - SHOWN} more`);
   const waiting = view.waiting();
