@@ -36,7 +36,9 @@ export function createOutputTails(): OutputTails {
 /** The last line with something to see, without the parts that a progress bar has replaced, and without what acts on a terminal. */
 function lastLineOf(text: string): string | undefined {
   for (let end = text.length; end > 0;) {
-    const begin = Math.max(text.lastIndexOf("\n", end - 1), text.lastIndexOf("\r", end - 1)) + 1;
+    let begin = end;
+    // One scan: a search for each of the two line breaks would read the whole text for each line.
+    while (begin > 0 && text[begin - 1] !== "\n" && text[begin - 1] !== "\r") begin--;
     const line = printable(stripVTControlCharacters(text.slice(begin, Math.min(end, begin + LONGEST)))).trim();
     if (line !== "") return line;
     end = begin - 1;
