@@ -22,6 +22,7 @@ import { createImporterIndex } from "./load/importer-index.ts";
 import { lowerGraph, lowerPlan, noTables } from "./lower/lower.ts";
 import { loadProject } from "./load/load-project.ts";
 import type { Spelling } from "./load/read-syntax.ts";
+import { isLibraryPath } from "../stdlib/graphs/library-files.ts";
 import type { ImportedType } from "./modules/read-type.ts";
 import { readSuppressions } from "./suppress/read-suppressions.ts";
 import { suppressFindings, type SuppressedDiagnostic } from "./suppress/suppress-findings.ts";
@@ -144,7 +145,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
     namedTypes: project.types,
     importedTypes: project.importedTypes,
     importerOf: createImporterIndex(project.files),
-    files: project.files.map((file) => file.source.path),
+    files: project.files.map((file) => file.source.path).filter((each) => !isLibraryPath(each)),
   };
 }
 

@@ -9,6 +9,7 @@ import { typeToText } from "../compiler/types/type-text.ts";
 import { DIAGNOSTIC_CODES } from "../diagnostics/codes.ts";
 import type * as Ast from "../grammar/ast.ts";
 import { completionsAt } from "../grammar/completions.ts";
+import { libraryFiles } from "../stdlib/graphs/library-files.ts";
 import { nodeSignatures } from "../stdlib/signatures.ts";
 import type { CheckedDocument } from "./document.ts";
 import { signatureText } from "./hover.ts";
@@ -308,9 +309,12 @@ function pathItems(typed: string, from: string, host: CompilerHost): CompletionI
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1) || "./";
   const listed = host.listDirectory?.(joinPath(directoryOf(from), folder)) ?? [];
   const own = from.slice(from.lastIndexOf("/") + 1);
-  return listed
+  const library = typed.includes("/") ? [] : [...libraryFiles.keys()];
+  const libraryItems = library.map((label) => ({ label, kind: KIND.file, insertText: label }));
+  const files = listed
     .filter((name) => name !== own && /\.(?:ngraph|[cm]?[jt]s|ya?ml)$|^[^.]+$/.test(name) && name !== "node_modules")
     .map((name) => ({ label: name, kind: KIND.file, insertText: typed === "" ? `./${name}` : name }));
+  return [...files, ...libraryItems];
 }
 
 function docs(doc: Ast.DocComment | undefined): { documentation?: string } {

@@ -5,6 +5,7 @@ import { directoryOf, joinPath } from "../compiler/load/paths.ts";
 import { realPathOf } from "../compiler/load/project-root.ts";
 import { readSyntax, type Spelling } from "../compiler/load/read-syntax.ts";
 import { librarySignatures } from "../compiler/expressions/library-signatures.ts";
+import { isLibraryPath, libraryFiles } from "../stdlib/graphs/library-files.ts";
 import { nodeSignatures } from "../stdlib/signatures.ts";
 import { findExport } from "../compiler/modules/find-declaration.ts";
 import type { SourceFile, Span } from "../diagnostics/source.ts";
@@ -53,9 +54,9 @@ export class NameIndex {
 
   /** The names of a graph file; `undefined` if it cannot be read. */
   of(path: string, spelling?: Spelling, given?: string): FileNames | undefined {
-    const text = given ?? this.#host.readFile(path);
+    const text = given ?? libraryFiles.get(path) ?? this.#host.readFile(path);
     if (text === undefined) return undefined;
-    const real = realPathOf(path, this.#host);
+    const real = isLibraryPath(path) ? path : realPathOf(path, this.#host);
     const known = this.#cache.get(real);
     if (known?.text === text) return known.names;
     const { file } = readSyntax(text, path, spelling);
@@ -67,6 +68,7 @@ export class NameIndex {
 
   /** The file that an import names. */
   resolve(from: string, specifier: string): ImportedFile | undefined {
+    if (libraryFiles.has(specifier)) return { path: specifier, isGraph: true };
     if (!/^\.{1,2}\//.test(specifier)) return undefined;
     const { path } = findFile(joinPath(directoryOf(from), specifier), this.#host);
     return path === undefined ? undefined : { path: realPathOf(path, this.#host), isGraph: isGraphFile(path) };

@@ -2,6 +2,7 @@
 import type { Span } from "../diagnostics/source.ts";
 import type { Edit } from "../diagnostics/fixes/apply-edits.ts";
 import { RESERVED_WORDS } from "../grammar/words.ts";
+import { isLibraryPath } from "../stdlib/graphs/library-files.ts";
 import type { FileNames, Location, NameIndex } from "./name-index.ts";
 import type { NameUse } from "./names.ts";
 
@@ -59,6 +60,9 @@ export function prepareRename(file: FileNames, offset: number): NameUse | string
   const [use] = namesAt(file, offset);
   if (use === undefined) return "there is no name here";
   if (use.kind === "builtin" || use.kind === "library") return `\`${use.name}\` is part of the language`;
+  // `import { agent as helper }`: the name that the file gives can change.
+  if (isLibraryPath(use.target) && use.target.endsWith(`\n${use.name}`))
+    return `\`${use.name}\` is part of the library`;
   return use;
 }
 

@@ -54,8 +54,9 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
     /^runtime\/plan\/path-pattern\.ts$/,
     // The names of a matrix's tasks.
     /^runtime\/plan\/matrix-names\.ts$/,
-    // Signatures only.
+    // Signatures, and the texts of the library's graphs.
     /^stdlib\/signatures?\.ts$/,
+    /^stdlib\/graphs\/library-files\.ts$/,
   ],
   runtime: [],
   stdlib: [/^runtime\//],
@@ -67,7 +68,13 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   hosts: [/^runtime\//, /^compiler\/(?:bind\/bind-project|load\/(?:host|load-project)|lower\/lower)\.ts$/],
   // Two spellings of a path are one path of a plan.
   importers: [/^grammar\//, /^runtime\/plan\/path-pattern\.ts$/],
-  editor: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\/table\//, /^stdlib\/signatures?\.ts$/],
+  editor: [
+    /^diagnostics\//,
+    /^grammar\//,
+    /^compiler\//,
+    /^runtime\/table\//,
+    /^stdlib\/(?:signatures?|graphs\/library-files)\.ts$/,
+  ],
   studio: [/^service\/client\.ts$/, /^runtime\/value\/json\.ts$/],
   api: [
     /^diagnostics\//,

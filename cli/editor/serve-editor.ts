@@ -5,6 +5,7 @@ import { createNodeHost } from "../../api/node-host.ts";
 import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import { pageOf } from "../../diagnostics/render/index.ts";
 import { serve, type ServerEnd } from "../../editor/serve.ts";
+import { isLibraryPath } from "../../stdlib/graphs/library-files.ts";
 import { findGraphFiles } from "./find-graph-files.ts";
 import { formatText } from "../sources/format-text.ts";
 import { importModule } from "../start/import-module.ts";
@@ -53,7 +54,11 @@ function pathOf(uri: string): string {
   }
 }
 
+/** The URI of a file. A file of the library is the one that the package contains. */
 function uriOf(path: string): string {
+  if (isLibraryPath(path)) {
+    return pathToFileURL(join(packageRoot(), "stdlib", "graphs", `${path.slice("ngraph:".length)}.ngraph`)).href;
+  }
   return /^[a-z][a-z\d+.-]+:/i.test(path) ? path : pathToFileURL(path).href;
 }
 

@@ -1,6 +1,13 @@
-import { forbiddenSpecifier, importEscapesRoot, missingFile, unreadableFile } from "../../diagnostics/catalog/names.ts";
+import {
+  forbiddenSpecifier,
+  importEscapesRoot,
+  missingFile,
+  missingLibraryFile,
+  unreadableFile,
+} from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
+import { isLibraryPath, libraryFiles } from "../../stdlib/graphs/library-files.ts";
 import { findFile, isGraphFile } from "./find-file.ts";
 import type { CompilerHost } from "./host.ts";
 import type { LoadedModule } from "./load-module.ts";
@@ -30,6 +37,16 @@ export function resolveImport(
   const { host, root, report, files } = resolution;
   const { value: specifier, span } = declaration.from;
   const place = { file: file.source, span };
+  if (isLibraryPath(specifier)) {
+    const text = libraryFiles.get(specifier);
+    if (text === undefined) {
+      report(missingLibraryFile(place, { specifier, known: [...libraryFiles.keys()] }));
+      return { kind: "broken" };
+    }
+    const known = files.get(specifier) ?? resolution.parse(text, specifier);
+    files.set(specifier, known);
+    return { kind: "file", file: known };
+  }
   if (isForbidden(specifier)) {
     report(forbiddenSpecifier(place, { specifier }));
     return { kind: "broken" };

@@ -297,6 +297,16 @@ export function forbiddenSpecifier(place: Place, facts: { specifier: string }): 
   });
 }
 
+/** NG105: an import of the library names a file that it does not have. */
+export function missingLibraryFile(place: Place, facts: { specifier: string; known: readonly string[] }): Diagnostic {
+  const { specifier, known } = facts;
+  const shown = specifier.length > 60 ? `${specifier.slice(0, 60)}…` : specifier;
+  return diagnostic("NG105", place, `the library has no \`${shown}\``, {
+    label: "not in the library",
+    help: `the library has ${known.map((each) => `\`${each}\``).join(", ")}`,
+  });
+}
+
 /** NG105: an imported file exists but cannot be read. */
 export function unreadableFile(place: Place, facts: { specifier: string; why: string }): Diagnostic {
   const { specifier, why } = facts;

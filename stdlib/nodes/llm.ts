@@ -92,9 +92,11 @@ export function problemOfModel(model: string | undefined, options: LlmOptions): 
 
 /** The settings and the API key of the model that a call names. */
 function settingsOf(
-  given: Json | undefined,
+  wanted: Json | undefined,
   { models = {}, secrets = fromEnvironment, baseUrl, apiKey, model }: LlmOptions,
 ): { readonly settings: ModelSettings; readonly apiKey: string | undefined } {
+  // `model: "default"` means the same as no model, also where no model has that name.
+  const given = wanted === "default" ? undefined : wanted;
   const name = typeof given === "string" ? given : "default";
   const known = Object.hasOwn(models, name) ? models[name] : undefined;
   if (known !== undefined) {

@@ -10,7 +10,7 @@ const host: CompilerHost = {
   realPath: (path) => path,
 };
 
-describe.each(["README.md", "docs/language.md", "docs/guide.md", "docs/models.md", "docs/plans.md", "docs/runs.md"])(
+describe.each(["README.md", "docs/language.md", "docs/guide.md", "docs/agents.md", "docs/models.md", "docs/plans.md", "docs/runs.md"])(
   "%s",
   (page) => {
     const blocks = fencedBlocks(readFileSync(page, "utf8")).filter((block) =>

@@ -84,6 +84,15 @@ describe("definition", () => {
     ).toEqual(["/p/a.ngraph verdict", "/p/b.ngraph verdict"]);
   });
 
+  test("of graphs of the library, which cannot be renamed", () => {
+    const imports = 'import { agent, reflect as improve } from "ngraph:agents"\n';
+    const { file, offset, index, all } = project(`${imports}graph g { node a = age‸nt(request: "x") start -> a }`);
+    expect(findDefinition(file, offset, index).map(({ source }) => source.path)).toEqual(["ngraph:agents"]);
+    expect(rename(file, offset, "helper", all)).toBe("`agent` is part of the library");
+    const local = project(`${imports}graph g { node a = impr‸ove(task: "x") start -> a }`);
+    expect(rename(local.file, local.offset, "polish", local.all)).toBeInstanceOf(Map);
+  });
+
   test("of places in YAML", () => {
     const yaml =
       "graph: g\nstate: { xs: { type: int, default: 1 } }\nnodes:\n  a: { expr: x‸s + 1 }\nedges: [start -> a]\n";

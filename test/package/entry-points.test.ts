@@ -199,12 +199,13 @@ test("the published files are the build, the pages, the examples and the schema 
     "dist/api/index.d.ts",
     "docs/diagnostics/NG301.md",
     "grammar/ngraph.schema.json",
+    "stdlib/graphs/agents.ngraph",
     "LICENSE",
     "README.md",
   ]) {
     expect(paths).toContain(wanted);
   }
-  const allowed = /^(?:dist\/|docs\/|examples\/|grammar\/ngraph\.schema\.json$|package\.json$|[A-Z]+(?:\.md)?$)/;
+  const allowed = /^(?:dist\/|docs\/|examples\/|grammar\/ngraph\.schema\.json$|stdlib\/graphs\/\w+\.ngraph$|package\.json$|[A-Z]+(?:\.md)?$)/;
   expect([...paths].filter((path) => !allowed.test(path))).toEqual([]);
   // Links of README.md lead to published files.
   const links = readFileSync(join(ROOT, "README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g);
