@@ -33,7 +33,7 @@ describe("an import", () => {
     { entry: "runtime", files: 9, kB: 325, outside: [] },
     { entry: "generated", files: 8, kB: 305, outside: [] },
     { entry: "grammar", files: 3, kB: 900, outside: [] },
-    { entry: "compiler", files: 12, kB: 2600, outside: [] },
+    { entry: "compiler", files: 12, kB: 2650, outside: [] },
     { entry: "index", files: 14, kB: 2200, outside: ["node:fs", "node:fs/promises"] },
   ];
   test.each(rows)("of $entry loads at most $files files of $kB kB", ({ entry, files, kB, outside }) => {

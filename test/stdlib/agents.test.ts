@@ -42,7 +42,7 @@ test("an agent calls tools of an MCP server and answers", async () => {
     { action: "call", tool: "every/none" },
     { action: "answer", answer: "It is 5." },
   ];
-  const model = await startModelServer(() => ({ text: JSON.stringify(decisions.shift()) }));
+  const model = await startModelServer(() => ({ text: JSON.stringify({ answer: decisions.shift() }) }));
   const servers = new McpServers({ servers: { every: { command: [process.execPath, EVERYTHING, "stdio"] } } });
   try {
     const { tables } = compile(readFileSync(FILE, "utf8"), { path: FILE });
