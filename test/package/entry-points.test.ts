@@ -205,7 +205,8 @@ test("the published files are the build, the pages, the examples and the schema 
   ]) {
     expect(paths).toContain(wanted);
   }
-  const allowed = /^(?:dist\/|docs\/|examples\/|grammar\/ngraph\.schema\.json$|stdlib\/graphs\/\w+\.ngraph$|package\.json$|[A-Z]+(?:\.md)?$)/;
+  const allowed =
+    /^(?:dist\/|docs\/|examples\/|grammar\/ngraph\.schema\.json$|stdlib\/graphs\/\w+\.ngraph$|package\.json$|[A-Z]+(?:\.md)?$)/;
   expect([...paths].filter((path) => !allowed.test(path))).toEqual([]);
   // Links of README.md lead to published files.
   const links = readFileSync(join(ROOT, "README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g);
