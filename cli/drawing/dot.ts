@@ -1,4 +1,5 @@
 import type { Drawing, DrawnEdge, DrawnNode } from "./drawing.ts";
+import type { NodeRun } from "./drawn-run.ts";
 
 /** Characters of a description or condition in one line of a label; longer ones are wrapped. */
 const LINE_LENGTH = 32;
@@ -28,12 +29,29 @@ export function renderDot(drawing: Drawing, { idOf = (id) => id, direction = "TB
   for (const edge of drawing.edges) {
     lines.push(`  ${quote(idOf(edge.from))} -> ${quote(idOf(edge.to))}${edgeAttributes(edge)};`);
   }
+  const caption = [drawing.run?.title ?? "", drawing.run?.end ?? ""].flatMap((line) => wrap(line, 90));
+  if (caption.length > 0) {
+    lines.push(`  label=${quoteLabel(caption.join("\n"))};`, `  labelloc=t; labeljust=l; fontsize=${NODE_FONT};`);
+  }
   lines.push("}");
   return lines.join("\n");
 }
 
 function nodeAttributes(node: DrawnNode): string {
-  const label = `label=${quoteLabel([node.label, ...wrap(node.detail)].filter((line) => line !== "").join("\n"))}`;
+  const texts = [node.label, ...wrap(node.detail), ...wrap(node.run?.text ?? "")].filter((line) => line !== "");
+  const kind = kindAttributes(node, `label=${quoteLabel(texts.join("\n"))}`);
+  return node.run === undefined ? kind : `${kind}, ${RUN_STYLES[node.run.state]}`;
+}
+
+/** The lines of boxes that a run has reached are thicker; the text of the box says why. */
+const RUN_STYLES: Readonly<Record<NodeRun["state"], string>> = {
+  ran: 'penwidth=2.5, color="#0969da"',
+  next: 'penwidth=1.5, color="#0969da", style="rounded,filled,dashed"',
+  waits: 'penwidth=3, color="#9a6700", style="rounded,filled,dashed"',
+  failed: 'penwidth=3.5, color="#cf222e"',
+};
+
+function kindAttributes(node: DrawnNode, label: string): string {
   switch (node.kind) {
     case "start":
     case "end":
@@ -57,16 +75,17 @@ const EDGE_STYLES: Readonly<Record<DrawnEdge["kind"], readonly string[]>> = {
 
 function edgeAttributes(edge: DrawnEdge): string {
   const label = edge.label === "" ? [] : [`label=${quoteLabel(` ${wrap(edge.label).join(" \n ")} `)}`];
-  const attributes = [...label, ...EDGE_STYLES[edge.kind]];
+  const taken = edge.taken === true ? ["penwidth=2.5", ...(edge.kind === "error" ? [] : ['color="#0969da"'])] : [];
+  const attributes = [...label, ...EDGE_STYLES[edge.kind], ...taken];
   return attributes.length === 0 ? "" : ` [${attributes.join(", ")}]`;
 }
 
-/** Splits a text at spaces into lines of about `LINE_LENGTH` characters. */
-function wrap(text: string): string[] {
+/** Splits a text at spaces into lines of about `length` characters. */
+function wrap(text: string, length = LINE_LENGTH): string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {
-    if (line !== "" && line.length + word.length >= LINE_LENGTH) {
+    if (line !== "" && line.length + word.length >= length) {
       lines.push(line);
       line = word;
     } else line = line === "" ? word : `${line} ${word}`;

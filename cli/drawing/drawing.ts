@@ -1,6 +1,7 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import { printExpression, type ExpressionNames } from "../../runtime/expression/print-expression.ts";
 import { routeBranches, type RouteBranch } from "../../runtime/table/route-branches.ts";
+import type { DrawnRun, NodeRun } from "./drawn-run.ts";
 import {
   barrierTargets,
   END,
@@ -18,6 +19,8 @@ export interface Drawing {
   readonly name: string;
   readonly nodes: readonly DrawnNode[];
   readonly edges: readonly DrawnEdge[];
+  /** The run that is drawn over the graph. */
+  readonly run?: DrawnRun;
 }
 
 export interface DrawnNode {
@@ -29,6 +32,8 @@ export interface DrawnNode {
   /** A short description of the node's call: `searchDocs()`, `ask()`, `rounds + 1`. */
   readonly detail: string;
   readonly pauses: boolean;
+  /** What the drawn run did here; absent if it was not here. */
+  readonly run?: NodeRun;
 }
 
 export interface DrawnEdge {
@@ -36,6 +41,8 @@ export interface DrawnEdge {
   readonly to: string;
   readonly kind: "plain" | "conditional" | "otherwise" | "error" | "jump";
   readonly label: string;
+  /** Whether both ends ran one after the other in the drawn run. */
+  readonly taken?: boolean;
 }
 
 /** Maximum length of a condition in a picture; longer ones are cut. */
@@ -189,8 +196,17 @@ function shorten(text: string): string {
 /** A drawing whose texts contain no characters that act on a terminal or change the direction of text; for written pictures. */
 export function printableDrawing(drawing: Drawing): Drawing {
   return {
+    ...drawing,
     name: printable(drawing.name),
-    nodes: drawing.nodes.map((node) => ({ ...node, label: printable(node.label), detail: printable(node.detail) })),
+    nodes: drawing.nodes.map((node) => ({
+      ...node,
+      label: printable(node.label),
+      detail: printable(node.detail),
+      ...(node.run === undefined ? {} : { run: { ...node.run, text: printable(node.run.text) } }),
+    })),
     edges: drawing.edges.map((edge) => ({ ...edge, label: printable(edge.label) })),
+    ...(drawing.run === undefined
+      ? {}
+      : { run: { ...drawing.run, title: printable(drawing.run.title), end: printable(drawing.run.end) } }),
   };
 }

@@ -5,11 +5,21 @@ import { renderSvg } from "./svg.ts";
 const LEGEND =
   "Hexagon: barrier. Double frame: waits for a person. Diamond at the start of an arrow: condition. Red dashed arrow: on error. Dotted arrow: jump.";
 
+const RUN_LEGEND =
+  "Thick frame: the run was here. Dashed frame: it waits here, or this runs next. Thick arrow: its two ends ran one after the other.";
+
 /** A self-contained page: the picture, and a table of its nodes for screen readers. */
 export async function renderHtml(drawing: Drawing): Promise<string> {
   const rows = drawing.nodes
     .filter((node) => node.kind === "node")
-    .map((node) => `      <tr><td>${escape(node.label)}</td><td>${escape(node.detail)}</td></tr>`);
+    .map(({ label, detail, run }) => {
+      const cells = [label, detail, ...(drawing.run === undefined ? [] : [run?.text ?? ""])];
+      return `      <tr>${cells.map((cell) => `<td>${escape(cell)}</td>`).join("")}</tr>`;
+    });
+  const texts = drawing.run === undefined ? [] : [drawing.run.title, drawing.run.end].filter((text) => text !== "");
+  // Screen readers do not read texts inside of the picture, so the page has its own.
+  const withoutCaption =
+    drawing.run === undefined ? drawing : { ...drawing, run: { ...drawing.run, title: "", end: "" } };
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -26,9 +36,9 @@ export async function renderHtml(drawing: Drawing): Promise<string> {
   </head>
   <body>
     <h1>${escape(drawing.name)}</h1>
-    <figure>
-${await renderSvg(drawing)}
-      <figcaption>${LEGEND}</figcaption>
+${texts.map((text) => `    <p>${escape(text)}</p>\n`).join("")}    <figure>
+${await renderSvg(withoutCaption)}
+      <figcaption>${LEGEND}${drawing.run === undefined ? "" : ` ${RUN_LEGEND}`}</figcaption>
     </figure>
     <table>
 ${rows.join("\n")}

@@ -1,4 +1,5 @@
 import type { Drawing, DrawnNode } from "./drawing.ts";
+import type { NodeRun } from "./drawn-run.ts";
 
 const ARROWS = {
   plain: "-->",
@@ -17,11 +18,33 @@ export function renderMermaid(drawing: Drawing): string {
     const label = edge.label === "" ? "" : `|"${escape(edge.label)}"|`;
     lines.push(`  ${ids.get(edge.from)} ${ARROWS[edge.kind]}${label} ${ids.get(edge.to)}`);
   }
+  if (drawing.run !== undefined) lines.push(...runLines(drawing));
   return lines.join("\n");
 }
 
+/** The run of a drawing: a note, and thicker lines where it was. */
+function runLines({ nodes, edges, run }: Drawing): string[] {
+  const note = [run?.title ?? "", run?.end ?? ""].filter((text) => text !== "").map(escape);
+  const lines = [`  run>"${note.join("<br/>")}"]`];
+  for (const [state, style] of Object.entries(RUN_STYLES)) {
+    const ids = nodes.flatMap((node, index) => (node.run?.state === state ? [`n${index}`] : []));
+    if (ids.length > 0) lines.push(`  classDef ${state} ${style}`, `  class ${ids.join(",")} ${state}`);
+  }
+  const taken = edges.flatMap(({ taken }, index) => (taken === true ? [index] : []));
+  if (taken.length > 0) lines.push(`  linkStyle ${taken.join(",")} stroke-width:4px`);
+  return lines;
+}
+
+const RUN_STYLES: Readonly<Record<NodeRun["state"], string>> = {
+  ran: "stroke-width:3px,stroke:#0969da",
+  next: "stroke-width:2px,stroke:#0969da,stroke-dasharray:4",
+  waits: "stroke-width:4px,stroke:#9a6700,stroke-dasharray:4",
+  failed: "stroke-width:4px,stroke:#cf222e",
+};
+
 function shape(node: DrawnNode): string {
-  const text = `"${escape(node.label)}${node.detail === "" ? "" : `<br/>${escape(node.detail)}`}"`;
+  const texts = [node.label, node.detail, node.run?.text ?? ""].filter((text) => text !== "");
+  const text = `"${texts.map(escape).join("<br/>")}"`;
   switch (node.kind) {
     case "start":
     case "end":

@@ -79,6 +79,7 @@ ${titled}
 function withoutControls(drawing: Drawing): Drawing {
   const clean = (text: string): string => text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\ufffe\uffff]/g, "");
   return {
+    ...drawing,
     name: clean(drawing.name),
     nodes: drawing.nodes.map((node) => ({ ...node, label: clean(node.label), detail: clean(node.detail) })),
     edges: drawing.edges.map((edge) => ({ ...edge, label: clean(edge.label) })),

@@ -1,4 +1,7 @@
+import { printable } from "../../diagnostics/render/index.ts";
+import { duration } from "../run/progress.ts";
 import type { Drawing, DrawnEdge, DrawnNode } from "./drawing.ts";
+import type { DrawnRun, DrawnStep } from "./drawn-run.ts";
 
 /** Deeper subtrees are printed as separate trees: lines stay readable, and the output is linear in the graph. */
 const MAX_DEPTH = 24;
@@ -14,6 +17,7 @@ export function renderText(drawing: Drawing): string {
   const unfoldedBy = firstEdges(edges, entries);
   const seen = new Set(entries);
   const lines = [drawing.name];
+  if (drawing.run !== undefined) lines.push(drawing.run.title);
 
   // An explicit stack: recursion over a chain of ten thousand nodes would overflow the call stack.
   interface Visit {
@@ -54,7 +58,27 @@ export function renderText(drawing: Drawing): string {
   }
   const unreached = drawing.nodes.filter((node) => node.kind === "node" && !seen.has(node.id));
   if (unreached.length > 0) lines.push(`not reached from start: ${unreached.map((node) => node.label).join(", ")}`);
+  if (drawing.run !== undefined) lines.push("", ...stepLines(drawing.run));
   return lines.join("\n");
+}
+
+/** A run of thousands of steps prints its first and last ones. */
+const SHOWN_STEPS = 20;
+
+function stepLines({ steps, end }: DrawnRun): string[] {
+  const line = ({ step, ran, chose, milliseconds }: DrawnStep): string => {
+    const names = ran.map((name) => printable(chose[name] === undefined ? name : `${name} (${chose[name]})`));
+    return `step ${step}: ${names.join(", ")}${milliseconds === undefined ? "" : `  ${duration(milliseconds)}`}`;
+  };
+  const all =
+    steps.length <= 2 * SHOWN_STEPS
+      ? steps.map(line)
+      : [
+          ...steps.slice(0, SHOWN_STEPS).map(line),
+          `… ${steps.length - 2 * SHOWN_STEPS} more steps`,
+          ...steps.slice(-SHOWN_STEPS).map(line),
+        ];
+  return end === "" ? all : [...all, end];
 }
 
 function outEdges(drawing: Drawing): ReadonlyMap<string, readonly DrawnEdge[]> {
@@ -90,7 +114,8 @@ function arrow(edge: DrawnEdge): string {
 
 function describe(node: DrawnNode | undefined, full: boolean): string {
   if (node === undefined) return "";
-  if (node.kind === "barrier") return `${node.label} ${node.id}`;
-  if (!full || node.detail === "") return node.label;
-  return `${node.label}  ${node.detail}${node.pauses ? " (waits for a person)" : ""}`;
+  const run = full && node.run !== undefined ? `  [${node.run.text}]` : "";
+  if (node.kind === "barrier") return `${node.label} ${node.id}${run}`;
+  if (!full || node.detail === "") return `${node.label}${run}`;
+  return `${node.label}  ${node.detail}${node.pauses ? " (waits for a person)" : ""}${run}`;
 }

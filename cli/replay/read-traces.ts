@@ -9,6 +9,8 @@ export interface GivenTrace {
   readonly message?: string;
   /** 1-based line of the finding. */
   readonly line?: number;
+  /** How the run of the trace ends, in a few words. */
+  readonly end?: string;
 }
 
 /** Maximum number of steps of a trace, far above the length of a trace that a check reports. */
@@ -54,7 +56,7 @@ function parseJson(path: string): unknown {
 }
 
 function readDiagnostic(value: Readonly<Record<string, unknown>>, path: string): GivenTrace | undefined {
-  const { trace, code, message, range } = value;
+  const { trace, code, message, range, traceEnd } = value;
   if (!Array.isArray(trace) || trace.length === 0 || beginsAtFinally(trace)) return undefined;
   const start = isRecord(range) ? range["start"] : undefined;
   const line = isRecord(start) ? start["line"] : undefined;
@@ -63,6 +65,7 @@ function readDiagnostic(value: Readonly<Record<string, unknown>>, path: string):
     ...(typeof code === "string" ? { code } : {}),
     ...(typeof message === "string" ? { message } : {}),
     ...(typeof line === "number" ? { line } : {}),
+    ...(typeof traceEnd === "string" ? { end: traceEnd } : {}),
   };
 }
 
@@ -85,8 +88,17 @@ function readSteps(steps: readonly unknown[], path: string): TraceStep[] {
     if (!isRecord(chose) || !Object.values(chose).every((choice) => typeof choice === "string")) {
       throw badStep(path, index, "has a `chose` that is not an object with a text for each node");
     }
-    return { step: index, ran, chose: chose as Record<string, string>, barriers: {} };
+    return { step: index, ran, chose: chose as Record<string, string>, barriers: readBarriers(step["barriers"]) };
   });
+}
+
+/** The members that have signalled, by barrier. Only pictures read them: parts of another form are left out. */
+function readBarriers(given: unknown): Readonly<Record<string, readonly string[]>> {
+  const isNames = (value: unknown): value is string[] =>
+    Array.isArray(value) && value.every((name) => typeof name === "string");
+  return Object.fromEntries(
+    Object.entries(isRecord(given) ? given : {}).flatMap(([id, arrived]) => (isNames(arrived) ? [[id, arrived]] : [])),
+  );
 }
 
 function badStep(path: string, index: number, what: string): CommandError {
