@@ -1,12 +1,13 @@
 /**
  * Measures the quality of schedules: the mean excess of the makespan over the lower bound on generated graphs of four
- * shapes, for file order, for the priorities, and for an optimised order. It also measures the cost of planning and
+ * shapes, for file order, for the priorities, and for an optimised order; then on plans with shared reads, pools, `alone` and missing
+ * durations. It also measures the cost of planning and
  * scheduling.
  */
 import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "../runtime/table/plan-table.ts";
 import { createPlanRunner } from "../runtime/plan/plan-runner.ts";
 import { createPlanScheduler } from "../runtime/plan/plan-scheduler.ts";
-import { optimizePlan, planSchedule } from "../runtime/plan/schedule.ts";
+import { makespanLowerBound, optimizePlan, planSchedule } from "../runtime/plan/schedule.ts";
 
 type Random = () => number;
 type Shape = (count: number, random: Random) => number[][];
@@ -127,6 +128,89 @@ for (const [name, shape] of Object.entries(SHAPES)) {
 console.log(
   `| all | ${all.count} | ${percent(all.file / all.count)} | ${percent(all.ours / all.count)} | ${percent(all.best / all.count)} |`,
 );
+
+/** What else a plan has, in addition to tasks that write paths. */
+const FEATURES: Record<string, (plan: PlanTable, random: Random) => PlanTable> = {
+  "paths that are only read": (plan, random) =>
+    withTasks(plan, (task) =>
+      random() < 0.6
+        ? {
+            ...task,
+            touches: [...task.touches, { path: `lib/f${Math.floor(random() * 4)}.ts`, mode: "read" as const }],
+          }
+        : task,
+    ),
+  "a pool of 2 and one of 3": (plan, random) =>
+    withTasks(
+      {
+        ...plan,
+        pools: [
+          { name: "gpu", size: 2 },
+          { name: "db", size: 3 },
+        ],
+      },
+      (task) =>
+        random() < 0.4 ? { ...task, pool: { pool: random() < 0.5 ? 0 : 1, count: random() < 0.2 ? 2 : 1 } } : task,
+    ),
+  "tasks that run alone": (plan, random) =>
+    withTasks(plan, (task) => (random() < 0.04 ? { ...task, alone: true as const } : task)),
+  "30 % of the durations missing": (plan, random) => withoutEstimates(plan, () => random() < 0.3),
+  "all durations missing": (plan) => withoutEstimates(plan, () => true),
+};
+
+function withoutEstimates(plan: PlanTable, isMissing: () => boolean): PlanTable {
+  return withTasks(plan, ({ estimate, ...task }) =>
+    isMissing() || estimate === undefined ? task : { ...task, estimate },
+  );
+}
+
+function withTasks(
+  plan: PlanTable,
+  change: (task: PlanTable["tasks"][number]) => PlanTable["tasks"][number],
+): PlanTable {
+  return { ...plan, tasks: plan.tasks.map(change) };
+}
+
+/** The excess over the lower bound if the tasks take these times, whatever the plan assumes. */
+function excessOf(plan: PlanTable, times: readonly number[]): number {
+  const scheduler = createPlanScheduler(plan);
+  const ends = new Map<number, number>();
+  let now = 0;
+  scheduler.begin();
+  for (;;) {
+    for (const task of scheduler.next()) ends.set(task, now + (times[task] ?? 0));
+    if (ends.size === 0) break;
+    now = Math.min(...ends.values());
+    for (const [task, end] of [...ends]) {
+      if (end > now) continue;
+      ends.delete(task);
+      scheduler.settle(task, { status: "done" });
+    }
+  }
+  return now / makespanLowerBound(plan, Float64Array.from(times), plan.maxParallel) - 1;
+}
+
+console.log("\n| plans with | plans | file order | priorities | optimised |\n|---|--:|--:|--:|--:|");
+for (const [name, change] of Object.entries(FEATURES)) {
+  const sum = { file: 0, ours: 0, best: 0 };
+  const shapes = Object.values(SHAPES);
+  for (let index = 0; index < PER_SHAPE; index++) {
+    const random = seeded(index * 7919 + name.length);
+    const count = 50 + Math.floor(random() * 151);
+    const shape = shapes[index % shapes.length] as Shape;
+    const whole = generate(shape, count, [2, 4, 8][index % 3] ?? 4, index % 2 === 0, random);
+    const times = whole.tasks.map(({ estimate = 0 }) => estimate);
+    const plan = change(whole, random);
+    sum.file += excessOf({ ...plan, order: "file" }, times);
+    sum.ours += excessOf(plan, times);
+    const until = performance.now() + BUDGET_MS;
+    const { ranks } = optimizePlan(plan, { shouldStop: () => performance.now() > until, seed: index });
+    sum.best += excessOf({ ...plan, ranks }, times);
+  }
+  console.log(
+    `| ${name} | ${PER_SHAPE} | ${percent(sum.file / PER_SHAPE)} | ${percent(sum.ours / PER_SHAPE)} | ${percent(sum.best / PER_SHAPE)} |`,
+  );
+}
 
 const large = generate(SHAPES["layered"]!, 10_000, 8, true, seeded(1));
 planSchedule(large);
