@@ -12,6 +12,7 @@ import { runAndWatch } from "../sources/watch-files.ts";
 import { parseChoice } from "../run/parse-values.ts";
 import { compileSource } from "../sources/compile-source.ts";
 import { findSources } from "../sources/source-files.ts";
+import { STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
 import { defineCommand } from "../start/define-command.ts";
 import {
   printCoverage,
@@ -25,15 +26,19 @@ interface TestOptions {
   readonly filter?: string;
   readonly coverage?: boolean;
   readonly watch?: boolean;
+  readonly record?: string;
+  readonly store?: string;
   readonly format?: TestFormat;
 }
 
 export const testCommand = defineCommand<TestOptions>({
-  usage: "test <path...>",
+  usage: "test [path...]",
   summary: "run the `test` blocks of graphs, without network and with a simulated clock",
   configure: (command) => {
     command
       .option("--filter <text>", "run only the tests whose title contains this text")
+      .option("--record <thread>", "print the last run of a thread as a `test` block with mocks, which passes")
+      .option(STORE_FLAG, STORE_HELP)
       .option("--watch", "run the tests again when a file changes")
       .option("--coverage", "list the nodes, edges, arms and error routes that no test takes")
       .option("--format <format>", `${TEST_FORMATS.join(", ")} (default text)`, (text) =>
@@ -45,13 +50,33 @@ export const testCommand = defineCommand<TestOptions>({
     "ngc test graphs/ --filter refund",
     "ngc test support.ngraph --coverage",
     "ngc test graphs/ --watch",
+    "ngc test --record 42 >> support.ngraph",
     "ngc test graphs/ --format junit > results.xml",
   ],
   run: async (paths, options, output) => {
+    if (options.record !== undefined) return record(options.record, paths, options, output);
+    if (options.store !== undefined) throw new CommandError("--store is the store of the thread of --record");
+    if (paths.length === 0) throw new CommandError("missing argument: path", { help: "name a file or a directory" });
     if (options.watch !== true) return testOnce(paths, options, output, new Set());
     return runAndWatch(paths, output, (watched) => testOnce(paths, options, output, watched));
   },
 });
+
+async function record(
+  thread: string,
+  [file, ...others]: readonly string[],
+  options: TestOptions,
+  output: Output,
+): Promise<ExitCode> {
+  const { filter, coverage, watch, format } = options;
+  if ([filter, coverage, watch, format].some((each) => each !== undefined) || others.length > 0) {
+    throw new CommandError("--record takes at most one file, and --store", {
+      help: "`ngc test --record THREAD` prints a test, and runs no others",
+    });
+  }
+  const { recordThread } = await import("../testing/record-thread.ts");
+  return recordThread(thread, file, options.store, output);
+}
 
 async function testOnce(
   paths: readonly string[],
