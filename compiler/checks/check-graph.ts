@@ -186,7 +186,7 @@ function proveSoundness(
     open.push({ property: SOUNDNESS, why: "the graph has errors" });
   else if (unsound !== undefined) open.push({ property: SOUNDNESS, why: `\`${unsound.name}\` is not proven sound` });
   else {
-    proveSound(main.context, runs.soundStates + states);
+    proveSound(main.context, runs.soundStates + states, runs.joinsJumps || endingRuns?.joinsJumps === true);
     return true;
   }
   return false;

@@ -1,12 +1,13 @@
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { selfGrowingList, unboundedList } from "../../diagnostics/catalog/data.ts";
 import { setBy } from "../bind/bound-graph.ts";
-import { channelsOf } from "../explore/terms.ts";
-import { loopBoundText, stepBoundText } from "../../diagnostics/catalog/proofs.ts";
+import { channelsOf, readsOnlyLast } from "../explore/terms.ts";
+import { loopBoundText, loopEndsText, stepBoundText } from "../../diagnostics/catalog/proofs.ts";
 import { exitUnchanged, noLoopBound, stepLimitTooLow } from "../../diagnostics/catalog/reachability.ts";
 import { type Bounds, findBounds, findStretches } from "../explore/bounds.ts";
 import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { findFrozenLoops } from "../explore/frozen-loops.ts";
+import { type Rank, ranksOf } from "../explore/ranked-loops.ts";
 import { repeatsOneOf } from "../explore/repeats.ts";
 import type { Run, RunFinder } from "../explore/runs.ts";
 import { startTargets, successorsOf } from "../control/signals.ts";
@@ -62,7 +63,8 @@ export function checkGrowingMaps(context: CheckContext): void {
   for (const node of members.filter((group) => isCyclic(group, next)).flat()) {
     const bound = context.node(node);
     if (bound.each === undefined || model.nodes[node]!.isSent) continue;
-    const read = new Set(channelsOf(bound.each.list.expression));
+    const list = bound.each.list.expression;
+    const read = new Set(channelsOf(list).filter((channel) => !readsOnlyLast(list, channel)));
     const replaced = setBy(bound);
     for (const name of bound.writes) {
       const channel = graph.channels[index.get(name) ?? -1];
@@ -124,11 +126,18 @@ function reportEndless(
       const { places, ready } = graph.states[id]!;
       for (let index = 0; index < ready; index++) nodes.add(places[index]!);
     }
+    const bounded = ranksOf(graph, group);
     for (const cycle of cyclesWithin(context, nodes, ranks, MAX_LOOPS, successors)) {
       const key = cycle.nodes.join();
       if (seen.has(key) || cycle.nodes.some((node) => context.trapped.has(node))) continue;
       seen.add(key);
       const names = cycle.shown.map(context.nodeName);
+      if (bounded !== undefined) {
+        const text = rankedText(context, cycle.nodes, names, bounded);
+        if (!seen.has(text)) context.prove("NG207", text, context.nodePlace(cycle.shown[0] ?? 0).span);
+        seen.add(text);
+        continue;
+      }
       // A stated step limit bounds the loop.
       if (limit.span === undefined || limit.steps === null) {
         context.report(noLoopBound(context.nodePlace(cycle.shown[0] ?? 0), { cycle: names, limit: limit.steps }));
@@ -136,6 +145,19 @@ function reportEndless(
       if (limit.steps === null) reportGrowingLists(context, cycle.nodes, names);
     }
   }
+}
+
+/** NG207 for a loop that ends when a counter reaches a bound of unknown value. */
+function rankedText(
+  context: CheckContext,
+  nodes: readonly number[],
+  cycle: readonly string[],
+  ranks: readonly Rank[],
+): string {
+  const own = new Set(nodes.flatMap((node) => context.model.data.writes[node]!.map(({ channel }) => channel)));
+  const counters = [...new Set(ranks.filter(({ counter }) => own.has(counter)).map(({ counter }) => counter))];
+  const names = counters.map((counter) => context.model.data.channels[counter]!.name);
+  return loopEndsText({ cycle, counters: names });
 }
 
 /** The loops of the graph among nodes that run in one endless component of states. */

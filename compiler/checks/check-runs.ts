@@ -3,7 +3,7 @@ import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import { watchedNodes } from "../explore/assertions.ts";
-import { type Defects, findDefects, isSound } from "../explore/defects.ts";
+import { type Defects, findDefects, isSound, isSoundButForJoins } from "../explore/defects.ts";
 import { explore, LARGE } from "../explore/explore.ts";
 import { type Apart, exploreApart } from "../explore/explore-apart.ts";
 import { outcomesOf, START_NODE } from "../explore/outcomes.ts";
@@ -26,6 +26,8 @@ import { type Calls, type GraphSummary, proveWorstCase } from "./worst-case.ts";
 export interface RunsResult {
   /** The number of states of the soundness proof; `undefined` without a proof. */
   readonly soundStates: number | undefined;
+  /** Branches of one jump meet without a barrier, always in one step. */
+  readonly joinsJumps: boolean;
   /** External calls of one run in the worst case; `undefined` without a bound. */
   readonly calls: Calls | undefined;
   /** Some run is known to complete. */
@@ -155,7 +157,9 @@ function proveRuns(
   const { open } = context;
   const unanswered = reportRuns(context, exploration);
   let calls: Calls | undefined;
-  let soundStates = isSound(defects) && states.stuck.size === 0 ? states.states.length - 1 : undefined;
+  // The branches of one jump may meet again in one step, as the workers of a supervisor do.
+  const isSoundHere = exploration.isSoundWithOne === true ? isSoundButForJoins(defects) : isSound(defects);
+  let soundStates = isSoundHere && states.stuck.size === 0 ? states.states.length - 1 : undefined;
   if (states.complete) {
     const bounds = checkBounds(context, states, finder);
     if (defects.neverFire.length === 0) checkDeadRoutes(context, states);
@@ -183,7 +187,8 @@ function proveRuns(
     open.push({ property: SOUNDNESS, why: "no run completes" });
   }
   const completes = states.states.some(({ id }) => endingOf(states, id) === "completed" && finder.isFeasible(id));
-  return { soundStates, calls, completes, repeatsOneOf: (nodes) => repeatsOneOf(states, finder, nodes) };
+  const joinsJumps = defects.accidentalJoins.length > 0;
+  return { soundStates, joinsJumps, calls, completes, repeatsOneOf: (nodes) => repeatsOneOf(states, finder, nodes) };
 }
 
 /** The reason why the exploration is incomplete. */
@@ -300,13 +305,14 @@ function contextOfAnyJump(context: CheckContext, known: readonly Diagnostic[]): 
 }
 
 /** Records NG310. The caller has verified all its conditions. */
-export function proveSound(context: CheckContext, soundStates: number): void {
+export function proveSound(context: CheckContext, soundStates: number, joinsJumps: boolean): void {
   const { graph, model } = context;
   const failing = model.nodes.filter((node) => node.alwaysFails && node.errorRouting === undefined);
   context.prove(
     "NG310",
     soundText({
       states: soundStates,
+      joinsJumps,
       graphs: graph.graphs.map(({ name }) => name),
       failing: failing.map(({ index }) => context.nodeName(index)),
     }),

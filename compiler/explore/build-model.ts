@@ -67,6 +67,7 @@ function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
       name,
       type,
       domain: data.channels[index]?.domain ?? ANYTHING,
+      fixed: data.channels[index]?.fixed,
     })),
     graph.functions.map((spec) => spec.name),
     resolve,

@@ -11,6 +11,7 @@ import {
   isNothing,
   NULL_ONLY,
   numbersAsValues,
+  onlyValue,
   uniteValues,
   type ValueSet,
   valueSetOfJson,
@@ -23,15 +24,18 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
   const computedChannels = new Set(
     graph.nodes.flatMap((node) => node.writes.filter((name) => !writesFreely(node, reducers.get(name)))),
   );
+  const written = new Set(graph.nodes.flatMap((node) => node.writes));
   const indexOf = new Map(graph.channels.map((channel, index) => [channel.name, index]));
   const replaced = setChannels(graph);
   const declaredChannels = graph.channels.map((channel): DataChannel => {
     const declared = valueSetOfType(channel.type, resolve);
     const first = initialValues(channel, declared);
-    const domain = uniteValues(declared, first);
     const startsUnknown = graph.entry === FINALLY;
-    const initial = startsUnknown ? domain : first;
     const isGiven = channel.role === "input" || channel.role === "memory" || channel.role === "config";
+    // A channel that no node writes keeps its initial value. Nodes of the other part can write it, too.
+    const isFixed = !isGiven && !startsUnknown && !written.has(channel.name);
+    const domain = uniteValues(declared, first);
+    const initial = startsUnknown ? domain : first;
     const isForeign = !computedChannels.has(channel.name);
     return {
       name: channel.name,
@@ -42,6 +46,7 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
       startsUnknown,
       startsEmpty: !startsUnknown && startsEmpty(channel),
       isForeign,
+      fixed: isFixed ? onlyValue(first) : undefined,
       // Writes with `set`, and a `merge` by ids, have any result, as those of an imported reducer have.
       // Mutation point: replaced-channel
       reducer: replaced.has(channel.name) || mergesById(channel) ? "function" : channel.reducer?.kind,
@@ -105,6 +110,7 @@ function ghostChannel(
     isGiven: role === "memory",
     startsEmpty: false,
     isForeign: false,
+    fixed: undefined,
     reducer: kind === "len" ? "sum" : "last",
     list,
   };

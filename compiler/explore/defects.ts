@@ -1,6 +1,7 @@
 /** Soundness defects of a workflow net (van der Aalst) in an explored state graph. `compiler/checks/` reports them. */
 import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { END_TARGET } from "../control/net.ts";
+import { statesThatAreLeft } from "./ranked-loops.ts";
 import { createRunFinder, isExactEdge, type Run, type RunFinder } from "./runs.ts";
 import { type DoubleRun, findDoubleRuns, MAX_TRACED, tracedPlaces } from "./runs-twice.ts";
 import { successorsOf } from "../control/signals.ts";
@@ -43,9 +44,7 @@ export function findDefects(graph: StateGraph, finder: RunFinder = createRunFind
     leftIncomplete: findLeftIncomplete(graph, finder, new Set(neverFire.map(({ barrier }) => barrier))),
     lostSignals: findLostSignals(graph, finder),
     livelocks: findLivelocks(graph, finder),
-    mayGoOn: graph.complete
-      ? statesWithoutEnd(graph, (state, edge) => (graph.flags[state]![edge]! & FLAG_UNDECIDED) === 0)
-      : [],
+    mayGoOn: graph.complete ? statesThatMayGoOn(graph) : [],
     doubleRuns: doubleRuns.found,
     accidentalJoins: findAccidentalJoins(graph, finder, new Set(doubleRuns.found.map(({ node }) => node))),
     complete: graph.complete && doubleRuns.complete,
@@ -57,6 +56,12 @@ export function findDefects(graph: StateGraph, finder: RunFinder = createRunFind
  * only.
  */
 export function isSound(defects: Defects): boolean {
+  return isSoundButForJoins(defects) && defects.accidentalJoins.length === 0;
+}
+
+/** As `isSound`, but parallel branches may also meet at a node in one step, which then runs once for both. */
+export function isSoundButForJoins(defects: Defects): boolean {
+  // Mutation point: double-runs
   return (
     defects.complete &&
     defects.neverFire.length === 0 &&
@@ -64,8 +69,7 @@ export function isSound(defects: Defects): boolean {
     defects.lostSignals.length === 0 &&
     defects.livelocks.length === 0 &&
     defects.mayGoOn.length === 0 &&
-    defects.doubleRuns.length === 0 &&
-    defects.accidentalJoins.length === 0
+    defects.doubleRuns.length === 0
   );
 }
 
@@ -254,11 +258,32 @@ function runAround(graph: StateGraph, finder: RunFinder, states: readonly number
   return { ...finder.to(states[0]!), feasible: false };
 }
 
+/** States from which an end is reached by undecided conditions only, if at all, without loops that a counter bounds. */
+function statesThatMayGoOn(graph: StateGraph): readonly number[] {
+  const isDecided = (state: number, edge: number): boolean => (graph.flags[state]![edge]! & FLAG_UNDECIDED) === 0;
+  let left: readonly number[] = [];
+  for (let round = 0; round < MAX_RANKED; round++) {
+    const open = statesWithoutEnd(graph, isDecided, left);
+    const more = open.length === 0 ? [] : statesThatAreLeft(graph, open);
+    if (more.length === 0) return open;
+    left = [...left, ...more];
+  }
+  return statesWithoutEnd(graph, isDecided, left);
+}
+
+/** Rounds in which loops that are left can show that others are left, too. */
+const MAX_RANKED = 20;
+
 /**
  * States from which no run ends, ascending, by backward reachability from the ends. A run can use an allowed step to
  * end. A state also ends if all its steps, allowed or not, lead to states that end, because one of them is taken.
+ * @param known other states from which runs end
  */
-function statesWithoutEnd(graph: StateGraph, allow: (state: number, edge: number) => boolean): readonly number[] {
+function statesWithoutEnd(
+  graph: StateGraph,
+  allow: (state: number, edge: number) => boolean,
+  known: readonly number[] = [],
+): readonly number[] {
   const predecessors: number[][] = graph.states.map(() => []);
   const allowed: boolean[][] = graph.states.map(() => []);
   const open = new Int32Array(graph.states.length);
@@ -277,6 +302,7 @@ function statesWithoutEnd(graph: StateGraph, allow: (state: number, edge: number
     pending.push(id);
   };
   for (const { id } of graph.states) if (endingOf(graph, id) !== undefined) ends(id);
+  for (const id of known) ends(id);
   for (let at = 0; at < pending.length; at++) {
     const target = pending[at]!;
     predecessors[target]!.forEach((from, index) => {

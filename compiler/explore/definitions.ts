@@ -92,7 +92,7 @@ function dependsOnState(expression: Expression): boolean {
 }
 
 /** Whether one node at a time runs: no step has two signals, and there are no jumps and no barriers. */
-function hasOneToken(net: ControlNet): boolean {
+export function hasOneToken(net: ControlNet): boolean {
   const isSingle = (routing: NetRouting | undefined): boolean => {
     if (routing === undefined) return true;
     const [group, other] = routing.groups;

@@ -244,7 +244,7 @@ function windowOf(
   let shrinks = false;
   const { reducer } = model.data.channels[channel]!;
   for (const item of model.data.computed[channel]!) {
-    const step = stepOf(item, channel, reducer === "sum");
+    const step = counterStep(item, channel, reducer === "sum");
     if (step === undefined) {
       if (reducer !== undefined || channelsOf(item.expression!).includes(channel)) grows = shrinks = true;
     } else {
@@ -268,7 +268,7 @@ function windowOf(
 }
 
 /** The constant that a write adds to a counter; `undefined` for any other write. */
-function stepOf({ expression }: ChannelWrite, channel: number, sums: boolean): number | undefined {
+export function counterStep({ expression }: ChannelWrite, channel: number, sums: boolean): number | undefined {
   if (expression === undefined) return undefined;
   if (sums) return expression.op === "const" && typeof expression.value === "number" ? expression.value : undefined;
   if (expression.op !== "binary" || (expression.operator !== "+" && expression.operator !== "-")) return undefined;

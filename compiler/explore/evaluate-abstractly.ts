@@ -153,13 +153,17 @@ function truth(context: Evaluation, expression: Expression): Known {
   }
 }
 
+const ZERO = valueSetOfJson(0);
+
 /**
  * The sum of two values. It is exact only if every number of the result is a sum, which is not so for float intervals.
  */
 export function addKnown(a: Known, b: Known, areInts: boolean): Known {
   const single = (known: Known): boolean => onlyNumber(known.set.numbers) !== undefined;
-  return {
-    set: numbersAsValues(addNumbers(a.set.numbers, b.set.numbers)),
-    exact: a.exact && b.exact && (areInts ? single(a) || single(b) : single(a) && single(b)),
-  };
+  const set = numbersAsValues(addNumbers(a.set.numbers, b.set.numbers));
+  // If one operand can be 0, the sum can be each number of the other one.
+  const keeps = (zero: Known, other: Known): boolean =>
+    !isNothing(intersectValues(zero.set, ZERO)) && sameValues(set, other.set);
+  const isEach = keeps(a, b) || keeps(b, a) || (areInts ? single(a) || single(b) : single(a) && single(b));
+  return { set, exact: a.exact && b.exact && isEach };
 }

@@ -366,7 +366,9 @@ export function isCondition(expression: Expression): boolean {
 }
 
 function comparison(table: TermTable, expression: Expression & { readonly op: "binary" }): Formula | undefined {
-  const { operator, left, right } = expression;
+  const { operator } = expression;
+  const left = fixedValue(table, expression.left, expression.right);
+  const right = fixedValue(table, expression.right, left);
   switch (operator) {
     case "==":
     case "!=": {
@@ -396,6 +398,13 @@ function comparison(table: TermTable, expression: Expression & { readonly op: "b
     default:
       return undefined;
   }
+}
+
+/** A channel that no node writes, as a constant, unless the other side is a constant: `x < limit`. */
+function fixedValue(table: TermTable, side: Expression, other: Expression): Expression {
+  if (side.op !== "channel" || other.op === "const") return side;
+  const fixed = table.channels[side.channel]?.fixed;
+  return fixed === undefined ? side : { op: "const", value: fixed.value };
 }
 
 type Scalar = string | number | boolean | null;

@@ -134,6 +134,8 @@ export interface DataChannel {
   readonly startsEmpty: boolean;
   /** The outside world decides the value of every write. */
   readonly isForeign: boolean;
+  /** Its value in every state, if no node writes it. */
+  readonly fixed: { readonly value: string | number | boolean | null } | undefined;
   readonly reducer: "last" | "append" | "sum" | "min" | "max" | "merge" | "union" | "function" | undefined;
   /** Of `len(xs)` and `last(xs)` (`list-facts.ts`): the list. */
   readonly list?: number;

@@ -10,8 +10,9 @@ import { type Formula, formulaOf, isCondition, termsOf } from "./formula.ts";
 import { type ControlModel, type ControlNode, type Routing, formulasOf } from "./model.ts";
 import { START_NODE } from "./outcomes.ts";
 import { successorsOf } from "../control/signals.ts";
-import { channelsOf, type Term, termOf } from "./terms.ts";
+import { channelsOf, readsOnlyLast, type Term, termOf } from "./terms.ts";
 import { complementValues, intersectValues, isNothing, type ValueSet } from "./value-set.ts";
+import { hasOneToken } from "./definitions.ts";
 import { createWitnesses } from "./witnesses.ts";
 import { channelsWritten } from "./written-before.ts";
 
@@ -352,6 +353,18 @@ function isWrittenFreely(model: ControlModel, node: number, channel: number): bo
   return (model.data.writes[node] ?? []).some((write) => write.channel === channel && write.isFree && !write.optional);
 }
 
+/** Whether the node's own step appends an arbitrary last item to the channel, after all other writers of the step. */
+function appendsFreely(model: ControlModel, node: number, channel: number): boolean {
+  const { data, net } = model;
+  if (data.channels[channel]!.reducer !== "append") return false;
+  const writes = (index: number): boolean => data.writes[index]!.some((write) => write.channel === channel);
+  // Mutation point: free-last-item
+  const isFree = (data.writes[node] ?? []).some(
+    (write) => write.channel === channel && write.isFree && !write.optional,
+  );
+  return isFree && (hasOneToken(net) || data.writes.every((_, index) => index <= node || !writes(index)));
+}
+
 /** Different terms of one channel can exclude each other's values. Disjoint fields of a record cannot. */
 function entangledTerms({ data }: ControlModel, reads: readonly NodeReads[], isCut: boolean): ReadonlySet<number> {
   const byChannel = new Map<number, Set<Term>>();
@@ -417,6 +430,10 @@ function openTerms(
         return false;
       return isReplaced(model, channel) || (startsEmpty(model, channel) && collected.has(channel));
     };
+    if (
+      term.channels.every((channel) => appendsFreely(model, node, channel) && readsOnlyLast(term.expression, channel))
+    )
+      return true;
     return term.isCall ? term.channels.some(isOpen) : term.channels.every(isOpen);
   };
 }

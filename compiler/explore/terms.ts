@@ -57,6 +57,8 @@ export interface TermChannel {
   readonly type: ValueType;
   /** All values that it can have during a run: the values of its type and its initial value. */
   readonly domain: ValueSet;
+  /** Its value in every state, if no node writes it. */
+  readonly fixed?: { readonly value: string | number | boolean | null } | undefined;
 }
 
 export interface TermTable {
@@ -134,6 +136,18 @@ export function channelsOf(expression: Expression): number[] {
     else for (const each of expressionParts(part)) pending.push(each);
   }
   return [...found].sort((a, b) => a - b);
+}
+
+/** Whether an expression reads nothing of a list but its last item. */
+export function readsOnlyLast(expression: Expression, channel: number): boolean {
+  const pending = [expression];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    if (part.op === "channel" && part.channel === channel) return false;
+    const [list] = part.op === "library" && part.name === "last" ? part.args : [];
+    if (list?.op === "channel" && list.channel === channel) continue;
+    for (const each of expressionParts(part)) pending.push(each);
+  }
+  return true;
 }
 
 function pathOf(expression: Expression): string | undefined {

@@ -4,16 +4,29 @@ import { diagnostic, type Diagnostic, type Place } from "../diagnostic.ts";
 import { list } from "./reachability.ts";
 
 /** NG310: every run can complete. */
-export function soundText(facts: { states: number; graphs: readonly string[]; failing: readonly string[] }): string {
+export function soundText(facts: {
+  states: number;
+  joinsJumps: boolean;
+  graphs: readonly string[];
+  failing: readonly string[];
+}): string {
   const called = facts.graphs.length === 0 ? "" : `, and so does every run of ${list(facts.graphs)}`;
+  const joins = facts.joinsJumps ? ", or those of one jump in one step" : "";
   const fails = facts.failing.length === 0 ? "" : ` unless it fails at ${list(facts.failing, "or")}`;
-  return `sound: every run can complete${fails}, leaves no barrier half filled, and joins parallel branches only at barriers${called} (${facts.states} states)`;
+  return `sound: every run can complete${fails}, leaves no barrier half filled, and joins parallel branches only at barriers${joins}${called} (${facts.states} states)`;
 }
 
 /** NG207: a loop has a bound. */
 export function loopBoundText(facts: { node: string; rounds: number; perAnswer: boolean }): string {
   const times = facts.rounds === 1 ? "once" : `${facts.rounds} times`;
   return `\`${facts.node}\` runs at most ${times}${facts.perAnswer ? " between two pauses" : ""}`;
+}
+
+/** NG207: a loop ends at a bound of unknown value. */
+export function loopEndsText(facts: { cycle: readonly string[]; counters: readonly string[] }): string {
+  const [first = ""] = facts.cycle;
+  const counts = facts.counters.length === 1 ? "reaches its bound" : "reach their bounds";
+  return `the loop \`${[...facts.cycle, first].join(" -> ")}\` ends when ${list(facts.counters)} ${counts}`;
 }
 
 /** NG210: every run has a bound. */

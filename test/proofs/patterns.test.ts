@@ -192,7 +192,7 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
   [
     "supervisor",
     [],
-    false,
+    true,
     `limit steps 50
     memory log: string[] reduce append
     node boss = act(log) { goes writer, coder, end }

@@ -35,6 +35,8 @@ export function addConstructs(text: string, random: Random): string {
   if (random.chance(0.2)) draft.derive();
   if (random.chance(0.35)) draft.settle();
   if (random.chance(0.2)) draft.growingList();
+  if (random.chance(0.6)) draft.bounds();
+  if (random.chance(0.08)) draft.lastItem();
   return draft.text();
 }
 
@@ -196,6 +198,49 @@ class Enriched {
         ]),
       );
     }
+  }
+
+  /** Conditions compare a counter with an input, with a state that no node writes, or with the length of a list. */
+  bounds(): void {
+    const random = this.#random;
+    const bound = random.pick(["most", "most", "least", "len(given_list)"]);
+    let isUsed = false;
+    // A counter that other nodes write, too, has no bound. Such graphs are not sound as a rule.
+    const counting = new Set(
+      ["count", "count2"].flatMap((counter) => {
+        const writers = this.#lines.filter((line) => new RegExp(`^ {2}node .* into .*\\b${counter}\\b`).test(line));
+        const name = new RegExp(`^ {2}node (n\\d+) = ${counter} \\+ 1 into `).exec(writers[0] ?? "")?.[1];
+        return name === undefined || writers.length > 1 ? [] : [name];
+      }),
+    );
+    this.#lines.forEach((line, index) => {
+      if (!counting.has(/^ {2}(n\d+) -> /.exec(line)?.[1] ?? "")) return;
+      this.#lines[index] = line.replace(/\b(count2?) (<|<=|>|>=) \d+\b/g, (_, counter: string, order: string) => {
+        isUsed = true;
+        return `${counter} ${order} ${bound}`;
+      });
+    });
+    if (!isUsed) return;
+    this.#added.push(
+      bound === "most"
+        ? "  input most: int = 2"
+        : bound === "least"
+          ? "  state least: int = 2"
+          : "  input given_list: string[]",
+    );
+  }
+
+  /** A list of records, to which functions and expressions append, and a condition on its last item. */
+  lastItem(): void {
+    const random = this.#random;
+    this.#added.push("  state notes: { text: string, calls?: string[] }[] reduce append");
+    for (const node of this.#some(3, (each) => isPlainCode(each) && each.into === undefined)) {
+      node.into = "notes";
+      if (!random.chance(0.3)) continue;
+      node.call = random.pick([`{ text: "a" }`, `{ text: "b", calls: ["a"] }`]);
+      node.policies = node.policies.filter((policy) => !OF_FUNCTIONS.test(policy));
+    }
+    this.#condition(random.pick(["len(last(notes)?.calls ?? []) > 0", "last(notes)?.calls == null"]));
   }
 
   /** Replaces the condition of an edge whose other edge is `otherwise` or `else`. */

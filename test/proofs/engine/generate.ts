@@ -123,7 +123,7 @@ class Draft {
     const { random } = this;
     if (random.chance(0.08)) this.unstructured();
     else this.structured();
-    const mutations = random.chance(0.75) ? 0 : 1 + random.below(3);
+    const mutations = random.chance(0.86) ? 0 : 1 + random.below(3);
     for (let count = 0; count < mutations; count++) this.mutate();
     this.decorate();
     // Nodes that jump cannot allow failures.

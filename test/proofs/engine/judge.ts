@@ -6,16 +6,18 @@
 import { replayComputed } from "../../../cli/replay/computed-replay.ts";
 import { failuresOf } from "../../../cli/replay/replay-finding.ts";
 import { checkGraph, type CheckResult } from "../../../compiler/checks/check-graph.ts";
-import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
+import { type BoundGraph, START } from "../../../compiler/bind/bound-graph.ts";
+import { sourcesOf } from "../../../compiler/bind/edge-parts.ts";
+import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
 import type { Table } from "../../../runtime/table/table.ts";
 import { lowerGraph } from "../../../compiler/lower/lower.ts";
 import { bindText } from "../../checks/support/bind-text.ts";
 import { createChooser, nextScript } from "./choices.ts";
 import { followTrace } from "./follow-trace.ts";
 import type { Checker } from "./plant-compiler.ts";
-import { type Observed, observe, type Wiring, wiringOf } from "./observe-run.ts";
+import { AFTER_JUMPS, type Observed, observe, type Wiring, wiringOf } from "./observe-run.ts";
 import { type Claims, readClaims } from "./read-verdict.ts";
-import { createRunner, type ContextUse, type GraphRunner, type RanGraph } from "./run-graph.ts";
+import { createRunner, type ContextUse, type GraphRunner, MAX_STEPS, type RanGraph } from "./run-graph.ts";
 
 /** A wrong verdict. */
 export interface Mistake {
@@ -86,6 +88,7 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
   const ran = new Set<string>();
   const fired = new Set<string>();
   let [race, noRoute, completed, cut] = [false, false, false, false];
+  const unfinished: number[][] = [];
   const look = (run: RanGraph, isCut = false): void => {
     const observed = observe(wiring, run);
     // A run along a trace ends with it.
@@ -99,9 +102,13 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
     noRoute ||= seen.noRoute !== undefined;
     completed ||= seen.completed || run.result.rollback !== undefined;
     cut ||= seen.cut;
+    const { choices, given, did: uses } = run;
+    if (seen.cut && unfinished.length < MOST_UNFINISHED && !uses.has("second run of a thread"))
+      unfinished.push(choices.slice(0, given).map(({ chosen }) => chosen));
     for (const [kind, message] of brokenProofs(claimsOfRun(table, claims, claimsOfFinally), seen, run))
       add(kind, `${message}\n    ${shownRun(run)}`);
-    for (const [kind, message] of unreported(checked, graph, seen)) add(kind, `${message}\n    ${shownRun(run)}`);
+    for (const [kind, message] of unreported(checked, graph, claims, seen))
+      add(kind, `${message}\n    ${shownRun(run)}`);
     if (run.finally !== undefined && !isCut && isStarted) lookAtEnd(run.finally);
   };
   const lookAtEnd = (part: RanGraph): void => {
@@ -115,7 +122,7 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
       // The calls of the whole run are counted together.
       if (!kind.startsWith("NG605")) add(`${kind} (finally)`, `${message}\n    ${shown}`);
     }
-    for (const [kind, message] of unreported(checked, graph, seen))
+    for (const [kind, message] of unreported(checked, graph, claimsOfFinally, seen))
       add(`${kind} (finally)`, `${message}\n    ${shown}`);
   };
   const { runs, exhausted } = await runMany(runner, options, look);
@@ -138,7 +145,8 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
   );
   let [shown, open] = [0, 0];
   const isReached = checked.diagnostics.every(({ code }) => !["NG201", "NG202", "NG301", "NG304"].includes(code));
-  for (const { code, message, severity, trace = [] } of checked.diagnostics) {
+  for (const finding of checked.diagnostics) {
+    const { code, message, severity, trace = [] } = finding;
     if (severity === "info" || !isStarted) continue;
     const assertion = code === "NG213" ? /`([^`]+)`/.exec(message)?.[1] : undefined;
     const isShown = (run: RanGraph): boolean => {
@@ -175,9 +183,14 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
       add(`${code} error without a run`, message);
     if (["NG203", "NG204", "NG205", "NG208", "NG311"].includes(code) && !cut)
       add(`${code} error, and every run ends`, message);
-    // A gap is reported for a node that never runs, too, and for one in whose step an assertion fails every run.
-    if (["NG501", "NG515"].includes(code) && !noRoute && isReached && !isBroken)
+    // A gap is reported for a node that never runs, too (a condition on the way can be opaque), and for one in whose step an assertion fails every run.
+    const isRun = nodesOf(graph, finding).some((node) => ran.has(node) || node === (graph.entry ?? START));
+    if (["NG501", "NG515"].includes(code) && !noRoute && isReached && isRun && !isBroken)
       add(`${code} error, and every run has a route`, message);
+  }
+  for (const script of claims.sound ? unfinished : []) {
+    if (!(await canComplete(runner, script, options.seed)))
+      add("NG310 sound, and no run from some input completes", `choices ${script.join()}`);
   }
   if (claims.sound && !completed && cut) add("NG310 sound, and no run completes or rolls back", "");
   return {
@@ -193,6 +206,32 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
     exhausted,
     traces: { shown, open },
   };
+}
+
+/** The nodes that a finding about routes is about: it names them, or its place is in one of their edges. */
+function nodesOf({ nodes, edges }: BoundGraph, { message, span }: Diagnostic): readonly string[] {
+  const named = nodes.map(({ name }) => name).filter((name) => message.includes(`\`${name}\``));
+  if (named.length > 0) return named;
+  const own = edges.filter((edge) => edge.span.start <= span.start && span.end <= edge.span.end);
+  return own.flatMap((edge) => sourcesOf(edge).map(({ name }) => name));
+}
+
+/** Inputs of runs that were cut, whose other runs are looked at. */
+const MOST_UNFINISHED = 2;
+const TRIES_TO_COMPLETE = 60;
+/** A loop to a sampled bound takes its rounds: the later tries have more steps. */
+const MANY_STEPS = 2000;
+
+/** Whether some run with the choices of a script, which are those of the caller, completes or rolls back. */
+async function canComplete(runner: GraphRunner, script: readonly number[], seed: number): Promise<boolean> {
+  for (let count = 0; count < TRIES_TO_COMPLETE; count++) {
+    const maxSteps = count < TRIES_TO_COMPLETE / 2 ? MAX_STEPS : MANY_STEPS;
+    const [run] = await runner.run(createChooser(script, seed * 7927 + count), undefined, maxSteps);
+    if (run === undefined || run.isLeft) return true;
+    const { status, rollback } = run.result;
+    if (status === "completed" || status === "paused" || rollback !== undefined) return true;
+  }
+  return false;
 }
 
 /** Maximum number of choices in the first run of a graph whose combinations are all tried. */
@@ -252,8 +291,8 @@ function brokenProofs(claims: Claims, seen: Observed, run: RanGraph): Found {
         `NG310 sound, and a run has no route${seen.noRoute.isFailedCondition ? " (a condition fails)" : ""}`,
         seen.noRoute.message,
       ]);
-    if (seen.meetings.length > 0)
-      found.push(["NG310 sound, and branches meet without a barrier", seen.meetings.join("; ")]);
+    const meetings = seen.meetings.filter((text) => !claims.joinsJumps || !text.endsWith(AFTER_JUMPS));
+    if (meetings.length > 0) found.push(["NG310 sound, and branches meet without a barrier", meetings.join("; ")]);
   }
   for (const { node, most, perAnswer } of claims.rounds) {
     const times = (perAnswer ? seen.roundsPerAnswer : seen.rounds).get(node) ?? 0;
@@ -280,8 +319,11 @@ function brokenProofs(claims: Claims, seen: Observed, run: RanGraph): Found {
   return found;
 }
 
+/** A loop that ends at a sampled bound has fewer rounds. */
+const MOST_ROUNDS = MAX_STEPS / 2;
+
 /** What goes wrong in a run, and nothing was said about it. */
-function unreported({ diagnostics }: CheckResult, graph: BoundGraph, seen: Observed): Found {
+function unreported({ diagnostics }: CheckResult, graph: BoundGraph, { endsLoops }: Claims, seen: Observed): Found {
   const found: [string, string][] = [];
   const has = (...codes: readonly string[]): boolean => diagnostics.some(({ code }) => codes.includes(code));
   const open = (property: string): boolean =>
@@ -309,6 +351,7 @@ function unreported({ diagnostics }: CheckResult, graph: BoundGraph, seen: Obser
     seen.cut &&
     !seen.isAnswered &&
     !hasLimit &&
+    !(endsLoops && Math.max(...seen.rounds.values()) < MOST_ROUNDS) &&
     !has("NG203", "NG204", "NG205", "NG206", "NG208", "NG311") &&
     !open("")
   )

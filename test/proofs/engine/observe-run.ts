@@ -237,6 +237,22 @@ function endsBranch(
   });
 }
 
+/** The end of a meeting in one step, after a jump to several nodes. */
+export const AFTER_JUMPS = ", after a jump";
+
+/** Whether a node of a step has led to several nodes by jumps. */
+function hasManyJumps({ routes }: RanStep): boolean {
+  const byNode = new Map<string, { targets: Set<string>; jumps: boolean }>();
+  for (const { node, via, targets, discarded } of routes) {
+    if (discarded) continue;
+    const known = byNode.get(node) ?? { targets: new Set(), jumps: false };
+    byNode.set(node, known);
+    for (const target of targets) known.targets.add(target);
+    known.jumps ||= via !== "edges" && via !== "error";
+  }
+  return [...byNode.values()].some(({ targets, jumps }) => jumps && targets.size > 1);
+}
+
 /** The source of tasks that were sent. They run beside what edges signal, on purpose. */
 const SENT = "";
 
@@ -264,6 +280,7 @@ function meetings(wiring: Wiring, { steps, start }: RanGraph, entry: string): st
     next.set(target, [...list, { source, from }]);
   };
   for (const target of new Set(start?.targets ?? [])) signal(target, entry, new Set());
+  let after = "";
   for (const [index, step] of steps.entries()) {
     for (const name of new Set(step.nodes)) {
       const id = `${name}@${index}`;
@@ -272,7 +289,7 @@ function meetings(wiring: Wiring, { steps, start }: RanGraph, entry: string): st
       ancestors.set(id, from);
       const sources = signals.map(({ source }) => source).filter((source) => source !== SENT);
       const [first] = sources;
-      if (new Set(sources).size > 1) found.push(`${name} runs once in step ${index} for ${sources.join(", ")}`);
+      if (new Set(sources).size > 1) found.push(`${name} runs once in step ${index} for ${sources.join(", ")}${after}`);
       for (const before of known.get(name) ?? []) {
         if (!from.has(before.id) && first !== undefined && before.source !== SENT && before.source !== first)
           found.push(`${name} runs again in step ${index}, for ${first} after ${before.source}`);
@@ -281,6 +298,7 @@ function meetings(wiring: Wiring, { steps, start }: RanGraph, entry: string): st
     }
     next = new Map();
     if (!step.committed) break;
+    if (hasManyJumps(step)) after = AFTER_JUMPS;
     for (const { node, via, targets, discarded } of step.routes) {
       if (discarded) continue;
       const from = new Set([`${node}@${index}`]);

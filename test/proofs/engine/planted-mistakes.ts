@@ -23,6 +23,7 @@ const FIRE = "explore/fire-barriers.ts";
 const LISTS = "explore/list-facts.ts";
 const JUMPS = "explore/jump-outcomes.ts";
 const OUTCOMES = "explore/outcomes.ts";
+const RANKS = "explore/ranked-loops.ts";
 const STEPS = "explore/step-transitions.ts";
 const WORST_CASE = "checks/worst-case.ts";
 const WRITTEN = "control/unwritten.ts";
@@ -349,6 +350,33 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     name: "runs continue after a broken assertion",
     mutations: [mutation(STEPS, "asserted-step", `const flags = 0;`)],
     where: /assert .* at n\d+$/m,
+  },
+  {
+    name: "a counter that moves away from its bound reaches it",
+    mutations: [
+      mutation(RANKS, "rank-direction", swap("? PASSED_ABOVE : PASSED_BELOW", "? PASSED_BELOW : PASSED_ABOVE")),
+    ],
+    where: /count2? [<>]=? (most|len)/,
+  },
+  {
+    name: "each way around a loop moves its counter",
+    mutations: [mutation(RANKS, "rank-moves", `return true;`)],
+    where: /count2? [<>]=? (most|len)/,
+  },
+  {
+    name: "a bound that the loop changes stays where it is",
+    mutations: [mutation(RANKS, "rank-bound", `const written = new Set<number>();`)],
+    where: /count2? [<>]=? (most|len)/,
+  },
+  {
+    name: "what an expression appends last is any item",
+    mutations: [mutation("explore/term-liveness.ts", "free-last-item", `const isFree = true;`)],
+    where: /last\(notes\)/,
+  },
+  {
+    name: "branches of one jump that meet in different steps are one",
+    mutations: [mutation("explore/defects.ts", "double-runs", swap("defects.doubleRuns.length === 0", "true"))],
+    where: GOES,
   },
 ];
 

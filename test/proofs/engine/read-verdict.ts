@@ -4,6 +4,10 @@ import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
 /** What `check` claims of all runs of a graph, read back from its proofs. */
 export interface Claims {
   readonly sound: boolean;
+  /** Branches of one jump may meet in one step. */
+  readonly joinsJumps: boolean;
+  /** NG207 without a number: a counter ends a loop. */
+  readonly endsLoops: boolean;
   /** NG207: by node, its maximum number of runs. */
   readonly rounds: readonly { readonly node: string; readonly most: number; readonly perAnswer: boolean }[];
   /** NG210. */
@@ -34,16 +38,22 @@ export function readClaims(
       return entry === "start" || code === "NG310" || code === "NG214" ? [proof.message] : [];
     });
   const quoted = (message: string): string => /`([^`]+)`/.exec(message)?.[1] ?? "";
+  const rounds = texts("NG207");
+  const isWithoutNumber = (message: string): boolean => message.includes(" ends when ");
   const [steps] = texts("NG210");
   const [parallel] = texts("NG609");
   const [calls] = texts("NG605");
   return {
     sound: texts("NG310").length > 0,
-    rounds: texts("NG207").map((message) => ({
-      node: quoted(message),
-      most: message.includes(" at most once") ? 1 : numberIn(message, /at most (\d+) times/),
-      perAnswer: message.includes("between two pauses"),
-    })),
+    joinsJumps: texts("NG310").some((message) => message.includes("those of one jump")),
+    endsLoops: rounds.some(isWithoutNumber),
+    rounds: rounds
+      .filter((message) => !isWithoutNumber(message))
+      .map((message) => ({
+        node: quoted(message),
+        most: message.includes(" at most once") ? 1 : numberIn(message, /at most (\d+) times/),
+        perAnswer: message.includes("between two pauses"),
+      })),
     steps:
       steps === undefined
         ? undefined

@@ -55,6 +55,8 @@ export interface RanGraph {
   /** Failures of nodes in the run's own graph. */
   readonly failures: readonly { readonly node: string; readonly code: string; readonly message: string }[];
   readonly choices: Chooser["made"];
+  /** How many of the choices decide what the caller supplies. */
+  readonly given: number;
   /** The run pauses more often than the judge answers. */
   readonly isLeft: boolean;
   /** The `finally` part of the run; absent if the graph has none, or the run does not end. */
@@ -125,6 +127,7 @@ interface Current {
   readonly thread: string | undefined;
   /** The choice of a signal at the start is made. */
   isSignalled: boolean;
+  given: number;
   /** Cancels the run if it is to be cancelled at the start of this step. */
   cancel?: (step: number) => void;
 }
@@ -132,7 +135,7 @@ interface Current {
 export interface GraphRunner {
   readonly table: Table;
   /** Runs the graph once, or (with memory) twice on one thread: a record for each. */
-  run(chooser: Chooser, guide?: Guide): Promise<readonly RanGraph[]>;
+  run(chooser: Chooser, guide?: Guide, maxSteps?: number): Promise<readonly RanGraph[]>;
 }
 
 /** Leads a run along a trace. */
@@ -347,9 +350,13 @@ export function createRunner(table: Table): GraphRunner {
     }
   };
 
-  const once = async (chooser: Chooser, thread: string | undefined, guide: Guide | undefined): Promise<RanGraph> => {
+  const once = async (
+    chooser: Chooser,
+    thread: string | undefined,
+    guide: Guide | undefined,
+    maxSteps: number,
+  ): Promise<RanGraph> => {
     const isAsync = hasTimers || (guide === undefined && chooser.choose([9, 1]) === 1);
-    const maxSteps = guide?.maxSteps ?? MAX_STEPS;
     now = {
       guide,
       chooser,
@@ -361,6 +368,7 @@ export function createRunner(table: Table): GraphRunner {
       isAsync,
       thread,
       isSignalled: false,
+      given: 0,
     };
     const at = now;
     const config = configOf(table, chooser, constants);
@@ -374,7 +382,9 @@ export function createRunner(table: Table): GraphRunner {
       abort.abort();
     };
     if (cancelAt === 0) at.cancel(0);
-    let result = await engine.run(inputOf(table, chooser, constants), {
+    const input = inputOf(table, chooser, constants);
+    at.given = chooser.made.length;
+    let result = await engine.run(input, {
       maxSteps,
       ...(config === undefined ? {} : { config }),
       ...(cancelAt === -1 ? {} : { signal: abort.signal }),
@@ -400,13 +410,13 @@ export function createRunner(table: Table): GraphRunner {
   };
   return {
     table,
-    run: async (chooser, guide) => {
-      if (store === undefined) return [await once(chooser, undefined, guide)];
+    run: async (chooser, guide, maxSteps = guide?.maxSteps ?? MAX_STEPS) => {
+      if (store === undefined) return [await once(chooser, undefined, guide, maxSteps)];
       const thread = `t${threads++}`;
-      const first = await once(chooser, thread, guide);
+      const first = await once(chooser, thread, guide, maxSteps);
       if (guide !== undefined || !table.channels.some(({ role }) => role === "memory") || chooser.choose([1, 1]) === 0)
         return [first];
-      const second = await once(chooser, thread, undefined);
+      const second = await once(chooser, thread, undefined, maxSteps);
       return [first, { ...second, did: new Set([...second.did, "second run of a thread"]) }];
     },
   };
@@ -654,7 +664,7 @@ function optionsOf(
 }
 
 /** A summary of the events of a run. A step with a pause has its events twice and counts once. */
-function recordOf({ events, calls, did, chooser }: Current, result: RunResult): Omit<RanGraph, "isLeft"> {
+function recordOf({ events, calls, did, chooser, given }: Current, result: RunResult): Omit<RanGraph, "isLeft"> {
   interface Open {
     nodes: string[];
     committed: boolean;
@@ -721,5 +731,5 @@ function recordOf({ events, calls, did, chooser }: Current, result: RunResult): 
     ({ nodes, committed }, step) => committed && nodes.some((node) => !started.has(`${node}@${step}`)),
   );
   if (isEmpty) did.add("empty list");
-  return { steps, start, result, calls, did, failures, choices: chooser.made };
+  return { steps, start, result, calls, did, failures, choices: chooser.made, given };
 }

@@ -17,8 +17,10 @@ export function constantsOf(table: Table): Constants {
   const strings = new Set<string>();
   const read = new Set<number>();
   const add = (value: Json): void => {
-    if (typeof value === "number") numbers.add(value);
-    else if (typeof value === "string" && !NODE_NAME.test(value)) strings.add(value);
+    if (typeof value === "number") {
+      // A longer time is no number to which runs count.
+      if (Math.abs(value) <= LARGEST) numbers.add(value);
+    } else if (typeof value === "string" && !NODE_NAME.test(value)) strings.add(value);
     else if (typeof value === "object" && value !== null) Object.values(value).forEach(add);
   };
   const visit = (part: unknown): void => {
@@ -34,6 +36,8 @@ export function constantsOf(table: Table): Constants {
   }
   return { numbers: [...numbers], strings: [...strings], read };
 }
+
+const LARGEST = 1e6;
 
 /** Calls contain the names of their nodes, with which no condition compares. */
 const NODE_NAME = /^[nf]\d+$/;
@@ -67,7 +71,7 @@ export function sampleValues({ type, types }: ExpectedType, constants: Constants
         const [first, second = first] = items;
         return first === undefined || second === undefined
           ? [[]]
-          : [[], [first], [second], [first, second], [items.at(-1) ?? first]];
+          : [[], [first], [second], [first, second], [items.at(-1) ?? first], [first, second, first, second]];
       }
       case "map": {
         const [first, second = first] = depth > 2 ? [] : sample(of.value, depth + 1);
@@ -76,16 +80,19 @@ export function sampleValues({ type, types }: ExpectedType, constants: Constants
       case "record": {
         const fields = of.fields.map((field) => ({ ...field, values: sample(field.type, depth + 1) }));
         const count = Math.min(MOST, Math.max(1, ...fields.map(({ values }) => values.length)));
-        return Array.from({ length: count }, (_, at) =>
+        const without = fields.some(({ optional }) => optional === true) ? fields.length + 1 : 0;
+        // The first records have all fields. The others lack all optional ones, or one of them.
+        return Array.from({ length: count + without }, (_, at) =>
           Object.fromEntries(
-            fields.flatMap(({ name, optional, values }, place) =>
-              optional === true && (at + place) % 2 === 0 ? [] : [[name, values[(at + place) % values.length] ?? null]],
-            ),
+            fields.flatMap(({ name, optional, values }, place) => {
+              const lacks = optional === true && (at === count || at - count - 1 === place);
+              return lacks ? [] : [[name, values[(at + place) % values.length] ?? null]];
+            }),
           ),
         );
       }
       case "union":
-        return distinct(of.members.flatMap((member) => sample(member, depth + 1).slice(0, 3))).slice(0, MOST);
+        return ofEach(of.members.map((member) => sample(member, depth + 1).slice(0, 3)));
       case "ref": {
         const body = named.get(of.name);
         return body === undefined || depth > 3 ? [null] : sample(body, depth + 1);
@@ -95,6 +102,13 @@ export function sampleValues({ type, types }: ExpectedType, constants: Constants
     }
   };
   return sample(type, 0);
+}
+
+/** Some values of each member of a union: the first ones of all members come first. */
+function ofEach(members: readonly (readonly Json[])[]): Json[] {
+  const ranked = members.flatMap((values) => values.map((value, rank) => ({ value, rank })));
+  const all = ranked.sort((a, b) => a.rank - b.rank).map(({ value }) => value);
+  return distinct(all).slice(0, Math.max(MOST, members.length));
 }
 
 function distinct<T>(values: readonly T[]): T[] {
