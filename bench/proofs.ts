@@ -96,6 +96,7 @@ for (const workers of [3, 6, 10]) {
 for (const [name, build] of [
   ["300 independent conditions, 10,000 nodes", () => independentConditions(300, 10_000)],
   ["100 parallel lanes, 10,000 nodes", () => parallelLanes(100, 10_000)],
+  ["1,000 parallel lanes, 10,000 nodes", () => parallelLanes(1000, 10_000)],
   ["10,000 nodes that jump to 4 others", () => manyJumps(10_000)],
   ["10,000 nodes that fork at random", () => randomForks(10_000)],
   ["3,000 conditions on one number", () => manyBounds(3000)],

@@ -9,9 +9,13 @@ export function checkParallelBranches(context: CheckContext, graph: StateGraph, 
   const { model } = context;
   const siblings = (places: readonly number[], node: number): string[] =>
     places.filter((place) => place !== node).map(context.nodeName);
+  // Most nodes run alone, and the search for a run looks at all states.
+  const isParallel = new Uint8Array(model.nodes.length);
+  for (const { places, ready } of graph.states)
+    if (ready > 1) for (let index = 0; index < ready; index++) isParallel[places[index]!] = 1;
   for (const node of model.nodes) {
     const { index, name } = node;
-    if (graph.nodeRuns[index] === 0) continue;
+    if (isParallel[index] === 0) continue;
     const beside = ({ places, ready }: { places: readonly number[]; ready: number }): boolean =>
       ready > 1 && places.indexOf(index) !== -1 && places.indexOf(index) < ready;
     if (node.pauses || node.jumps !== undefined) {

@@ -17,7 +17,7 @@ export function singleJumps(model: ControlModel, node: ControlNode): readonly Ou
 const MAX_JUMPS = 4;
 
 /** Limit of the outcomes of jumps in one graph. The search does not explore more transitions than this. */
-export const MAX_JUMP_OUTCOMES = 400_000;
+export const MAX_JUMP_OUTCOMES = 150_000;
 
 /** The remaining outcomes. Nodes after the last one jump to one target only, and count as cut. */
 export interface JumpBudget {
@@ -107,7 +107,8 @@ function addGroup(
       if (set.length === 0) continue;
       const { places } = jump(model, node, set, [], "", false);
       const label = [outcome.label, `goto ${namesOf(model, set)}`].filter((part) => part !== "").join(", ");
-      const both = { ...outcome, places: [...new Set([...outcome.places, ...places])], label };
+      const all = [...new Set([...outcome.places, ...places])].sort((a, b) => a - b);
+      const both = { ...outcome, places: all, label };
       for (const nodes of sent) add(endsIf(canStop, withTasks(model, both, nodes)));
     }
   }
@@ -118,9 +119,10 @@ function addGroup(
  * tasks, whose number is unknown.
  */
 function withTasks(model: ControlModel, outcome: Outcome, sent: readonly number[]): Outcome {
+  if (sent.length === 0) return { ...outcome, kind: "jump" };
   const places = new Set([...outcome.places, ...sent]);
   for (const copy of sent) places.delete(model.nodes[copy]!.declared);
-  const task = sent.length === 0 ? "" : `send ${namesOf(model, sent)}`;
+  const task = `send ${namesOf(model, sent)}`;
   return {
     ...outcome,
     kind: "jump",

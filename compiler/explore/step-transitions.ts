@@ -78,10 +78,13 @@ export interface Chosen {
  */
 const MAX_TRANSITIONS = 8192;
 const FEW_TRANSITIONS = 64;
-/** Limit of the places of the transitions that are explored after the limit was reached. */
+/** Limits of the transitions that are explored after the limit was reached: their places and values, in all and over all nodes. */
 const FEW_PLACES = 10_000;
+const FEW_WORK = 1_000_000;
 /** Limit of the outcomes, cubes and places that one step enumerates. */
 const MAX_STEP_WORK = 500_000;
+/** Places and values above this number count more, because each combination stores and compares them. */
+const MANY_PLACES = 64;
 
 export function transitionsFrom(context: StepContext, state: State): Transitions {
   const { outcomes, tracker } = context;
@@ -114,13 +117,19 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
         if (!found.has(key)) found.set(key, transition);
       }
     }
-    if (found.size > MAX_TRANSITIONS || cut.left < 0) {
+    // Only a few transitions of a step that was cut are kept.
+    if (found.size > (cut.isCut ? FEW_TRANSITIONS : MAX_TRANSITIONS) || cut.left < 0) {
       cut.isCut = true;
       break;
     }
   }
   const transitions = [...found.values()];
-  if (cut.isCut) return { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true, work: MAX_STEP_WORK };
+  if (cut.isCut) {
+    // A step of many nodes costs more: each combination stores all places and values.
+    const size = ready.length + transitions.reduce((most, { environment }) => Math.max(most, environment.size), 0);
+    const work = MAX_STEP_WORK * (1 + Math.min(3, size >> 6));
+    return { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true, work };
+  }
   return { transitions, isCut: false, work: MAX_STEP_WORK - cut.left };
 }
 
@@ -366,7 +375,8 @@ function combine(
     for (const partial of partials) {
       if (cut.left < 0) break;
       for (const outcome of options[position]!) {
-        cut.left -= 1 + (outcome.cubes?.length ?? 1) + (partial.places.length >> 2);
+        const size = partial.places.length + partial.environment.size;
+        cut.left -= 1 + (outcome.cubes?.length ?? 1) + (size >> 2) + Math.max(0, size - MANY_PLACES);
         for (const narrowed of narrow(context, partial, ready[position]!, outcome)) {
           const isExact = outcome.exact && (narrowed.flags & FLAG_INEXACT) === 0;
           if (outcome.kind === "stuck") {
@@ -378,7 +388,8 @@ function combine(
           }
           for (const branch of outcome.branches) noteTaken(context, branch, isExact);
           const next = addSignals(context, narrowed, position, ready[position]!, outcome);
-          const key = partialKey(context, next);
+          // A single combination needs no comparison.
+          const key = most === 1 ? "" : partialKey(context, next);
           if (!found.has(key)) found.set(key, next);
           // Sent tasks run in the order of sending, which the model does not represent: either exclusive jump can be
           // the last.
@@ -393,11 +404,15 @@ function combine(
     partials = [...found.values()];
     if (partials.length <= most && cut.left >= 0) continue;
     cut.isCut = true;
-    most = FEW_TRANSITIONS;
     // Continues with a few combinations to the end of the step.
     cut.left = Infinity;
-    const largest = partials.reduce((most, { places }) => Math.max(most, places.length), 1);
-    partials = partials.slice(0, Math.min(FEW_TRANSITIONS, 1 + Math.floor(FEW_PLACES / largest)));
+    const largest = partials.reduce(
+      (most, { places, environment }) => Math.max(most, places.length + environment.size),
+      1,
+    );
+    const fewer = Math.min(FEW_PLACES / largest, FEW_WORK / (largest * open.length));
+    most = Math.min(FEW_TRANSITIONS, 1 + Math.floor(fewer));
+    partials = partials.slice(0, most);
   }
   return partials;
 }
