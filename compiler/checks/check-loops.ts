@@ -120,29 +120,40 @@ function reportEndless(
 ): void {
   const seen = new Set<string>();
   const ranks = ranksFromStart(context, successors);
-  for (const group of bounds.endless.slice(0, MAX_LOOPS)) {
+  const groups = bounds.endless.slice(0, MAX_LOOPS).map((group) => {
     const nodes = new Set<number>();
     for (const id of group) {
       const { places, ready } = graph.states[id]!;
       for (let index = 0; index < ready; index++) nodes.add(places[index]!);
     }
     const bounded = ranksOf(graph, group);
-    for (const cycle of cyclesWithin(context, nodes, ranks, MAX_LOOPS, successors)) {
+    const cycles = cyclesWithin(context, nodes, ranks, MAX_LOOPS, successors);
+    return { bounded, cycles: cycles.filter((cycle) => !cycle.nodes.some((node) => context.trapped.has(node))) };
+  });
+  const unbounded: ReadonlySet<number>[] = [];
+  for (const { bounded, cycles } of groups) {
+    if (bounded !== undefined) continue;
+    for (const cycle of cycles) {
       const key = cycle.nodes.join();
-      if (seen.has(key) || cycle.nodes.some((node) => context.trapped.has(node))) continue;
+      if (seen.has(key)) continue;
       seen.add(key);
+      unbounded.push(new Set(cycle.nodes));
       const names = cycle.shown.map(context.nodeName);
-      if (bounded !== undefined) {
-        const text = rankedText(context, cycle.nodes, names, bounded);
-        if (!seen.has(text)) context.prove("NG207", text, context.nodePlace(cycle.shown[0] ?? 0).span);
-        seen.add(text);
-        continue;
-      }
       // A stated step limit bounds the loop.
       if (limit.span === undefined || limit.steps === null) {
         context.report(noLoopBound(context.nodePlace(cycle.shown[0] ?? 0), { cycle: names, limit: limit.steps }));
       }
       if (limit.steps === null) reportGrowingLists(context, cycle.nodes, names);
+    }
+  }
+  for (const { bounded, cycles } of groups) {
+    if (bounded === undefined) continue;
+    for (const cycle of cycles) {
+      // A loop that ends in one part of its states can be without a bound in another part.
+      if (unbounded.some((nodes) => cycle.nodes.every((node) => nodes.has(node)))) continue;
+      const text = rankedText(context, cycle.nodes, cycle.shown.map(context.nodeName), bounded);
+      if (!seen.has(text)) context.prove("NG207", text, context.nodePlace(cycle.shown[0] ?? 0).span);
+      seen.add(text);
     }
   }
 }
@@ -155,8 +166,10 @@ function rankedText(
   ranks: readonly Rank[],
 ): string {
   const own = new Set(nodes.flatMap((node) => context.model.data.writes[node]!.map(({ channel }) => channel)));
-  const counters = [...new Set(ranks.filter(({ counter }) => own.has(counter)).map(({ counter }) => counter))];
-  const names = counters.map((counter) => context.model.data.channels[counter]!.name);
+  const counters = [...new Set(ranks.map(({ counter }) => counter))];
+  const moved = counters.filter((counter) => own.has(counter));
+  // Another loop that runs beside this one can move the counter.
+  const names = (moved.length > 0 ? moved : counters).map((counter) => context.model.data.channels[counter]!.name);
   return loopEndsText({ cycle, counters: names });
 }
 

@@ -408,6 +408,15 @@ function contradictions(
       if (["NG204", "NG206", "NG208", "NG311"].includes(code) && message.includes(`${node} `))
         report(`NG207 and ${code}`, message);
   }
+  for (const { code, message } of parts === 1 ? loud : []) {
+    const loop = /`(\w+ -> [^`]+)`/.exec(message)?.[1];
+    if (
+      code === "NG206" &&
+      loop !== undefined &&
+      proofs.some((proof) => proof.message.includes(`\`${loop}\` ends when`))
+    )
+      report("NG206 and NG207", message);
+  }
   if (verdict !== undefined) {
     const { kind, open } = verdict;
     const isNamed = (text: string): boolean => open.some(({ property }) => property.includes(text));
