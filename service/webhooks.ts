@@ -3,6 +3,7 @@ import type { Engine, RunResult } from "../runtime/interface/engine-options.ts";
 import { ThreadError } from "../runtime/interface/errors.ts";
 import type { StoredItem } from "../runtime/interface/memory.ts";
 import type { Claim, Store } from "../runtime/interface/store.ts";
+import { RESERVED_THREADS } from "../runtime/thread/thread-access.ts";
 import { threadsOf } from "../runtime/thread/list-threads.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { resultDocument } from "../runtime/run/result-document.ts";
@@ -19,6 +20,11 @@ const RECENT_MS = 3 * 86_400_000;
 /** The process that has run a thread adds its event. A later look finds what a dead process has left. */
 const SETTLED_MS = 10_000;
 const LEASE_MS = 30_000;
+/** Events that have expired are looked for at this interval, and those above the limit of waiting ones. */
+const TIDY_EVERY_MS = 600_000;
+/** Events that wait for one receiver. */
+const MOST_PENDING = 10_000;
+const TIDY_PAGE = 100;
 /** Larger documents omit the payloads of their pauses. */
 const MOST_CHARACTERS = 64 * 1024;
 
@@ -44,6 +50,8 @@ export interface WebhookOptions {
   readonly lookEveryMs?: number;
   readonly scanEveryMs?: number;
   readonly settledMs?: number;
+  readonly tidyEveryMs?: number;
+  readonly mostPending?: number;
 }
 
 /**
@@ -96,6 +104,7 @@ class Queue {
   #claim: Claim | undefined;
   #renewed = 0;
   #scanned = 0;
+  #tidied = 0;
 
   constructor(hook: CheckedWebhook, options: WebhookOptions) {
     this.#hook = hook;
@@ -136,6 +145,7 @@ class Queue {
       try {
         if (await this.#lead()) {
           await this.#scan();
+          await this.#tidy();
           isMore = await this.#deliver();
         }
       } catch (error) {
@@ -169,7 +179,7 @@ class Queue {
     const now = Date.now();
     try {
       if (this.#claim === undefined) {
-        const name = `ngraph.webhook.${(await this.#place)[2]}`;
+        const name = `${RESERVED_THREADS}webhook.${(await this.#place)[2]}`;
         this.#claim = await store.claim(name, { owner: this.#owner, leaseMs: LEASE_MS });
       } else if (now - this.#renewed > LEASE_MS / 3) await store.renew(this.#claim, LEASE_MS);
       else return true;
@@ -256,7 +266,7 @@ class Queue {
 
   /** Adds the events of threads that were written since the last look, and whose process has not added them. */
   async #scan(): Promise<void> {
-    const { store, engines, scanEveryMs = 5_000 } = this.#options;
+    const { engines, scanEveryMs = 5_000 } = this.#options;
     const now = Date.now();
     if (now - this.#scanned < scanEveryMs) return;
     this.#scanned = now;
@@ -264,8 +274,36 @@ class Queue {
       if (this.#stopping.signal.aborted) return;
       await this.#scanGraph(graph, engine, now);
     }
-    // Events that were known for long enough.
+  }
+
+  /**
+   * Removes events that were known for long enough, and the pending ones above the limit. Their keys begin with the time of the next
+   * attempt, so the ones behind the limit are those that have failed most often.
+   */
+  async #tidy(): Promise<void> {
+    const { store, onSent, tidyEveryMs = TIDY_EVERY_MS, mostPending = MOST_PENDING } = this.#options;
+    const now = Date.now();
+    if (now - this.#tidied < tidyEveryMs) return;
+    this.#tidied = now;
     await store.pruneItems!(now);
+    const namespace = [...(await this.#place), "pending"];
+    let [kept, abandoned] = [0, 0];
+    let after: Pick<StoredItem, "namespace" | "key"> | undefined;
+    while (!this.#stopping.signal.aborted) {
+      const place = after === undefined ? {} : { after };
+      const page = await store.listItems!(namespace, { limit: TIDY_PAGE, now, ...place });
+      for (const { key } of page) {
+        if (kept < mostPending) kept++;
+        else if (await store.deleteItem!(namespace, key)) {
+          onSent("abandoned");
+          abandoned++;
+        }
+      }
+      after = page.at(-1);
+      if (page.length < TIDY_PAGE) break;
+    }
+    if (abandoned === 0) return;
+    this.#fail(`${abandoned} events are abandoned`, new Error(`more than ${mostPending} wait for the receiver`));
   }
 
   async #scanGraph(graph: string, engine: Pick<Engine, "state">, now: number): Promise<void> {

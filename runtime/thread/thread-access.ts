@@ -23,8 +23,18 @@ export function storeOf(core: EngineCore, why: string, cancellation?: Cancellati
   return guardStore(runViewOf(store), { clock: core.clock, timeoutMs: storeTimeoutMs, cancellation });
 }
 
-/** Refuses a thread id that is not a string of at least one character. @throws ThreadError NG_UNKNOWN_THREAD */
+/** The beginning of names that the project claims for itself, such as the one of the process that sends webhooks. */
+export const RESERVED_THREADS = "ngraph.";
+
+/** Refuses a thread id that is not a string of at least one character, or is reserved. @throws ThreadError NG_UNKNOWN_THREAD */
 export function checkThreadId(thread: unknown): ThreadId {
+  if (typeof thread === "string" && thread.startsWith(RESERVED_THREADS)) {
+    throw new ThreadError(
+      "NG_UNKNOWN_THREAD",
+      thread,
+      `names of threads that begin with \`${RESERVED_THREADS}\` are reserved: use another name`,
+    );
+  }
   if (typeof thread === "string" && thread !== "") return thread;
   throw new ThreadError("NG_UNKNOWN_THREAD", String(thread), "a thread's name is a string of at least one character");
 }

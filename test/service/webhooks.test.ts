@@ -155,6 +155,34 @@ test("what a process has not sent before it died is sent by another one", async 
   await expect.poll(types, WITHIN).toEqual(["thread.paused", "thread.paused", "thread.completed"]);
 });
 
+test("events above the limit are abandoned, and the others stay", async () => {
+  const { hook } = await receiver(503);
+  const store = new MemoryStore();
+  const { webhooks, engine, sent, failures } = sender({
+    hooks: [hook],
+    store,
+    delaysMs: [1_000_000, 1_000_000],
+    scanEveryMs: 1_000_000,
+    tidyEveryMs: 20,
+    mostPending: 120,
+  });
+  for (let index = 0; index < 250; index++) {
+    await webhooks.add("flow", await engine.run({ n: 1 }, { thread: `t${index}` }));
+  }
+  webhooks.start();
+  await expect.poll(() => sent.filter((each) => each === "abandoned").length, WITHIN).toBe(130);
+  expect(failures.join()).toContain("more than 120 wait for the receiver");
+  const items = await store.listItems(["ngraph"], { limit: 1000, now: Date.now() });
+  expect(items.filter(({ namespace }) => namespace[3] === "pending").length).toBeGreaterThanOrEqual(120);
+});
+
+test("no run takes the name that the sending process claims", async () => {
+  const { post } = checkedService({ graphs: [{ table: FLOW }] });
+  const answer = await post("/graphs/flow/runs", { input: { n: 1 }, thread: "ngraph.webhook.0123456789abcdef" });
+  expect(answer.status).toBe(404);
+  expect(JSON.stringify(answer.body)).toContain("are reserved");
+});
+
 test("one of several processes sends", async () => {
   const { received, hook } = await receiver(200);
   const store = new MemoryStore();
