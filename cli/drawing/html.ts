@@ -32,6 +32,14 @@ export async function renderHtml(drawing: Drawing): Promise<string> {
       table { border-collapse: collapse; }
       figcaption { color: #57606a; }
       td { padding: 0.2rem 1.5rem 0.2rem 0; border-bottom: 1px solid #d0d7de; }
+      /* The colours of the picture are made for a light ground, which it keeps. */
+      @media (prefers-color-scheme: dark) {
+        :root { color-scheme: dark; }
+        body { color: #e6edf3; background: #0d1117; }
+        figcaption { color: #9198a1; }
+        td { border-color: #3d444d; }
+        svg { background: #ffffff; border-radius: 6px; }
+      }
     </style>
   </head>
   <body>
