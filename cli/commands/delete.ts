@@ -1,24 +1,22 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import { isDamage } from "../threads/damage.ts";
+import { addPlaceOptions, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
-import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
 import { withThreadClaimed } from "../threads/claim-thread.ts";
 import { latestOf } from "../threads/thread-source.ts";
 
-interface DeleteOptions {
-  readonly store?: string;
-}
+interface DeleteOptions extends ThreadsPlace {}
 
 export const deleteCommand = defineCommand<DeleteOptions>({
   usage: "delete <thread...>",
   summary: "delete threads and everything stored for them; a running thread is refused",
   configure: (command) => {
-    command.option(STORE_FLAG, STORE_HELP);
+    addPlaceOptions(command);
   },
   examples: ["ngc delete 42"],
   run: (threads, options, output) =>
-    withStore(options.store, { mustExist: true }, async ({ store }) => {
+    withThreads(options, { mustExist: true }, async ({ store }) => {
       // If one of them does not exist, none is deleted.
       for (const thread of threads) await ignoringDamage(async () => void (await latestOf(store, thread)));
       for (const thread of new Set(threads)) {

@@ -1,12 +1,12 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import { randomUUID } from "node:crypto";
 import { CommandError } from "../process/command-error.ts";
+import { addPlaceOptions, resumeFlags, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { findOwnCheckpoint } from "../threads/find-checkpoint.ts";
 import { unrunnableBindings } from "../sources/bind-functions.ts";
 import { loadGraph } from "../sources/load-graph.ts";
-import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { collect, CONFIG_FLAG, CONFIG_HELP } from "../run/execution-options.ts";
 import { parseConfig } from "../run/parse-config.ts";
@@ -14,13 +14,11 @@ import { parseName } from "../run/parse-values.ts";
 import { threadEngine } from "../threads/thread-engine.ts";
 import { latestOf, refusePlanThread, sourceOf } from "../threads/thread-source.ts";
 
-interface ForkOptions {
+interface ForkOptions extends ThreadsPlace {
   readonly from?: string;
   readonly as?: string;
   readonly at?: string;
   readonly file?: string;
-  readonly graph?: string;
-  readonly store?: string;
   readonly config?: readonly string[];
 }
 
@@ -34,12 +32,12 @@ export const forkCommand = defineCommand<ForkOptions>({
       .option("--at <node>", "resume at this node (default: the nodes that are next at the checkpoint)")
       .option(CONFIG_FLAG, CONFIG_HELP, collect)
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
-      .option("--graph <name>", "the graph's name (default: the name that the run recorded)")
-      .option(STORE_FLAG, STORE_HELP);
+      .option("--graph <name>", "the graph's name (default: the name that the run recorded)");
+    addPlaceOptions(command);
   },
   examples: ["ngc fork 42 --from after-validation --as 43", "ngc fork 42 --from after-validation --as 43 --at draft"],
   run: ([thread = ""], options, output) =>
-    withStore(options.store, { mustExist: true }, async ({ store, flag }) => {
+    withThreads(options, { mustExist: true }, async ({ store, flag }) => {
       const head = await latestOf(store, thread);
       if (options.as !== undefined && (await store.loadLatest(options.as)) !== undefined) {
         throw new CommandError(`thread \`${printable(options.as)}\` already exists, and a fork creates a new thread`, {
@@ -63,7 +61,7 @@ export const forkCommand = defineCommand<ForkOptions>({
       });
       output.document({ version: 1, thread: fork.thread, checkpoint: fork.checkpointId });
       output.result(`forked to thread ${printable(fork.thread)}, checkpoint ${fork.checkpointId}`);
-      output.note(`resume with: ngc resume ${quoteArgument(fork.thread)}${flag}`);
+      output.note(`resume with: ngc resume ${quoteArgument(fork.thread)}${resumeFlags(options, flag, file)}`);
       return EXIT.ok;
     }),
 });

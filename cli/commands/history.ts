@@ -2,19 +2,18 @@ import { printable } from "../../diagnostics/render/index.ts";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import { checkpointDocument } from "../../runtime/checkpoint/checkpoint-document.ts";
 import { CommandError } from "../process/command-error.ts";
+import { addPlaceOptions, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { migrateCheckpoint } from "../../runtime/checkpoint/restore-run.ts";
 import { openUndosOf } from "../threads/checkpoint-undos.ts";
 import { findCheckpoint } from "../threads/find-checkpoint.ts";
 import { formatTable, formatTime } from "../output/format-values.ts";
-import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { parseCount } from "../run/parse-values.ts";
 import { withStoredAnswers, latestOf } from "../threads/thread-source.ts";
 
-interface HistoryOptions {
-  readonly store?: string;
+interface HistoryOptions extends ThreadsPlace {
   readonly limit?: number;
   readonly before?: string;
   readonly namespace?: string;
@@ -27,12 +26,12 @@ export const historyCommand = defineCommand<HistoryOptions>({
     command
       .option("--limit <n>", "list at most this number (default 100)", parseCount("--limit", 1))
       .option("--before <checkpoint>", "only checkpoints older than this one")
-      .option("--namespace <path>", "list the checkpoints of a called graph, such as `review` or `each[3]`")
-      .option(STORE_FLAG, STORE_HELP);
+      .option("--namespace <path>", "list the checkpoints of a called graph, such as `review` or `each[3]`");
+    addPlaceOptions(command);
   },
   run: async ([thread = ""], options, output) => {
-    const { checkpoints, undos, flag } = await withStore(
-      options.store,
+    const { checkpoints, undos, flag } = await withThreads(
+      options,
       { mustExist: true, readOnly: true },
       async ({ store, flag }) => {
         const latest = await latestOf(store, thread);

@@ -7,16 +7,15 @@ import { parseEffects } from "../run/execution-options.ts";
 import { EFFECT_NAMES } from "../run/parse-effect.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { defineCommand } from "../start/define-command.ts";
-import { STORE_FLAG, STORE_HELP, withStore, type OpenStore } from "../threads/open-store.ts";
+import { withStore, type OpenStore } from "../threads/open-store.ts";
+import { addPlaceOptions, hostOf, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { latestOf, sourceOf } from "../threads/thread-source.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import type { Output } from "../output/output.ts";
 import type { Effect } from "../../runtime/table/effects.ts";
 
-interface RollbackOptions {
-  readonly store?: string;
+interface RollbackOptions extends ThreadsPlace {
   readonly file?: string;
-  readonly graph?: string;
   readonly allow?: readonly Effect[];
   readonly builtins?: string;
   readonly events?: boolean;
@@ -27,16 +26,18 @@ export const rollbackCommand = defineCommand<RollbackOptions>({
   summary: "undo what a failed, paused or cancelled run has done",
   configure: (command) => {
     command
-      .option(STORE_FLAG, STORE_HELP)
       .option("--allow <effects>", `allow only these effects: ${EFFECT_NAMES} or none`, parseEffects)
       .option("--builtins <file>", "a module whose exports supply built-in nodes, such as `llm`")
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
       .option("--graph <name>", "the graph's name (default: the name that the run recorded)")
       .option("--events", "print every event as a JSON line on stderr");
+    addPlaceOptions(command);
   },
   examples: ["ngc rollback 42", "ngc rollback 42 --json"],
   run: ([thread = ""], options, output) =>
-    withStore(options.store, { mustExist: true }, (store) => rollBack(thread, store, options, output)),
+    options.host === undefined
+      ? withStore(options.store, { mustExist: true }, (store) => rollBack(thread, store, options, output))
+      : rollBackOnHost(thread, { ...options, host: options.host }, output),
 });
 
 async function rollBack(thread: string, store: OpenStore, options: RollbackOptions, output: Output): Promise<ExitCode> {
@@ -49,6 +50,30 @@ async function rollBack(thread: string, store: OpenStore, options: RollbackOptio
     options.file === undefined ? "" : ` --file ${quoteArgument(options.file)}`,
     options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`,
   ].join("");
+  const rollback = startRollback(thread);
+  const code = await executeGraph({ table, file, store, options, flags, start: rollback.start }, output);
+  // The run has not completed, but the command has done its work.
+  return rollback.isDone() ? EXIT.ok : code;
+}
+
+/** Workers run the undos of a thread on a host. */
+async function rollBackOnHost(
+  thread: string,
+  options: RollbackOptions & { readonly host: string },
+  output: Output,
+): Promise<ExitCode> {
+  const { name, opened: host } = await hostOf(options);
+  const { file } = sourceOf(await latestOf(host.store(name), thread), options);
+  const table = await loadGraphOrPlan(file, name, output);
+  if (table === undefined) return EXIT.invalid;
+  if (table.kind === "plan") throw new CommandError("--host runs graphs, and this file has a plan");
+  const rollback = startRollback(thread);
+  const { runOnHost } = await import("../hosts/run-on-host.ts");
+  const code = await runOnHost({ table, file, host, options, start: rollback.start }, output);
+  return rollback.isDone() ? EXIT.ok : code;
+}
+
+function startRollback(thread: string) {
   let status: RunResult["status"] | undefined;
   const start = async (engine: Engine, common: ExecuteOptions): Promise<RunResult> => {
     const { signal, onEvent, metadata, ttl } = common;
@@ -61,7 +86,5 @@ async function rollBack(thread: string, store: OpenStore, options: RollbackOptio
     status = result.status;
     return result;
   };
-  const code = await executeGraph({ table, file, store, options, flags, start }, output);
-  // The run has not completed, but the command has done its work.
-  return status === "rolled_back" ? EXIT.ok : code;
+  return { start, isDone: () => status === "rolled_back" };
 }

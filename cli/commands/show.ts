@@ -1,11 +1,12 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import { changedValues, describeChanges } from "../documents/changed-values.ts";
 import { checkpointDocument } from "../../runtime/checkpoint/checkpoint-document.ts";
+import { addPlaceOptions, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
+import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { findCheckpoint } from "../threads/find-checkpoint.ts";
 import { formatRecord, formatTime } from "../output/format-values.ts";
-import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
 import { printableText } from "../output/printable-text.ts";
 import { describePause } from "../run/report-result.ts";
 import { withStoredAnswers } from "../threads/thread-source.ts";
@@ -19,22 +20,23 @@ function withoutLog(values: Checkpoint["values"]): Checkpoint["values"] {
   return Object.fromEntries(Object.entries(values).filter(([name]) => name !== UNDO_NAME));
 }
 
-interface ShowOptions {
+interface ShowOptions extends ThreadsPlace {
   readonly thread?: string;
-  readonly store?: string;
 }
 
 export const showCommand = defineCommand<ShowOptions>({
   usage: "show <checkpoint>",
   summary: "print a checkpoint: the values of all channels, and the changes since its parent",
   configure: (command) => {
-    command
-      .option("--thread <id>", "the thread of the checkpoint (a label belongs to one thread)")
-      .option(STORE_FLAG, STORE_HELP);
+    command.option("--thread <id>", "the thread of the checkpoint (a label belongs to one thread)");
+    addPlaceOptions(command);
   },
   run: async ([name = ""], options, output) => {
-    const { checkpoint, parent } = await withStore(
-      options.store,
+    if (options.host !== undefined && options.thread === undefined) {
+      throw new CommandError("--host needs --thread", { help: "name the thread: a host does not list its threads" });
+    }
+    const { checkpoint, parent } = await withThreads(
+      options,
       { mustExist: true, readOnly: true },
       async ({ store }) => {
         const found = await findCheckpoint(store, name, options.thread);

@@ -1,28 +1,26 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { signalStore } from "../../runtime/thread/signal-thread.ts";
+import { addPlaceOptions, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { parseValue } from "../threads/parse-answers.ts";
-import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
 import { latestOf } from "../threads/thread-source.ts";
 
-interface SignalOptions {
+interface SignalOptions extends ThreadsPlace {
   readonly id?: string;
-  readonly store?: string;
 }
 
 export const signalCommand = defineCommand<SignalOptions>({
   usage: "signal <thread> <name> [value]",
   summary: "send a signal to a thread, for a node that receives it",
   configure: (command) => {
-    command
-      .option("--id <id>", "a second signal with the same id is ignored (default: a generated id)")
-      .option(STORE_FLAG, STORE_HELP);
+    command.option("--id <id>", "a second signal with the same id is ignored (default: a generated id)");
+    addPlaceOptions(command);
   },
   examples: [`ngc signal 42 picked_up '{"weight": 3}'`, "ngc resume --due"],
   run: ([thread = "", name = "", value], options, output) =>
-    withStore(options.store, { mustExist: true }, async ({ store }) => {
+    withThreads(options, { mustExist: true }, async ({ store }) => {
       await latestOf(store, thread);
       const given: Json = value === undefined ? null : parseValue(value);
       const id = options.id === undefined ? {} : { id: options.id };
@@ -31,7 +29,8 @@ export const signalCommand = defineCommand<SignalOptions>({
       if (!sent.added) output.result(`thread ${printable(thread)} has had the signal ${printable(sent.id)} already`);
       else {
         output.result(`signal ${printable(name)} to thread ${printable(thread)}`);
-        output.note(sent.isAwaited ? "a node waits for it: ngc resume --due" : "no node waits for it yet");
+        const next = options.host === undefined ? "a node waits for it: ngc resume --due" : "a node waits for it";
+        output.note(sent.isAwaited ? next : "no node waits for it yet");
       }
       return EXIT.ok;
     }),

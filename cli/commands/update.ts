@@ -5,10 +5,10 @@ import { refuseEffects } from "../../runtime/program/program.ts";
 import { allowedEffects } from "../run/allowed-effects.ts";
 import { bindFunctions } from "../sources/bind-functions.ts";
 import { CommandError } from "../process/command-error.ts";
+import { addPlaceOptions, resumeFlags, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { loadGraph } from "../sources/load-graph.ts";
-import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
 import { collect, CONFIG_FLAG, CONFIG_HELP } from "../run/execution-options.ts";
 import { parseConfig } from "../run/parse-config.ts";
 import { parseRecord } from "../run/parse-values.ts";
@@ -16,15 +16,13 @@ import { quoteArgument } from "../output/quote-argument.ts";
 import { threadEngine } from "../threads/thread-engine.ts";
 import { latestOf, refusePlanThread, sourceOf } from "../threads/thread-source.ts";
 
-interface UpdateOptions {
+interface UpdateOptions extends ThreadsPlace {
   readonly as?: string;
   readonly in?: string;
   readonly replace?: boolean;
   readonly set?: readonly string[];
   readonly config?: readonly string[];
   readonly file?: string;
-  readonly graph?: string;
-  readonly store?: string;
 }
 
 export const updateCommand = defineCommand<UpdateOptions>({
@@ -41,13 +39,13 @@ export const updateCommand = defineCommand<UpdateOptions>({
       .option("--set <channels...>", "replace the old values of these channels instead of calling their reducers")
       .option(CONFIG_FLAG, CONFIG_HELP, collect)
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
-      .option("--graph <name>", "the graph's name (default: the name that the run recorded)")
-      .option(STORE_FLAG, STORE_HELP);
+      .option("--graph <name>", "the graph's name (default: the name that the run recorded)");
+    addPlaceOptions(command);
   },
   examples: [`ngc update 42 '{"score": 1}'`, "ngc update 42 @values.json --as draft"],
   run: ([thread = "", given = ""], options, output) =>
-    withStore(
-      options.store,
+    withThreads(
+      options,
       { mustExist: options.as === undefined || options.file === undefined },
       async ({ store, flag }) => {
         const values = await parseRecord(given, "the values", "the graph's channels by name");
@@ -75,7 +73,8 @@ export const updateCommand = defineCommand<UpdateOptions>({
         });
         output.document({ version: 1, thread, checkpoint: checkpointId });
         output.result(`updated: checkpoint ${checkpointId} of thread ${printable(thread)}`);
-        if (options.as !== "end") output.note(`resume with: ngc resume ${quoteArgument(thread)}${flag}`);
+        if (options.as !== "end")
+          output.note(`resume with: ngc resume ${quoteArgument(thread)}${resumeFlags(options, flag, file)}`);
         return EXIT.ok;
       },
     ),

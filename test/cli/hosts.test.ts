@@ -22,6 +22,15 @@ test("usage", () => {
   refused(["run", "flow.ngraph", "--host", NOWHERE, "--input", '{"n": 1}'], 1, "does not answer");
   refused(["resume", "t", "--host", NOWHERE], 64, "--host needs --file");
   refused(["resume", "--due", "--host", NOWHERE, "--file", "flow.ngraph"], 64, "name one thread");
+  const graph = ["--graph", "flow"];
+  refused(["history", "t", "--host", NOWHERE], 64, "--host needs --graph");
+  refused(["history", "t", "--host", NOWHERE, ...graph, "--store", "memory"], 64, "--store has no effect with --host");
+  refused(["show", "c", "--host", NOWHERE, ...graph], 64, "--host needs --thread");
+  for (const command of [["history"], ["label", "t", "l"], ["signal", "t", "s"], ["delete"], ["fork"], ["rollback"]]) {
+    const [name = "", ...args] = command;
+    refused([name, ...(args.length === 0 ? ["t"] : args), "--host", NOWHERE, ...graph], 1, "does not answer");
+  }
+  refused(["update", "t", '{"n": 1}', "--host", NOWHERE, ...graph], 1, "does not answer");
   refused(["worker", "flow.ngraph"], 64, "a worker needs --host");
   refused(["worker", "flow.ngraph", "--host", NOWHERE, "--allow", "none", "--port", "0"], 1, "NG_EFFECT_DENIED");
   refused(["worker", "flow.ngraph", "--host", NOWHERE, "--identity-key", "x", "--port", "0"], 64, "--identity-key");
@@ -55,6 +64,31 @@ test("a worker, a deployment, a run, a resume", async () => {
   const paused = project.ngc(["run", "flow.ngraph", ...host, "--input", '{"n": 4}', "--thread", "t"]);
   expect(paused).toMatchObject({ status: 3, stderr: expect.stringContaining("running as thread t") });
   expect(paused.stdout).toContain(`ngc resume t --host restate:${server.url} --file flow.ngraph`);
+  const at = [...host, "--graph", "flow"];
+  const history = project.ngc(["history", "t", ...at, "--json"]);
+  const { checkpoints } = JSON.parse(history.stdout) as { checkpoints: { id: string; status: string }[] };
+  expect(checkpoints[0]?.status).toBe("paused");
+  expect(project.ngc(["history", "other", ...at])).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining("there is no thread `other`"),
+  });
+  expect(project.ngc(["label", "t", "before", ...at])).toMatchObject({ status: 0 });
+  const shown = project.ngc(["show", "before", "--thread", "t", ...at, "--json"]);
+  expect(JSON.parse(shown.stdout)).toMatchObject({ id: checkpoints[0]?.id, label: "before", values: { n: 4 } });
+  const forked = project.ngc(["fork", "t", "--as", "u", ...at]);
+  expect(forked).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining(`ngc resume u ${host.join(" ")} --file flow.ngraph`),
+  });
+  expect(project.ngc(["update", "u", '{"n": 5}', ...at])).toMatchObject({ status: 0 });
+  const answered = project.ngc(["resume", "u", ...host, "--file", "flow.ngraph", "--answer", "yes", "--json"]);
+  expect([answered.status, answered.stderr]).toEqual([0, expect.anything()]);
+  expect(project.ngc(["signal", "t", "any", "1", ...at])).toMatchObject({ status: 0 });
+  expect(project.ngc(["fork", "t", "--as", "v", ...at])).toMatchObject({ status: 0 });
+  const undone = project.ngc(["rollback", "v", ...at, "--json"]);
+  expect([undone.status, (JSON.parse(undone.stdout) as { status: string }).status]).toEqual([0, "rolled_back"]);
+  expect(project.ngc(["delete", "u", ...at])).toMatchObject({ status: 0, stdout: "deleted thread u\n" });
+  expect(project.ngc(["history", "u", ...at]).status).toBe(64);
   const resume = ["resume", "t", ...host, "--file", "flow.ngraph", "--answer", "yes", "--json"];
   const done = project.ngc(resume);
   expect([done.status, (JSON.parse(done.stdout) as { status: string }).status]).toEqual([0, "completed"]);

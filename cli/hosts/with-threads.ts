@@ -1,0 +1,49 @@
+import type { Command } from "commander";
+import type { MaybePromise } from "../../runtime/value/json.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import { CommandError } from "../process/command-error.ts";
+import { STORE_FLAG, STORE_HELP, withStore, type OpenStore, type StoreUse } from "../threads/open-store.ts";
+import { HOST_FLAG, HOST_HELP, hostFlag, openHost } from "./open-host.ts";
+
+/** Where a command finds threads: in a store, or at a host, which keeps them by graph. */
+export interface ThreadsPlace {
+  readonly store?: string;
+  readonly host?: string;
+  readonly graph?: string;
+}
+
+/** Adds `--store`, `--host` and, where the command has none of its own, `--graph`. */
+export function addPlaceOptions(command: Command): void {
+  command.option(STORE_FLAG, STORE_HELP).option(HOST_FLAG, `${HOST_HELP}; with --graph`);
+  if (!command.options.some(({ long }) => long === "--graph"))
+    command.option("--graph <name>", "with --host: the graph of the thread, since a host keeps threads by graph");
+}
+
+/** Opens the store or the host that the flags name, runs `work`, and closes it in any case. */
+export async function withThreads<T>(
+  place: ThreadsPlace,
+  use: StoreUse,
+  work: (open: OpenStore) => MaybePromise<T>,
+): Promise<T> {
+  const { host } = place;
+  if (host === undefined) return withStore(place.store, use, work);
+  const { name, opened } = await hostOf({ ...place, host });
+  const flag = `${hostFlag(host)} --graph ${quoteArgument(name)}`;
+  return work({ store: opened.store(name), flag, isMemory: false });
+}
+
+/** The host that `--host` names, and the graph whose threads are meant. @throws CommandError */
+export async function hostOf({ store, host, graph }: ThreadsPlace & { readonly host: string }) {
+  if (store !== undefined) {
+    throw new CommandError("--store has no effect with --host", { help: "the host stores the runs" });
+  }
+  if (graph === undefined || graph === "") {
+    throw new CommandError("--host needs --graph", { help: "name the graph: a host keeps threads by graph" });
+  }
+  return { name: graph, opened: await openHost(host) };
+}
+
+/** The flags with which a later `ngc resume` finds a thread. */
+export function resumeFlags({ host }: ThreadsPlace, flag: string, file: string): string {
+  return host === undefined ? flag : `${hostFlag(host)} --file ${quoteArgument(file)}`;
+}
