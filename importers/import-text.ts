@@ -1,6 +1,7 @@
 import { format } from "../grammar/format/format.ts";
 import { parse } from "../grammar/parse.ts";
 import { parseYamlText } from "../grammar/yaml/parse-yaml-text.ts";
+import { importAmazonStates, isAmazonStates } from "./amazon-states.ts";
 import { SOURCE_KINDS, type SourceKind } from "./kinds.ts";
 import { ImportError, Source, type Imported, type JsonValue } from "./imported.ts";
 import { importLangGraphGen, isLangGraphGen } from "./langgraph-gen.ts";
@@ -18,6 +19,7 @@ const isPackage = (value: JsonValue): boolean => typeof value === "object" && va
 
 /** The kinds of documents, by the name that `--from` takes. The first that accepts a document reads it. */
 const DOCUMENTS: Readonly<Record<Exclude<SourceKind, "langgraph-js">, Importer>> = {
+  "amazon-states": { accepts: isAmazonStates, read: importAmazonStates },
   kahn: { accepts: isKahn, read: importKahn },
   "langgraph-gen": { accepts: isLangGraphGen, read: importLangGraphGen },
   "package-json": { accepts: isPackage, read: importPackageJson },
