@@ -1,7 +1,7 @@
 /** State machines of Amazon States Language, JSON or YAML, with paths (JSONPath) and with JSONata. */
 import { isObject, type Imported, type JsonValue, type Source } from "./imported.ts";
 import { FileText } from "./asl/file-text.ts";
-import { writeMachine } from "./asl/machine.ts";
+import { writeMachine } from "./asl/write-machine.ts";
 import type { Shape } from "./asl/shape.ts";
 
 export function isAmazonStates(value: JsonValue | undefined): boolean {

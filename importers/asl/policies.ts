@@ -1,6 +1,7 @@
 /** `Retry` and `Catch`, as policies and error edges. */
 import { duration, ImportError, quoted, type Source } from "../imported.ts";
 import type { Machine, State } from "./machine.ts";
+import { lastKey } from "./state-parts.ts";
 
 /** Attempts of a node that Amazon States Language limits by a number only. */
 const MOST_TRIES = 1_000;
@@ -44,6 +45,28 @@ export function policiesOf(state: State, machine: Machine): string[] {
   const last = Math.max(first, longest > 0 ? longest : first * 2 ** Math.min(retries - 1, 30));
   const backoff = first > 0 ? ` backoff ${duration(first)}..${duration(Math.min(last, 31_536_000_000))}` : "";
   return [`tries ${retries + 1}${backoff}`];
+}
+
+/** Adds the policies of a Map: how many items run at once, and whether items may fail. */
+export function itemPolicies({ source }: State, machine: Machine, policies: string[]): void {
+  const most = source.field("MaxConcurrency");
+  if (typeof most.value === "number" && Number.isSafeInteger(most.value) && most.value > 0)
+    policies.unshift(`max parallel ${most.value}`);
+  else if (most.isPresent && most.value !== 0)
+    machine.change(most.at, "the number of items that run at once is a constant, and is left out");
+  const tolerated = [
+    "ToleratedFailurePercentage",
+    "ToleratedFailureCount",
+    "ToleratedFailurePercentagePath",
+    "ToleratedFailureCountPath",
+  ]
+    .map((field) => source.field(field))
+    .find((field) => field.isPresent && field.value !== 0);
+  if (tolerated !== undefined) {
+    policies.push("allow failure");
+    if (tolerated.value !== 100 || lastKey(tolerated) !== "ToleratedFailurePercentage")
+      machine.change(tolerated.at, "any number of items may fail");
+  }
 }
 
 function errorNames(source: Source): readonly string[] {

@@ -18,21 +18,27 @@ export class Shape {
 
   /** Records that the value at a path is used as this kind. */
   note(path: readonly (string | number)[], kind: Kind): void {
-    let shape: Shape | undefined = this;
-    for (const [index, segment] of path.entries()) {
-      if (typeof segment === "number" || !IDENTIFIER.test(segment) || index >= DEEPEST) {
-        // A list, or a field without a name of the language, is read by a function.
-        shape.#isMixed ||= index > 0;
-        return;
-      }
-      if (shape.#kind !== undefined) shape.#isMixed = true;
-      const next: Shape = shape.#fields.get(segment) ?? new Shape();
-      shape.#fields.set(segment, next);
-      shape = next;
+    this.#note(path, kind, 0);
+  }
+
+  #note(path: readonly (string | number)[], kind: Kind, depth: number): void {
+    const segment = path[depth];
+    if (segment === undefined) return this.#noteKind(kind);
+    if (typeof segment === "number" || !IDENTIFIER.test(segment) || depth >= DEEPEST) {
+      // A list, or a field without a name of the language, is read by a function.
+      this.#isMixed ||= depth > 0;
+      return;
     }
+    if (this.#kind !== undefined) this.#isMixed = true;
+    const next = this.#fields.get(segment) ?? new Shape();
+    this.#fields.set(segment, next);
+    next.#note(path, kind, depth + 1);
+  }
+
+  #noteKind(kind: Kind): void {
     if (kind === "json" || kind === "any") return;
-    if (shape.#fields.size > 0 || (shape.#kind !== undefined && shape.#kind !== kind)) shape.#isMixed = true;
-    shape.#kind ??= kind;
+    if (this.#fields.size > 0 || (this.#kind !== undefined && this.#kind !== kind)) this.#isMixed = true;
+    this.#kind ??= kind;
   }
 
   /** Records that the value at a path has values of several types. */
@@ -44,13 +50,10 @@ export class Shape {
 
   /** The shape at a path; `undefined` if the type does not know the path. */
   find(path: readonly (string | number)[]): Shape | undefined {
-    let shape: Shape = this;
-    for (const segment of path) {
-      const next = shape.#isMixed || typeof segment === "number" ? undefined : shape.#fields.get(segment);
-      if (next === undefined) return undefined;
-      shape = next;
-    }
-    return shape;
+    const [segment, ...rest] = path;
+    if (segment === undefined) return this;
+    if (this.#isMixed || typeof segment === "number") return undefined;
+    return this.#fields.get(segment)?.find(rest);
   }
 
   get isRecord(): boolean {

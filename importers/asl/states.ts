@@ -3,8 +3,8 @@ import { duration, ImportError, isObject, quoted, shortJson, type Source } from 
 import { sayRule } from "./conditions.ts";
 import { into, record, sayLiteral, sayPathExpression, sayTemplate } from "./json-path.ts";
 import { jsonataOf, sayJsonata, sayJsonataValue } from "./jsonata.ts";
-import { writeMachine, type Machine, type Query, type State } from "./machine.ts";
-import { policiesOf, sayErrorNames } from "./policies.ts";
+import type { Machine, Outer, Query, State, WrittenMachine } from "./machine.ts";
+import { itemPolicies, policiesOf, sayErrorNames } from "./policies.ts";
 import {
   atom,
   fitting,
@@ -18,6 +18,7 @@ import {
   type Scope,
 } from "./said.ts";
 import type { Kind } from "./shape.ts";
+import { asPath, block, callbackOf, lastKey, nameOfResource } from "./state-parts.ts";
 
 const DATA: Root = { channel: "data", path: [] };
 
@@ -28,9 +29,13 @@ interface Seen {
   readonly context?: ReadonlyMap<string, Said>;
 }
 
+/** Writes a machine inside of a state as a graph of its own. */
+type WriteMachine = (source: Source, name: string, file: Machine["file"], outer: Outer) => WrittenMachine;
+
 export class StateWriter {
   readonly #machine: Machine;
   readonly #start: State;
+  readonly #writeMachine: WriteMachine;
   /** How often a state is the target of plain edges, and of others. */
   readonly #plain = new Map<State, number>();
   readonly #other = new Set<State>();
@@ -38,7 +43,8 @@ export class StateWriter {
   readonly #entries = new Map<State, string>();
   readonly #rules = new Map<State, readonly string[]>();
 
-  constructor(machine: Machine, start: State) {
+  constructor(machine: Machine, start: State, write: WriteMachine) {
+    this.#writeMachine = write;
     this.#machine = machine;
     this.#start = start;
   }
@@ -271,7 +277,7 @@ export class StateWriter {
     const selected = selector.isPresent
       ? this.#value(state, selector, this.#scope(state, {}, { channel: result.text, path: [] }), query, false)
       : result;
-    const combined = this.#combine(state, source.field("ResultPath"), selected, scope);
+    const combined = this.#combine(source.field("ResultPath"), selected, scope);
     const outputPath = source.field("OutputPath");
     if (outputPath.value === null) return atom("{}", "json");
     if (!outputPath.isPresent || outputPath.value === "$") return combined;
@@ -283,7 +289,7 @@ export class StateWriter {
   }
 
   /** The data with a result at `ResultPath`; `undefined`: the data stays. */
-  #combine(state: State, source: Source, result: Said, scope: Scope): Said | undefined {
+  #combine(source: Source, result: Said, scope: Scope): Said | undefined {
     if (source.value === null) return undefined;
     if (!source.isPresent || source.value === "$") return result;
     let path: Path;
@@ -677,24 +683,7 @@ export class StateWriter {
     machine.channels.push(`  state ${result}: json[] = []`);
     const policies = policiesOf(state, machine);
     if (policies.length > 0) machine.change(source.field("Retry").at, "each item is retried by itself");
-    const most = source.field("MaxConcurrency");
-    if (typeof most.value === "number" && Number.isSafeInteger(most.value) && most.value > 0)
-      policies.unshift(`max parallel ${most.value}`);
-    else if (most.isPresent && most.value !== 0)
-      machine.change(most.at, "the number of items that run at once is a constant, and is left out");
-    const tolerated = [
-      "ToleratedFailurePercentage",
-      "ToleratedFailureCount",
-      "ToleratedFailurePercentagePath",
-      "ToleratedFailureCountPath",
-    ]
-      .map((field) => source.field(field))
-      .find((field) => field.isPresent && field.value !== 0);
-    if (tolerated !== undefined) {
-      policies.push("allow failure");
-      if (tolerated.value !== 100 || lastKey(tolerated) !== "ToleratedFailurePercentage")
-        machine.change(tolerated.at, "any number of items may fail");
-    }
+    itemPolicies(state, machine, policies);
     const index = /\bindex\b/.test(own.text) ? ", index" : "";
     machine.node(
       `${first} = ${written.graph}(${this.#inputs(own, written)}) for item${index} in ${listText} into { data: ${result} }${block(policies)}`,
@@ -704,9 +693,9 @@ export class StateWriter {
     this.#finish(state, result, first, false);
   }
 
-  #inner(source: Source, wish: string, state: State, isSame: boolean, isOwn = false): ReturnType<typeof writeMachine> {
+  #inner(source: Source, wish: string, state: State, isSame: boolean, isOwn = false): WrittenMachine {
     const machine = this.#machine;
-    return writeMachine(source, wish.replace(/^_/, ""), machine.file, {
+    return this.#writeMachine(source, wish.replace(/^_/, ""), machine.file, {
       depth: (machine.outer?.depth ?? 0) + 1,
       query: machine.queryOf(state),
       isTyped: isOwn || (isSame && machine.isTyped),
@@ -715,7 +704,7 @@ export class StateWriter {
     });
   }
 
-  #inputs(input: Said, { captured }: ReturnType<typeof writeMachine>): string {
+  #inputs(input: Said, { captured }: WrittenMachine): string {
     const variables = [...captured].map(([name, channel]) => `${channel}: ${this.#machine.variable(name)}`);
     return [`input: ${input.text}`, ...variables].join(", ");
   }
@@ -746,7 +735,7 @@ export class StateWriter {
         if (!own.isPresent) for (const field of ["Error", "Cause"]) scope.used.note([field], "string");
       } else {
         const path = catcher.field("ResultPath");
-        said = this.#combine(state, path, output, scope);
+        said = this.#combine(path, output, scope);
         const at = path.isPresent && path.value !== null && path.value !== "$" ? parsePath(path.text()).path : [];
         if (path.value !== null) for (const field of ["Error", "Cause"]) scope.used.note([...at, field], "string");
       }
@@ -799,39 +788,4 @@ export class StateWriter {
     machine.edge(`${none} -> end`);
     return [...arms, `else -> ${none}`];
   }
-}
-
-function block(policies: readonly string[]): string {
-  return policies.length === 0 ? "" : ` { ${policies.join("  ")} }`;
-}
-
-function lastKey({ at }: Source): string {
-  return /([A-Za-z_]\w*)[^A-Za-z_]*$/.exec(at)?.[1] ?? "value";
-}
-
-/** The whole input. */
-function asPath(source: Source): Source {
-  const whole: Source = Object.create(Object.getPrototypeOf(source) as object, {
-    value: { value: "$" },
-    at: { value: source.at },
-  }) as Source;
-  return whole;
-}
-
-/** The name of the signal that ends a call with a task token. */
-function callbackOf(state: string): string {
-  return `callback ${state}`;
-}
-
-/** The function that stands for a resource. */
-function nameOfResource(resource: Source): { readonly name: string; readonly isCallback: boolean } {
-  const text = resource.text();
-  const isCallback = text.endsWith(".waitForTaskToken");
-  const plain = text.replace(/\.(?:waitForTaskToken|sync(?::\d+)?)$/, "");
-  const lambda = /^arn:[^:]*:lambda:[^:]*:[^:]*:function:([^:]+)/.exec(plain)?.[1];
-  const activity = /^arn:[^:]*:states:[^:]*:[^:]*:activity:([^:]+)/.exec(plain)?.[1];
-  const service = /^arn:[^:]*:states:[^:]*:[^:]*:(.+)$/.exec(plain)?.[1];
-  const name =
-    lambda ?? activity ?? service?.replace(/^aws-sdk:/, "") ?? plain.replace(/^.*[/]/, "").replace(/^arn:.*:/, "");
-  return { name: name.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "") || "task", isCallback };
 }

@@ -1,0 +1,37 @@
+/** Parts of a state that the writers of states share. */
+import { type Source } from "../imported.ts";
+
+export function block(policies: readonly string[]): string {
+  return policies.length === 0 ? "" : ` { ${policies.join("  ")} }`;
+}
+
+export function lastKey({ at }: Source): string {
+  return /([A-Za-z_]\w*)[^A-Za-z_]*$/.exec(at)?.[1] ?? "value";
+}
+
+/** The whole input. */
+export function asPath(source: Source): Source {
+  const whole: Source = Object.create(Object.getPrototypeOf(source) as object, {
+    value: { value: "$" },
+    at: { value: source.at },
+  }) as Source;
+  return whole;
+}
+
+/** The name of the signal that ends a call with a task token. */
+export function callbackOf(state: string): string {
+  return `callback ${state}`;
+}
+
+/** The function that stands for a resource. */
+export function nameOfResource(resource: Source): { readonly name: string; readonly isCallback: boolean } {
+  const text = resource.text();
+  const isCallback = text.endsWith(".waitForTaskToken");
+  const plain = text.replace(/\.(?:waitForTaskToken|sync(?::\d+)?)$/, "");
+  const lambda = /^arn:[^:]*:lambda:[^:]*:[^:]*:function:([^:]+)/.exec(plain)?.[1];
+  const activity = /^arn:[^:]*:states:[^:]*:[^:]*:activity:([^:]+)/.exec(plain)?.[1];
+  const service = /^arn:[^:]*:states:[^:]*:[^:]*:(.+)$/.exec(plain)?.[1];
+  const name =
+    lambda ?? activity ?? service?.replace(/^aws-sdk:/, "") ?? plain.replace(/^.*[/]/, "").replace(/^arn:.*:/, "");
+  return { name: name.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "") || "task", isCallback };
+}
