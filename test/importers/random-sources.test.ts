@@ -87,6 +87,130 @@ const scripts = fc.record({
   scripts: fc.dictionary(fc.oneof(name, text), fc.oneof(text, fc.constantFrom("npm run a && npm run b", "npm run c"))),
 });
 
+const path = fc.constantFrom(
+  "$",
+  "$.a",
+  "$.a.b",
+  "$.list",
+  "$.list[0]",
+  "$['d d'].c",
+  "$.a[*].b",
+  "$..x",
+  "$$.State.Name",
+  "$v.x",
+  "States.Format('{}', $.a)",
+);
+const jsonata = fc.constantFrom(
+  "{% $states.input.a %}",
+  "{% $v + 1 %}",
+  "{% $sum($states.input.list.b) %}",
+  "{% a and %}",
+  "{% $states.input.a = 'x' %}",
+);
+const ends = fc.oneof(fc.record({ Next: name }), fc.record({ End: fc.constant(true) }));
+const rule = fc.oneof(
+  fc.record({ Variable: path, NumericGreaterThan: fc.double({ noNaN: true, noDefaultInfinity: true }), Next: name }),
+  fc.record({ Variable: path, StringEquals: text, Next: name }),
+  fc.record({ Variable: path, StringMatches: text, Next: name }),
+  fc.record({ Variable: path, IsNumeric: fc.boolean(), Next: name }),
+  fc.record({ Variable: path, TimestampLessThanPath: path, Next: name }),
+  fc.record({ Not: fc.record({ Variable: path, BooleanEquals: fc.boolean() }), Next: name }),
+  fc.record({ Condition: fc.oneof(jsonata, fc.boolean()), Next: name }),
+);
+const errors = fc.array(fc.constantFrom("States.ALL", "States.Timeout", "States.TaskFailed", "Own", "a b"), {
+  minLength: 1,
+  maxLength: 2,
+});
+const flow = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unknown> =>
+  fc.tuple(fc.record(fields), ends).map(([own, way]) => ({ ...own, ...way }));
+const paths = {
+  InputPath: sometimes(fc.oneof(path, fc.constant(null))),
+  OutputPath: sometimes(fc.oneof(path, fc.constant(null))),
+  ResultPath: sometimes(fc.oneof(path, fc.constant(null))),
+  Parameters: sometimes(fc.oneof(value, fc.record({ "x.$": path }))),
+  Assign: sometimes(fc.dictionary(fc.constantFrom("v", "w.$", "data"), fc.oneof(path, jsonata, value), { maxKeys: 2 })),
+  Output: sometimes(fc.oneof(jsonata, value)),
+  Comment: sometimes(text),
+};
+const caught = {
+  Retry: sometimes(
+    fc.array(
+      fc.record({
+        ErrorEquals: errors,
+        MaxAttempts: sometimes(fc.nat(4)),
+        IntervalSeconds: sometimes(fc.nat(9)),
+        BackoffRate: sometimes(fc.constantFrom(1, 1.5, 2)),
+      }),
+      { maxLength: 2 },
+    ),
+  ),
+  Catch: sometimes(
+    fc.array(fc.record({ ErrorEquals: errors, Next: name, ResultPath: sometimes(path), Output: sometimes(jsonata) }), {
+      maxLength: 2,
+    }),
+  ),
+};
+/** Two of three state machines name existing states only. */
+const { machine } = fc.letrec<{ machine: Record<string, unknown>; state: unknown }>((tie) => ({
+  machine: fc
+    .tuple(
+      fc.dictionary(name, tie("state"), { minKeys: 1, maxKeys: 4, depthIdentifier: "machine" }),
+      fc.constantFrom("JSONPath", "JSONata", undefined),
+      fc.nat(2),
+    )
+    .map(([states, query, kind]) => {
+      const names = Object.keys(states);
+      const whole = { QueryLanguage: query, StartAt: names[0], States: states };
+      if (kind === 0) return whole;
+      const known = (key: string, each: unknown): unknown =>
+        (key === "Next" || key === "Default") && typeof each === "string" && !names.includes(each)
+          ? names.at(-1)
+          : each;
+      return JSON.parse(JSON.stringify(whole), known) as typeof whole;
+    }),
+  state: fc.oneof(
+    { depthIdentifier: "machine", maxDepth: 2 },
+    flow({ Type: fc.constant("Pass"), Result: sometimes(value), ...paths }),
+    fc.record({ Type: fc.constant("Succeed") }),
+    flow({
+      Type: fc.constant("Task"),
+      Resource: fc.constantFrom(
+        "arn:aws:lambda:us-east-1:1:function:f-x",
+        "arn:aws:states:::sqs:sendMessage.waitForTaskToken",
+        "x",
+      ),
+      TimeoutSeconds: sometimes(fc.integer({ min: 1, max: 90 })),
+      ResultSelector: sometimes(fc.record({ "r.$": path })),
+      Arguments: sometimes(fc.oneof(jsonata, value)),
+      ...paths,
+      ...caught,
+    }),
+    fc.record({
+      Type: fc.constant("Choice"),
+      Choices: fc.array(rule, { minLength: 1, maxLength: 3 }),
+      Default: sometimes(name),
+    }),
+    flow({ Type: fc.constant("Wait"), Seconds: fc.oneof(fc.nat(99), jsonata) }),
+    flow({ Type: fc.constant("Wait"), TimestampPath: path }),
+    fc.record({ Type: fc.constant("Fail"), Error: sometimes(text), CausePath: sometimes(path) }),
+    flow({
+      Type: fc.constant("Parallel"),
+      Branches: fc.array(tie("machine"), { minLength: 1, maxLength: 2 }),
+      ...paths,
+      ...caught,
+    }),
+    flow({
+      Type: fc.constant("Map"),
+      ItemsPath: sometimes(path),
+      MaxConcurrency: sometimes(fc.nat(3)),
+      ItemProcessor: tie("machine"),
+      ItemSelector: sometimes(fc.record({ "i.$": path })),
+      ...paths,
+      ...caught,
+    }),
+  ),
+}));
+
 async function readable(source: string, path: string): Promise<boolean> {
   let imported: Awaited<ReturnType<typeof importText>>;
   try {
@@ -113,6 +237,17 @@ test("random documents", async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: topology }, kahn, scripts, fc.jsonValue()), async (source) => {
       if (await readable(JSON.stringify(source), "source.json")) count++;
+    }),
+    { numRuns: numRuns(1_000) },
+  );
+  expect(count).toBeGreaterThan(numRuns(1_000) / 20);
+});
+
+test("random state machines", async () => {
+  let count = 0;
+  await fc.assert(
+    fc.asyncProperty(machine, async (source) => {
+      if (await readable(JSON.stringify(source), "source.asl.json")) count++;
     }),
     { numRuns: numRuns(1_000) },
   );
