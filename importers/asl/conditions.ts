@@ -69,9 +69,11 @@ function sayTest(variable: string, name: string, value: Source, scope: Scope): S
   if (isPath === undefined) {
     const expected = { float: "number", bool: "boolean" }[kind as string] ?? "string";
     if (typeof value.value !== expected) throw value.wrong(expected === "string" ? "a text" : `a ${expected}`);
-    other = sayLiteral(value);
+    other = typeof value.value === "number" ? atom(numberText(value.value), "float") : sayLiteral(value);
   } else other = fitting(sayPathExpression(value.text(), kind, scope, symbol !== "=="), kind, scope);
-  const own = at(kind, symbol !== "==");
+  const found = at(kind, symbol !== "==");
+  // A constant compared with another one is an error of the language: `$$.State.Name` is one.
+  const own = found.text.startsWith('"') ? atom(`${scope.helper("at")}(${found.text}, "$")`, "any") : found;
   if (type === "Timestamp") {
     const time = scope.helper("time");
     return compound(`${time}(${own.text}) ${symbol} ${time}(${other.text})`, "bool");
@@ -105,4 +107,11 @@ function sayKindTest(variable: string, name: string, value: Source, scope: Scope
       return compound(`${kindOf()} ${isTrue ? "==" : "!="} "${kind}"`, "bool");
     }
   }
+}
+
+/** Decimal notation, of large numbers as well. */
+function numberText(value: number): string {
+  if (Number.isInteger(value)) return `${BigInt(value)}${Number.isSafeInteger(value) ? "" : ".0"}`;
+  const text = String(value);
+  return text.includes("e") ? value.toFixed(20).replace(/0+$/, "").replace(/\.$/, ".0") : text;
 }

@@ -35,3 +35,10 @@ export function nameOfResource(resource: Source): { readonly name: string; reado
     lambda ?? activity ?? service?.replace(/^aws-sdk:/, "") ?? plain.replace(/^.*[/]/, "").replace(/^arn:.*:/, "");
   return { name: name.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "") || "task", isCallback };
 }
+
+/** Whether the selected result becomes the data, with no other fields around it. */
+export function isWhole(state: Source): boolean {
+  return ["ResultPath", "OutputPath"].every((field) =>
+    [undefined, "$"].includes(state.field(field).value as string | undefined),
+  );
+}

@@ -18,7 +18,7 @@ import {
   type Scope,
 } from "./said.ts";
 import type { Kind } from "./shape.ts";
-import { asPath, block, callbackOf, lastKey, nameOfResource } from "./state-parts.ts";
+import { asPath, block, callbackOf, isWhole, lastKey, nameOfResource } from "./state-parts.ts";
 
 const DATA: Root = { channel: "data", path: [] };
 
@@ -175,16 +175,14 @@ export class StateWriter {
       const text = `${error.message}`;
       const name = file.expression(wish, [text, `In the source: ${shortJson(source.value ?? null)}`]);
       this.#machine.change(source.at, `${text}; the function \`${name}\` computes the value`);
-      const names = [
-        ...new Set([
-          scope.root.channel === "{}" ? "data" : scope.root.channel,
-          ...(scope.result === undefined ? [] : [scope.result]),
-        ]),
-      ];
-      const items = ["Map.Item.Value", "Map.Item.Index"]
-        .filter((key) => scope.context.has(key))
-        .map((key) => scope.context.get(key)!.text);
-      return atom(`${name}({ ${[...names, ...items].join(", ")} })`, "any");
+      const names = new Set([
+        scope.root.channel === "{}" ? "data" : scope.root.channel,
+        ...(scope.result === undefined ? [] : [scope.result]),
+        ...["Map.Item.Value", "Map.Item.Index"].flatMap((key) => scope.context.get(key)?.text ?? []),
+      ]);
+      // A value without a name: the result of another function, or an element.
+      const fields = [...names].map((text) => (/^[A-Za-z_]\w*$/.test(text) ? text : `value: ${text}`));
+      return atom(`${name}({ ${fields.join(", ")} })`, "any");
     }
   }
 
@@ -250,8 +248,9 @@ export class StateWriter {
 
   /** A value that becomes the data. */
   #whole(said: Said, scope: Scope): Said {
-    if (scope.shape === undefined || said.kind === "any" || said.text.startsWith("{") || said.text === "data")
-      return said;
+    if (scope.shape === undefined || said.kind === "any" || said.text === "data") return said;
+    // A record of fields that the type knows fits; a field in quotes is unknown to it.
+    if (said.text.startsWith("{") && !/[{,]\s*"/.test(said.text)) return said;
     return atom(`${scope.helper("at")}(${said.text}, "$")`, "any");
   }
 
@@ -260,7 +259,9 @@ export class StateWriter {
       .field("Assign")
       .entries()
       .map(([name, value]) => {
-        const isPath = query === "JSONPath" && name.endsWith(".$");
+        const isPath = name.endsWith(".$");
+        if (isPath && query === "JSONata")
+          throw new ImportError(value.at, `\`${name}\` is not the name of a variable in JSONata`);
         const said = isPath ? this.#path(state, value, scope) : this.#value(state, value, scope, query, false);
         return [this.#machine.variable(isPath ? name.slice(0, -2) : name), said] as const;
       });
@@ -275,7 +276,7 @@ export class StateWriter {
     }
     const selector = source.field("ResultSelector");
     const selected = selector.isPresent
-      ? this.#value(state, selector, this.#scope(state, {}, { channel: result.text, path: [] }), query, false)
+      ? this.#value(state, selector, this.#scope(state, {}, { channel: result.text, path: [] }), query, isWhole(source))
       : result;
     const combined = this.#combine(source.field("ResultPath"), selected, scope);
     const outputPath = source.field("OutputPath");
@@ -412,7 +413,7 @@ export class StateWriter {
       const path = source.field(`${field}Path`);
       if (path.isPresent) return this.#path(state, path, scope, "string", true);
       const value = source.field(field);
-      if (!value.isPresent || value.value === null) return undefined;
+      if (!value.isPresent || value.value === null || value.value === "") return undefined;
       if (query === "JSONata" && jsonataOf(value.value) !== undefined)
         return this.#said(value, `${node}_${field}`, scope, () => sayJsonata(jsonataOf(value.value)!, scope, "string"));
       return atom(quoted(value.text()), "string");
@@ -463,7 +464,10 @@ export class StateWriter {
         throw value.wrong("a number of seconds from 0 to 99999999");
       machine.node(`${node} = sleep(${value.value === 0 ? "0s" : duration(value.value * 1000)})`);
     } else if (key.startsWith("Seconds")) {
-      machine.node(`${node} = sleep(round(${operand(read("float"))} * 1000))`);
+      const seconds = read("float");
+      // An expression of JSONata may have no value.
+      const number = expression === undefined ? operand(seconds) : `${scope.helper("at")}(${seconds.text}, "$")`;
+      machine.node(`${node} = sleep(round(${number} * 1000))`);
     } else {
       const text =
         key === "Timestamp" && expression === undefined ? atom(quoted(value.text()), "string") : read("string");
