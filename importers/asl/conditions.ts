@@ -73,7 +73,7 @@ function sayTest(variable: string, name: string, value: Source, scope: Scope): S
   } else other = fitting(sayPathExpression(value.text(), kind, scope, symbol !== "=="), kind, scope);
   const found = at(kind, symbol !== "==");
   // A constant compared with another one is an error of the language: `$$.State.Name` is one.
-  const own = found.text.startsWith('"') ? atom(`${scope.helper("at")}(${found.text}, "$")`, "any") : found;
+  const own = found.text.startsWith('"') ? atom(`${scope.helper("untyped")}(${found.text})`, "any") : found;
   if (type === "Timestamp") {
     const time = scope.helper("time");
     return compound(`${time}(${own.text}) ${symbol} ${time}(${other.text})`, "bool");

@@ -81,7 +81,7 @@ export class FileText {
   }
 }
 
-const HELPERS: readonly Helper[] = ["at", "put", "kindOf", "time", "millisecondsUntil", "raise"];
+const HELPERS: readonly Helper[] = ["at", "put", "kindOf", "time", "millisecondsUntil", "raise", "untyped"];
 
 /** The functions that the graphs need beside the tasks, in full. */
 const HELPER_TEXT: Readonly<Record<Helper, string>> = {
@@ -94,6 +94,10 @@ export function at(value: unknown, path: string): any {
     found = Object.hasOwn(found, key) ? found[key] : null;
   }
   return found ?? null;
+}`,
+  untyped: `/** The value without its type: the run checks that it fits where it is written. */
+export function untyped(value: unknown): any {
+  return value;
 }`,
   put: `/** A copy of the value with another value at a path such as \`$.order.result\`. Fields that are missing are made. */
 export function put(value: any, path: string, result: unknown): any {

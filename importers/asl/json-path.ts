@@ -98,7 +98,7 @@ class Intrinsics {
       const said = value(index, "json");
       return said.kind === "any" || said.text.startsWith("[")
         ? said
-        : atom(`${scope.helper("at")}(${said.text}, "$")`, "any");
+        : atom(`${scope.helper("untyped")}(${said.text})`, "any");
     };
     switch (name) {
       case "States.Format": {
@@ -168,7 +168,7 @@ export function into(target: Target | undefined, said: Said, scope: Scope): Said
   scope.used.note(target.path, said.kind);
   const shape: Shape | undefined = scope.shape?.find(target.path);
   if (shape === undefined || said.kind === "any") return said;
-  if (shape.isRecord && said.kind === "json") return atom(`${scope.helper("at")}(${said.text}, "$")`, "any");
+  if (shape.isRecord && said.kind === "json") return atom(`${scope.helper("untyped")}(${said.text})`, "any");
   return fitting(said, shape.kind, scope);
 }
 

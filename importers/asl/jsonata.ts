@@ -185,7 +185,7 @@ class Jsonata {
     const said = part("json");
     return said.kind === "any" || said.text.startsWith("[")
       ? said
-      : atom(`${this.#scope.helper("at")}(${said.text}, "$")`, "any");
+      : atom(`${this.#scope.helper("untyped")}(${said.text})`, "any");
   }
 
   #unary(): Part {

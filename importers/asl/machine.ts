@@ -142,12 +142,15 @@ function assignedIn(state: Source): string[] {
   ];
 }
 
+/** States whose results have unknown types. */
+const REPLACING: ReadonlySet<string> = new Set(["Task", "Map", "Parallel"]);
+
 /** Whether the output of a state may be another value than a record. */
 function yieldsOther({ source, type }: State, query: Query): boolean {
   const output = source.field("Output");
   if (query === "JSONata") {
     if (output.isPresent) return !isObject(output.value);
-    return type === "Map" || type === "Parallel";
+    return REPLACING.has(type);
   }
   for (const field of ["InputPath", "OutputPath"]) {
     const { value } = source.field(field);
@@ -158,7 +161,7 @@ function yieldsOther({ source, type }: State, query: Query): boolean {
   }
   const replaces = (source.field("ResultPath").value ?? "$") === "$" && source.field("ResultPath").value !== null;
   if (!replaces || source.field("ResultSelector").isPresent) return false;
-  if (type === "Map" || type === "Parallel") return true;
+  if (REPLACING.has(type)) return true;
   const result = source.field("Result");
   return type === "Pass" && result.isPresent && !isObject(result.value);
 }

@@ -21,7 +21,7 @@ export interface Root {
 }
 
 /** The functions that are written in full in the stubs. */
-export type Helper = "at" | "put" | "kindOf" | "time" | "millisecondsUntil" | "raise";
+export type Helper = "at" | "put" | "kindOf" | "time" | "millisecondsUntil" | "raise" | "untyped";
 
 /** The names that expressions of one state see. */
 export interface Scope {
@@ -60,7 +60,7 @@ export function operand(said: Said): string {
 /** The expression where a type is expected: a function makes a value fit whose type is another one. */
 export function fitting(said: Said, kind: Kind, scope: Scope): Said {
   if (said.kind === kind || said.kind === "any" || kind === "json" || kind === "any") return said;
-  return atom(`${scope.helper("at")}(${said.text}, "$")`, "any");
+  return atom(`${scope.helper("untyped")}(${said.text})`, "any");
 }
 
 /** A path as text: `$.order.items[0]`. */

@@ -251,7 +251,7 @@ export class StateWriter {
     if (scope.shape === undefined || said.kind === "any" || said.text === "data") return said;
     // A record of fields that the type knows fits; a field in quotes is unknown to it.
     if (said.text.startsWith("{") && !/[{,]\s*"/.test(said.text)) return said;
-    return atom(`${scope.helper("at")}(${said.text}, "$")`, "any");
+    return atom(`${scope.helper("untyped")}(${said.text})`, "any");
   }
 
   #variables(state: State, source: Source, scope: Scope, query: Query): (readonly [string, Said])[] {
@@ -466,7 +466,7 @@ export class StateWriter {
     } else if (key.startsWith("Seconds")) {
       const seconds = read("float");
       // An expression of JSONata may have no value.
-      const number = expression === undefined ? operand(seconds) : `${scope.helper("at")}(${seconds.text}, "$")`;
+      const number = expression === undefined ? operand(seconds) : `${scope.helper("untyped")}(${seconds.text})`;
       machine.node(`${node} = sleep(round(${number} * 1000))`);
     } else {
       const text =
@@ -670,7 +670,7 @@ export class StateWriter {
         ? this.#path(state, items, listScope)
         : this.#path(state, items.isPresent ? items : asPath(items), listScope);
     const listText =
-      list.kind === "any" || list.text.startsWith("[") ? list.text : `${scope.helper("at")}(${list.text}, "$")`;
+      list.kind === "any" || list.text.startsWith("[") ? list.text : `${scope.helper("untyped")}(${list.text})`;
     const context = new Map<string, Said>([
       ["Map.Item.Value", atom("item", "any")],
       ["Map.Item.Index", atom("index", "float")],
@@ -681,7 +681,7 @@ export class StateWriter {
         : source.field("Parameters");
     const own = selector.isPresent
       ? this.#value(state, selector, this.#scope(state, { context }, root), query, false)
-      : atom(`${scope.helper("at")}(item, "$")`, "any");
+      : atom(`${scope.helper("untyped")}(item)`, "any");
     const written = this.#inner(processor, `${node}_item`, state, false, !selector.isPresent);
     const result = machine.local.fresh(`${node}_results`);
     machine.channels.push(`  state ${result}: json[] = []`);
