@@ -31,7 +31,15 @@ export function sayJsonataValue(source: Source, scope: Scope, target?: Target, d
 /** @throws Unsaid */
 export function sayJsonata(text: string, scope: Scope, expected: Kind = "json"): Said {
   const parser = new Jsonata(text, scope);
-  return fitting(parser.all(expected), expected, scope);
+  const said = parser.all(expected);
+  return expected === "bool" ? truth(said) : fitting(said, expected, scope);
+}
+
+/** A condition: a missing value does not hold. */
+function truth(said: Said): Said {
+  const isLiteral = said.text === "true" || said.text === "false";
+  if (said.kind === "bool" && (!said.isAtom || isLiteral)) return said;
+  return compound(`${operand(said)} == true`, "bool");
 }
 
 /** A part that has not been said yet: its type follows from its use. */
@@ -113,7 +121,7 @@ class Jsonata {
   }
 
   #bool(part: Part): Said {
-    return fitting(part("bool", true), "bool", this.#scope);
+    return truth(part("bool"));
   }
 
   #binary(level: number): Part {
@@ -131,7 +139,9 @@ class Jsonata {
   #operation(operator: string, left: Part, right: Part): Part {
     const scope = this.#scope;
     const both = (symbol: string, kind: Kind, result: Kind): Said => {
-      const [a, b] = [left, right].map((part) => operand(fitting(part(kind, true), kind, scope)));
+      const [a, b] = [left, right].map((part) =>
+        operand(kind === "bool" ? this.#bool(part) : fitting(part(kind, true), kind, scope)),
+      );
       return compound(`${a} ${symbol} ${b}`, result);
     };
     return () => {
@@ -314,6 +324,7 @@ class Jsonata {
     return () => {
       const said = values.map((value, index) => {
         const kind = known.kinds[index] ?? known.kinds[0]!;
+        if (kind === "bool") return this.#bool(value);
         return kind === "list" ? this.#list(value) : fitting(value(kind, kind !== "json"), kind, scope);
       });
       return known.say(said);

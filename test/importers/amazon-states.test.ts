@@ -215,6 +215,31 @@ States:
   expect((await engine.resume("t")).output).toEqual({ data: "paid 300" });
 });
 
+test("a condition of JSONata does not hold for a missing value", async () => {
+  const source = {
+    QueryLanguage: "JSONata",
+    StartAt: "A",
+    States: {
+      A: {
+        Type: "Choice",
+        Choices: [
+          { Condition: "{% $states.input.a and $not($states.input.b) %}", Next: "Both" },
+          { Condition: "{% $states.input.a %}", Next: "One" },
+        ],
+        Default: "None",
+      },
+      Both: { Type: "Pass", Output: "both", End: true },
+      One: { Type: "Pass", Output: "one", End: true },
+      None: { Type: "Pass", Output: "none", End: true },
+    },
+  };
+  const engine = await engineOf(source, {});
+  const ends = [];
+  for (const input of [{}, { a: false, b: true }, { a: true, b: true }, { a: true }])
+    ends.push((await engine.run({ input })).output);
+  expect(ends).toEqual(["none", "none", "one", "both"].map((data) => ({ data })));
+});
+
 test("each change of meaning is a comment and a change", async () => {
   const { text, changes } = await imported(ORDER);
   expect(changes.join("\n")).toContain("$.States.Pay.Catch");
