@@ -32,14 +32,14 @@ export function sayJsonataValue(source: Source, scope: Scope, target?: Target, d
 export function sayJsonata(text: string, scope: Scope, expected: Kind = "json"): Said {
   const parser = new Jsonata(text, scope);
   const said = parser.all(expected);
-  return expected === "bool" ? truth(said) : fitting(said, expected, scope);
+  return expected === "bool" ? truth(said, scope) : fitting(said, expected, scope);
 }
 
 /** A condition: a missing value does not hold. */
-function truth(said: Said): Said {
+function truth(said: Said, scope: Scope): Said {
   const isLiteral = said.text === "true" || said.text === "false";
   if (said.kind === "bool" && (!said.isAtom || isLiteral)) return said;
-  return compound(`${operand(said)} == true`, "bool");
+  return compound(`${operand(fitting(said, "bool", scope))} == true`, "bool");
 }
 
 /** A part that has not been said yet: its type follows from its use. */
@@ -121,7 +121,7 @@ class Jsonata {
   }
 
   #bool(part: Part): Said {
-    return truth(part("bool"));
+    return truth(part("bool"), this.#scope);
   }
 
   #binary(level: number): Part {
