@@ -162,15 +162,28 @@ type IsUnreached = (node: number, places: readonly number[]) => boolean;
 /** Searches backwards from the node each time, until it finds a marked place. */
 function createSearch(model: ControlModel, routed: readonly (readonly Outcome[])[], budget: Budget): IsUnreached {
   let predecessors: number[][] | undefined;
+  // The number of the search that has found a place: a set would be built again for each search.
+  let found: Uint32Array | undefined;
+  let search = 0;
   return (node, places) => {
     predecessors ??= predecessorsOf(model, routed);
+    found ??= new Uint32Array(predecessors.length);
+    search++;
     const marked = new Set(places);
     marked.delete(node);
-    const before = new Set<number>(predecessors[node]);
+    const before: number[] = [];
+    const add = (all: readonly number[], marks: Uint32Array): void => {
+      for (const place of all) {
+        if (marks[place] === search) continue;
+        marks[place] = search;
+        before.push(place);
+      }
+    };
+    add(predecessors[node]!, found);
     for (const place of before) {
       budget.left--;
       if (marked.has(place)) return false;
-      for (const earlier of predecessors[place]!) before.add(earlier);
+      add(predecessors[place]!, found);
     }
     return true;
   };
