@@ -115,8 +115,8 @@ test.each<readonly [text: string, code: string, help: string]>([
   ],
   [
     'graph g {\n  input n: string\n  output o: string\n  node a = n into o\n  start -> a\n}\ntest "t" for g with { n: "x" } { expect o == "x" }',
-    "NG001",
-    'a test is written `test "what it shows" for g { … }`; the values of inputs stand inside: `given n = "x"`',
+    "NG508",
+    'a case is a record: `with [{ ticket: "a" }, { ticket: "b" }]`',
   ],
   [
     'graph g {\n  input n: string\n  output o: string\n  node a = n into o\n  start -> a\n}\nit "t" for g { expect o == "x" }',
