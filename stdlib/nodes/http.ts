@@ -1,6 +1,7 @@
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { fetchPublic } from "../http/fetch-public.ts";
+import { boundedBody } from "../http/bounded-fetch.ts";
 import { readHosts } from "../http/hosts.ts";
 import { NodeFailure } from "../node-failure.ts";
 
@@ -231,21 +232,10 @@ function requestBody(given: Json, body: Json): { headers: Headers; body?: string
 /** Reads the text of a response. Fails if the response is larger than `limit` bytes. */
 async function readBounded(response: Response, what: string, limit: number): Promise<string> {
   if (response.body === null) return "";
-  const decoder = new TextDecoder();
-  const reader = response.body.getReader();
-  let text = "";
-  let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.byteLength;
-    if (bytes > limit) {
-      await reader.cancel();
-      const size = limit === MAX_BODY_BYTES ? `${limit / 1024 / 1024} MiB` : `${limit} bytes`;
-      throw new NodeFailure(`${what}: the response is larger than ${size}`, { retryable: false });
-    }
-    text += decoder.decode(value, { stream: true });
-  }
+  const size = limit === MAX_BODY_BYTES ? `${limit / 1024 / 1024} MiB` : `${limit} bytes`;
+  const tooLarge = (): NodeFailure =>
+    new NodeFailure(`${what}: the response is larger than ${size}`, { retryable: false });
+  return new Response(boundedBody(response.body, limit, tooLarge)).text();
 }
 
 function parseJson(response: Response, text: string): Json {
