@@ -16,12 +16,12 @@ interface Recorded {
  * status and the outputs of the run.
  *
  * @param checkpoints of the run, oldest first; the first is from before its first step
- * @throws CommandError for a run whose results cannot be told from what the store contains
+ * @throws CommandError for a run whose results do not follow from what the store contains
  */
 export function recordTest(table: Table, checkpoints: readonly Checkpoint[], title: string): string {
   const channels = new Map(table.channels.map((channel) => [channel.name, channel]));
   const valueOf = ({ values }: Checkpoint, channel: ChannelSpec): Json =>
-    Object.hasOwn(values, channel.name) ? (values[channel.name] ?? null) : (channel.initial ?? startOf(channel));
+    Object.hasOwn(values, channel.name) ? (values[channel.name] ?? null) : (channel.initial ?? null);
   const first = checkpoints[0]!;
   const head = checkpoints.at(-1)!;
   const recorded = new Map<NodeSpec, Recorded>();
@@ -157,24 +157,6 @@ function writtenBy(
   }
   if (kind === "sum") return [Number(value) - Number(old)];
   return [value];
-}
-
-function startOf({ reducer }: ChannelSpec): Json {
-  switch (reducer?.kind) {
-    case "append":
-    case "union":
-      return [];
-    case "sum":
-      return 0;
-    case "merge":
-      return {};
-    case undefined:
-    case "last":
-    case "min":
-    case "max":
-    case "function":
-      return null;
-  }
 }
 
 /** A value as a literal of the language. */

@@ -82,7 +82,7 @@ export function valueAt(root: Root, path: Path, expected: Kind, scope: Scope, is
   const whole = [...root.path, ...path];
   if (root.channel !== scope.data) return readBy(root.channel, whole, scope);
   scope.used.note(whole, expected);
-  if (whole.length === 0) return atom(root.channel, scope.shape === undefined ? "json" : "json");
+  if (whole.length === 0) return atom(root.channel, "json");
   const shape = scope.shape?.find(whole);
   if (shape === undefined) return readBy(root.channel, whole, scope);
   const kind = shape.kind;
