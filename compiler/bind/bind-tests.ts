@@ -160,15 +160,14 @@ function bindCases(
     report(found);
   };
   const used = new Set<string>();
-  const tests = cases.map((each) => bindTest(declaration, resolved, graph, once, { each, all: cases, used }));
-  const names = graph.channels.map(({ name, role }) => ({ name, isOpen: role === "input" || role === "config" }));
-  checkCaseFields(cases, used, {
-    file,
-    given: new Set(names.flatMap(({ name, isOpen }) => (isOpen ? [name] : []))),
-    channels: new Set(names.flatMap(({ name, isOpen }) => (isOpen ? [] : [name]))),
-    report,
-    suggestions: resolved.context.suggestions,
-  });
+  const channels = new Set(graph.channels.map(({ name }) => name));
+  const given = new Set(
+    graph.channels.flatMap(({ name, role }) => (role === "input" || role === "config" ? [name] : [])),
+  );
+  const shared = { all: cases, used, given, channels };
+  const tests = cases.map((each) => bindTest(declaration, resolved, graph, once, { ...shared, each }));
+  const { suggestions } = resolved.context;
+  checkCaseFields(cases, used, { file, given, channels, report, suggestions });
   return tests;
 }
 
@@ -178,6 +177,10 @@ interface BoundCase {
   readonly all: readonly ReadCase[];
   /** Receives the names of fields that lines read. */
   readonly used: Set<string>;
+  /** Names of inputs and of the configuration. */
+  readonly given: ReadonlySet<string>;
+  /** Names of all channels. */
+  readonly channels: ReadonlySet<string>;
 }
 
 function bindTest(
@@ -217,10 +220,6 @@ function bindTest(
     }
     return node;
   };
-  const inputs = new Set(
-    graph.channels.flatMap(({ name, role }) => (role === "input" || role === "config" ? [name] : [])),
-  );
-  const channelNames = new Set(graph.channels.map(({ name }) => name));
   /** The expression with the values of the case, and of constants, in it. `keeps`: names of channels. */
   const expand = (syntax: Ast.Expr, keeps?: ReadonlySet<string>, reportTo = report): Ast.Expr =>
     expansion.expand(
@@ -264,7 +263,7 @@ function bindTest(
   };
 
   for (const [name, { span, value }] of inCase?.each.fields ?? []) {
-    const channel = inputs.has(name) ? graph.channels.find((each) => each.name === name) : undefined;
+    const channel = inCase?.given.has(name) === true ? graph.channels.find((each) => each.name === name) : undefined;
     if (channel === undefined || isRepeated("given", { kind: "Identifier", name, span })) continue;
     given[name] = valueOf(value, `${channel.role} \`${name}\``, channel.type);
   }
@@ -420,7 +419,10 @@ function bindTest(
           report(found);
         };
         const names = scopeAt(place, { ...context, report: watched });
-        const typed = typeCondition(expand(item.condition, channelNames, watched), { ...names, where: "condition" });
+        const typed = typeCondition(expand(item.condition, inCase?.channels, watched), {
+          ...names,
+          where: "condition",
+        });
         if (hasErrors) break;
         const problem = partsOf(typed.expression).find(({ op }) => op === "call" || op === "secret");
         if (problem !== undefined) {

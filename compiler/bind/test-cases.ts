@@ -110,7 +110,7 @@ export interface CaseNames {
   readonly file: SourceFile;
   /** Names of inputs and of the configuration. */
   readonly given: ReadonlySet<string>;
-  /** Names of the other channels. */
+  /** Names of all channels. */
   readonly channels: ReadonlySet<string>;
   readonly report: (diagnostic: Diagnostic) => void;
   readonly suggestions: Suggestions;
