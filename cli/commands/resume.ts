@@ -10,7 +10,7 @@ import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore, type OpenStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
-import { HOST_FLAG, HOST_HELP, openHost } from "../hosts/open-host.ts";
+import { HOST_FLAG, HOST_HELP, openHost, refusePlanOnHost } from "../hosts/open-host.ts";
 import { parseConfig } from "../run/parse-config.ts";
 import { parseCount } from "../run/parse-values.ts";
 import { resumeThreads } from "../run/resume-threads.ts";
@@ -149,7 +149,7 @@ async function resumeOnHost(
   const host = await openHost(given);
   const table = await loadGraphOrPlan(file, options.graph, output);
   if (table === undefined) return EXIT.invalid;
-  if (table.kind === "plan") throw new CommandError("--host runs graphs, and this file has a plan");
+  refusePlanOnHost(table);
   refusePlanFlags(table, options);
   const store = host.store(table.name);
   const head = await latestOf(store, thread);

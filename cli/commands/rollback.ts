@@ -8,6 +8,7 @@ import { EFFECT_NAMES } from "../run/parse-effect.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { withStore, type OpenStore } from "../threads/open-store.ts";
+import { refusePlanOnHost } from "../hosts/open-host.ts";
 import { addPlaceOptions, hostOf, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { latestOf, sourceOf } from "../threads/thread-source.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
@@ -66,7 +67,7 @@ async function rollBackOnHost(
   const { file } = sourceOf(await latestOf(host.store(name), thread), options);
   const table = await loadGraphOrPlan(file, name, output);
   if (table === undefined) return EXIT.invalid;
-  if (table.kind === "plan") throw new CommandError("--host runs graphs, and this file has a plan");
+  refusePlanOnHost(table);
   const rollback = startRollback(thread);
   const { runOnHost } = await import("../hosts/run-on-host.ts");
   const code = await runOnHost({ table, file, host, options, start: rollback.start }, output);

@@ -5,8 +5,7 @@ import { executeGraph } from "../run/execute-graph.ts";
 import { addStoredOptions } from "../run/stored-options.ts";
 import { addExecutionOptions, type ExecutionOptions } from "../run/execution-options.ts";
 import { EXIT } from "../process/exit-codes.ts";
-import { CommandError } from "../process/command-error.ts";
-import { HOST_FLAG, HOST_HELP, openHost } from "../hosts/open-host.ts";
+import { HOST_FLAG, HOST_HELP, openHost, refusePlanOnHost } from "../hosts/open-host.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
@@ -79,7 +78,7 @@ export const runCommand = defineCommand<RunOptions>({
     const config = parseConfig(options.config, table);
     const { host } = options;
     if (host !== undefined) {
-      if (table.kind === "plan") throw new CommandError("--host runs graphs, and this file has a plan");
+      refusePlanOnHost(table);
       const { runOnHost } = await import("../hosts/run-on-host.ts");
       const place = {
         ...(options.thread && { thread: options.thread }),

@@ -1,4 +1,6 @@
 import type { RestateHost } from "../../hosts/restate/restate.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import type { Table } from "../../runtime/table/table.ts";
 import { withoutPassword } from "../output/mask-password.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -24,4 +26,9 @@ export async function openHost(given: string): Promise<RestateHost> {
   const url = parseHost(given);
   const { restate } = await import("../../hosts/restate/restate.ts");
   return restate(url);
+}
+
+/** @throws CommandError for a plan */
+export function refusePlanOnHost(table: Table | PlanTable): asserts table is Table {
+  if (table.kind === "plan") throw new CommandError("--host runs graphs, and this file has a plan");
 }
