@@ -55,6 +55,42 @@ export const review = async (reply: string): Promise<string> => reply;
 export const score = (reply: string): number => reply.length;
 `;
 
+/** A graph of 200 nodes, each of which calls a function of its own, and their 50 modules, by file name. */
+function manyModules(): Map<string, string> {
+  const files = new Map<string, string>();
+  const imports: string[] = [];
+  const nodes: string[] = [];
+  for (let module = 0; module < 50; module++) {
+    const names = [0, 1, 2, 3].map((at) => `f${module}_${at}`);
+    const functions = names.map(
+      (name) => `/** Does the work of ${name}. */
+export async function ${name}(text: string, docs: Doc[], context: NodeContext): Promise<Doc[]> {
+  return docs.concat([{ id: text, score: ${module} }]);
+}
+`,
+    );
+    files.set(
+      `many${module}.ts`,
+      `import type { NodeContext } from "ngraph/runtime";
+interface Doc { id: string; score: number; tags?: string[] }
+${functions.join("")}`,
+    );
+    imports.push(`import { ${names.join(", ")} } from "./many${module}.ts"`);
+    nodes.push(...names);
+  }
+  const graph = `${imports.join("\n")}
+type Doc = { id: string, score: float, tags?: string[] }
+graph many {
+  limit steps 200
+  input question: string
+  output docs: Doc[] = []
+${nodes.map((name) => `  node ${name} = ${name}(question, docs) into docs`).join("\n")}
+  start -> ${nodes.join(" -> ")}
+}
+`;
+  return files.set("many.ngraph", graph);
+}
+
 function starts(): void {
   if (!existsSync(PROGRAM)) {
     console.log("dist/ is missing: npm run build");
@@ -67,11 +103,13 @@ function starts(): void {
     writeFileSync(join(folder, "nodes.ts"), NODES);
     writeFileSync(join(folder, "ten.ngraph"), TEN_NODES);
     writeFileSync(join(folder, "ten.ngraph.yaml"), toYaml(parse(TEN_NODES).file).text);
+    for (const [name, text] of manyModules()) writeFileSync(join(folder, name), text);
     const programs: readonly (readonly [name: string, args: readonly string[]])[] = [
       ["an empty module", ["empty.mjs"]],
       ["ngc --version", [PROGRAM, "--version"]],
       ["ngc check, ten nodes", [PROGRAM, "check", "ten.ngraph"]],
       ["ngc check, ten nodes, YAML", [PROGRAM, "check", "ten.ngraph.yaml"]],
+      ["ngc check, 200 functions of 50 modules", [PROGRAM, "check", "many.ngraph"]],
     ];
     const times = programs.map((): number[] => []);
     // The programs run in turn, so that other load affects all of them. The first round writes the code cache.

@@ -16,6 +16,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -102,7 +103,6 @@ async function buildCli(outdir) {
     legalComments: "none",
     logLevel: "warning",
   };
-  await build({ ...common, entryPoints: ["cli/ngc.ts"], outfile: join(outdir, "ngc.js"), format: "esm" });
   const { metafile } = await build({
     ...common,
     metafile: true,
@@ -128,6 +128,17 @@ async function buildCli(outdir) {
   if (imported.length > 0) {
     throw new Error(`import(${JSON.stringify(imported[0].path)}) in the program: use cli/start/import-module.ts`);
   }
+  const program = readFileSync(join(outdir, "main.cjs"));
+  if (!program.every((byte) => byte < 0x80))
+    throw new Error("the program is not ASCII: cli/start/load-program.ts reads it as such");
+  const hash = createHash("sha256").update(program).digest("hex").slice(0, 32);
+  await build({
+    ...common,
+    entryPoints: ["cli/ngc.ts"],
+    outfile: join(outdir, "ngc.js"),
+    format: "esm",
+    define: { ...common.define, __NGRAPH_PROGRAM_HASH__: JSON.stringify(hash) },
+  });
   const sdk = await build({
     ...common,
     metafile: true,
@@ -168,7 +179,10 @@ async function buildStudio(outdir) {
   return Object.keys(metafile.inputs).map((file) => join(root, file));
 }
 
-/** Bundles a package so that its code runs when one of its functions is first called: most commands never need it. */
+/**
+ * Bundles a package so that its code runs when one of its functions is first called: most commands never need it. The use is
+ * noted for the code cache (cli/start/load-program.ts).
+ */
 function lazily(name) {
   const require = createRequire(import.meta.url);
   return {
@@ -178,7 +192,10 @@ function lazily(name) {
         namespace === "lazy" ? { path: require.resolve(name) } : { path: name, namespace: "lazy" },
       );
       builder.onLoad({ filter: /.*/, namespace: "lazy" }, () => ({
-        contents: `export const parse = (...args) => require(${JSON.stringify(name)}).parse(...args);`,
+        contents: `export const parse = (...args) => {
+          __ngcStart.parts.add(${JSON.stringify(name)});
+          return require(${JSON.stringify(name)}).parse(...args);
+        };`,
         resolveDir: root,
       }));
     },

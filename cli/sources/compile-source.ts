@@ -1,5 +1,6 @@
 import type { CompileOptions, CompileResult } from "../../compiler/compile.ts";
 import { readSource } from "./source-files.ts";
+import { storedTrees } from "./stored-trees.ts";
 import { watchedHost } from "./watch-files.ts";
 
 /** Beside the options of the compiler. */
@@ -29,6 +30,6 @@ export async function compileText(
     import("../../compiler/compile.ts"),
     import("../../api/node-host.ts"),
   ]);
-  const host = options.host ?? createNodeHost();
+  const host = options.host ?? { ...createNodeHost(), ...storedTrees() };
   return compile(text, { ...options, path, host: watched === undefined ? host : watchedHost(host, watched) });
 }

@@ -10,6 +10,15 @@ export interface CompilerHost {
   realPath(path: string): string | undefined;
   /** The names in a directory, for suggestions; `undefined` if it does not exist. */
   listDirectory?(path: string): readonly string[] | undefined;
+  /** Keeps syntax trees of modules longer than one compilation: reading TypeScript costs more than all else. */
+  readonly syntaxTrees?: SyntaxTrees;
+}
+
+/** Stored syntax trees, by all that a tree depends on: the text of a module and its path's extension. */
+export interface SyntaxTrees {
+  /** The tree as it was passed to `set`; `undefined` if there is none. */
+  get(path: string, text: string): string | undefined;
+  set(path: string, text: string, tree: string): void;
 }
 
 /** A host without files: every import is missing. For texts that import nothing, and for tests. */

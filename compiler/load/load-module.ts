@@ -1,6 +1,6 @@
 import { SourceFile } from "../../diagnostics/source.ts";
 import { readScope, type ModuleScope, type NameKind } from "../modules/module-scope.ts";
-import { isTypeScript, parseModule } from "../modules/parse-module.ts";
+import { isTypeScript, parseStoredModule } from "../modules/parse-module.ts";
 import { findFile } from "./find-file.ts";
 import type { CompilerHost } from "./host.ts";
 import { directoryOf, joinPath } from "./paths.ts";
@@ -27,7 +27,7 @@ export function createModuleReader(host: CompilerHost): (path: string) => Loaded
     const before = known.get(path);
     if (before !== undefined) return before;
     const text = host.readFile(path) ?? "";
-    const program = parseModule(text, path);
+    const program = parseStoredModule(text, path, host.syntaxTrees);
     const scope = program === undefined ? undefined : readScope(program);
     let exports: { readonly names: LoadedModule["exports"] } | undefined;
     const module: LoadedModule = {

@@ -1,4 +1,5 @@
 import { parse, type ParserPlugin } from "@babel/parser";
+import type { SyntaxTrees } from "../load/host.ts";
 import { readTypedefs } from "./read-jsdoc.ts";
 
 export type Program = ReturnType<typeof parse>["program"];
@@ -34,6 +35,30 @@ export function parseModule(text: string, path: string): Program | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Shorter modules are parsed as fast as a stored tree is read. */
+const MIN_STORED_LENGTH = 256;
+
+/** `parseModule`, which takes the tree from `trees` if it is there, and adds it otherwise. */
+export function parseStoredModule(text: string, path: string, trees: SyntaxTrees | undefined): Program | undefined {
+  if (trees === undefined || text.length < MIN_STORED_LENGTH) return parseModule(text, path);
+  const stored = trees.get(path, text);
+  if (stored !== undefined) return JSON.parse(stored) as Program;
+  const program = parseModule(text, path);
+  const tree = program === undefined ? undefined : toJson(program);
+  if (tree !== undefined) trees.set(path, text, tree);
+  return program;
+}
+
+/** The tree without the places that nothing reads; `undefined` if JSON cannot say it (a literal such as `1e999`). */
+function toJson(program: Program): string | undefined {
+  let isExact = true;
+  const tree = JSON.stringify(program, (key, value: unknown) => {
+    if (typeof value === "number" && !Number.isFinite(value)) isExact = false;
+    return key === "loc" || key === "tokens" || key === "errors" ? undefined : value;
+  });
+  return isExact ? tree : undefined;
 }
 
 export function isTypeScript(path: string): boolean {
