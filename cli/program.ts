@@ -9,6 +9,7 @@ import { evalCommand } from "./commands/eval.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { fmtCommand } from "./commands/fmt.ts";
 import { forkCommand } from "./commands/fork.ts";
+import { exportCommand } from "./commands/export.ts";
 import { graphCommand } from "./commands/graph.ts";
 import { historyCommand } from "./commands/history.ts";
 import { importCommand } from "./commands/import.ts";
@@ -63,6 +64,7 @@ const COMMANDS = [
   fmtCommand,
   convertCommand,
   importCommand,
+  exportCommand,
   graphCommand,
   planCommand,
   mcpCommand,

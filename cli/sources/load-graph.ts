@@ -1,5 +1,6 @@
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { findSimilar, listNames } from "../../diagnostics/similar.ts";
+import type { BoundGraph } from "../../compiler/bind/bound-graph.ts";
 import type { CompileResult } from "../../compiler/compile.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
@@ -20,14 +21,26 @@ export async function loadGraphOrPlan(
   file: string,
   name: string | undefined,
   output: Output,
+  choice?: string,
 ): Promise<Table | PlanTable | undefined> {
-  return (await loadCompiled(file, name, "graph or plan", output))?.table;
+  return (await loadCompiled(file, name, "graph or plan", output, choice))?.table;
 }
 
 /** The table of one graph of a file; see `loadGraphOrPlan`. */
 export async function loadGraph(file: string, name: string | undefined, output: Output): Promise<Table | undefined> {
   const loaded = await loadCompiled(file, name, "graph", output);
   return loaded?.table.kind === "graph" ? loaded.table : undefined;
+}
+
+/** The bound graph of one graph of a file; see `loadGraphOrPlan`. */
+export async function loadBoundGraph(
+  file: string,
+  name: string | undefined,
+  output: Output,
+  choice?: string,
+): Promise<BoundGraph | undefined> {
+  const loaded = await loadCompiled(file, name, "graph", output, choice);
+  return loaded?.compiled.graphs.find((graph) => graph.name === loaded.table.name)?.bound;
 }
 
 /** The table of one plan of a file, with the order that was found for it; see `loadGraphOrPlan`. */
@@ -41,7 +54,7 @@ export async function loadPlan(file: string, name: string | undefined, output: O
  *
  * @throws CommandError when several remain
  */
-function entryOf(names: readonly string[], compiled: CompileResult, file: string): string | undefined {
+function entryOf(names: readonly string[], compiled: CompileResult, file: string, how: string): string | undefined {
   if (names.length <= 1) return names[0];
   const called = new Set<object>();
   for (const { bound } of compiled.graphs) for (const graph of bound.graphs) called.add(graph);
@@ -51,7 +64,7 @@ function entryOf(names: readonly string[], compiled: CompileResult, file: string
   if (entries.length === 1) return entries[0];
   const choice = entries.length === 0 ? names : entries;
   throw new CommandError(`${file} contains several: ${listNames(choice)}`, {
-    help: "choose one with --graph",
+    help: `choose one with ${how}`,
   });
 }
 
@@ -67,6 +80,8 @@ async function loadCompiled(
   name: string | undefined,
   wanted: Wanted,
   output: Output,
+  /** How the command line names a graph. */
+  choice = "--graph",
 ): Promise<{ readonly table: Table | PlanTable; readonly compiled: CompileResult } | undefined> {
   const compiled = await compileSource(file);
   // `ngc check` prints the warnings: they do not concern the run.
@@ -81,7 +96,7 @@ async function loadCompiled(
   }
   const fits = (table: Table | PlanTable): boolean => wanted === "graph or plan" || table.kind === wanted;
   const names = [...compiled.tables].flatMap(([key, table]) => (fits(table) ? [key] : []));
-  const wantedName = name ?? entryOf(names, compiled, file) ?? "";
+  const wantedName = name ?? entryOf(names, compiled, file, choice) ?? "";
   const table = compiled.tables.get(wantedName) ?? formerlyNamed(compiled, wantedName);
   if (table !== undefined && fits(table)) {
     return { table: table.kind === "plan" ? withKnownOrder(table, file) : table, compiled };
