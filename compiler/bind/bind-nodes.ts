@@ -69,8 +69,12 @@ export function bindNode(
     ...(undo?.undo === undefined ? {} : { undo: undo.undo }),
     effects: [...effects].sort(),
     reads: [...reads],
-    writes: [...new Set(parts.writes.map(({ channel }) => channel.name))],
+    writes: unique(parts.writes.map(({ channel }) => channel.name)),
   };
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return names.length < 2 ? names : [...new Set(names)];
 }
 
 const NO_LOCALS: ReadonlyMap<string, ValueType> = new Map();

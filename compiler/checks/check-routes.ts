@@ -227,6 +227,7 @@ function checkConditions(
   edges: readonly BoundEdge[],
   onError: boolean,
 ): void {
+  if (!edges.some(({ to }) => to.kind === "when")) return;
   const formulas: Formula[] = [];
   const known = knownAt(context, terms, edges);
   let last: { edge: BoundEdge; condition: TypedExpression } | undefined;

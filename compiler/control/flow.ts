@@ -102,8 +102,10 @@ export function analyseFlow(input: FlowInput): Flow {
   const edgeReads = new Map<ResolvedEdge, number[]>();
   const edgeItems = new Map<ResolvedEdge, Facts>();
   for (const edge of input.edges) {
+    const conditions = conditionsOf(edge);
+    if (conditions.length === 0) continue;
     const names = new Set<string>();
-    for (const condition of conditionsOf(edge)) collectNames(condition, names);
+    for (const condition of conditions) collectNames(condition, names);
     if (names.size === 0) continue;
     const when = edge.onError ? "failed" : "after";
     const sites = sourcesOf(edge).map(({ name }): Site => ({ vertex: vertexOf(name), when }));
@@ -121,7 +123,9 @@ export function analyseFlow(input: FlowInput): Flow {
       mayWrite: mayWrite[index] ?? [],
     })),
     reads,
-  ).map((found) => new Map([...found].map(([channel, when]) => [starts[channel]?.index ?? -1, when])));
+  ).map((found) =>
+    found.size === 0 ? found : new Map([...found].map(([channel, when]) => [starts[channel]?.index ?? -1, when])),
+  );
 
   return {
     anywhere: NOTHING,

@@ -116,6 +116,11 @@ function endsWell(model: ControlModel, outcomes: Outcomes, places: readonly numb
 
 /** The marking after more signals, with complete barriers fired; `undefined` if a place would be marked twice. */
 function signal(model: ControlModel, places: readonly number[], signals: readonly number[]): number[] | undefined {
+  const [only] = signals;
+  // Most steps of a large graph signal one node.
+  if (only !== undefined && signals.length === 1 && model.barrierOfPlace[only] === -1) {
+    return places.includes(only) ? undefined : [...places, only].sort((a, b) => a - b);
+  }
   const marked = new Set(places);
   const touched = new Set<number>();
   for (const place of signals) {

@@ -73,14 +73,19 @@ export function findTermLiveness(model: ControlModel, track: boolean): TermLiven
   };
 }
 
+/** Shared by the nodes without conditions, which are most nodes of a large graph. */
+const NO_READS: NodeReads = { edges: [], inside: [], defined: [], asserted: [], after: new Set() };
+
 function readsOfNode(model: ControlModel, node: ControlNode): NodeReads {
   const reads = readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index));
+  if (node.asserted.length === 0 && node.defined === undefined) return reads;
   const asserted = node.asserted.map(({ formula }) => formula);
   return { ...reads, asserted, ...(node.defined === undefined ? {} : { defined: [node.defined] }) };
 }
 
 function readsOf(routings: readonly (Routing | undefined)[], inside: readonly Formula[]): NodeReads {
   const edges = routings.flatMap(formulasOf);
+  if (edges.length === 0 && inside.length === 0) return NO_READS;
   const after = new Set<Term>();
   for (const formula of edges) for (const term of termsOf(formula)) after.add(term);
   return { edges, inside, defined: [], asserted: [], after };

@@ -1,5 +1,5 @@
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { opaque } from "../types/construct.ts";
+import { opaque, SCALARS } from "../types/construct.ts";
 import { resolveType, type TypeTable } from "../types/type-table.ts";
 
 /** Descriptions of opaque types whose values JSON cannot hold, such as "a `Date`". */
@@ -17,6 +17,7 @@ export function findNotJson(
   type: ValueType,
   types: TypeTable,
 ): { readonly path: string; readonly description: string } | undefined {
+  if (SCALARS.has(type.kind)) return undefined;
   const seen = new Set<string>();
   const open: { readonly type: ValueType; readonly path: string }[] = [{ type, path: "" }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -4,7 +4,7 @@
  * them.
  */
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { baseOf, NUMBER, typeKey } from "./construct.ts";
+import { baseOf, NUMBER, typeKey, SCALARS } from "./construct.ts";
 import { alternatives, hasLiteral, resolveType, type TypeTable } from "./type-table.ts";
 
 /** Where and why a value of one type does not fit another. */
@@ -28,6 +28,7 @@ const MAX_DEPTH = 100;
 
 /** Compares two types. Returns `undefined` if every value of `from` is a value of `to`, else the first difference. */
 export function isAssignable(from: ValueType, to: ValueType, types: TypeTable): Mismatch | undefined {
+  if (from === to || (from.kind === to.kind && SCALARS.has(from.kind))) return undefined;
   return assign(from, to, { types, assumed: new Set() }, "", 0);
 }
 

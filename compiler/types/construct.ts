@@ -1,6 +1,9 @@
 /** Constructors of types in a normal form, in which equal types have equal keys. */
 import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 
+/** The kinds of types that have no parts and no values of their own: two types of such a kind are equal. */
+export const SCALARS: ReadonlySet<ValueType["kind"]> = new Set(["string", "int", "float", "bool", "null"]);
+
 export const STRING: ValueType = { kind: "string" };
 export const INT: ValueType = { kind: "int" };
 export const FLOAT: ValueType = { kind: "float" };
