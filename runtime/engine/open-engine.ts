@@ -199,7 +199,7 @@ async function runWithoutStore(core: EngineCore, input: JsonObject, options: Run
   if (options.signal === undefined && !run.listening) return resultOf(run, await beginRun(run));
   const unlink = linkSignal(options.signal, cancellation);
   try {
-    return await executeRun(run, false, beginRun);
+    return run.listening ? await executeRun(run, false, beginRun) : resultOf(run, await beginRun(run));
   } finally {
     unlink();
   }

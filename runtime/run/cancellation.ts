@@ -7,10 +7,13 @@ import type { NgraphError } from "../interface/errors.ts";
 export class Cancellation {
   /** Whether the run can be cancelled at all. If not, no listener is needed. */
   readonly possible: boolean;
-  aborted = false;
-  reason: unknown;
   /** Set if the cause is an error, not a request: the claim is lost, or the store does not answer. */
   fault: NgraphError | undefined;
+  #isCancelled = false;
+  #reason: unknown;
+  /** The signal of the caller, and the listener on it. */
+  #signal: AbortSignal | undefined;
+  #onAbort: (() => void) | undefined;
   /** Created with the first listener: most runs have none. */
   #listeners: Set<(reason: unknown) => void> | undefined;
 
@@ -18,10 +21,29 @@ export class Cancellation {
     this.possible = possible;
   }
 
+  get aborted(): boolean {
+    return this.#isCancelled || this.#signal?.aborted === true;
+  }
+
+  get reason(): unknown {
+    return this.#isCancelled ? this.#reason : this.#signal?.reason;
+  }
+
+  /** Cancels when the signal of the caller aborts. */
+  link(signal: AbortSignal): void {
+    this.#signal = signal;
+    if (this.#listeners !== undefined) this.#observe();
+  }
+
+  unlink(): void {
+    if (this.#onAbort !== undefined) this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#onAbort = undefined;
+  }
+
   cancel(reason: unknown): void {
     if (this.aborted) return;
-    this.aborted = true;
-    this.reason = reason;
+    this.#isCancelled = true;
+    this.#reason = reason;
     this.interrupt(reason);
   }
 
@@ -41,19 +63,34 @@ export class Cancellation {
   }
 
   listen(listener: (reason: unknown) => void): void {
-    (this.#listeners ??= new Set()).add(listener);
+    if (this.#listeners === undefined) {
+      this.#listeners = new Set();
+      this.#observe();
+    }
+    this.#listeners.add(listener);
   }
 
   unlisten(listener: (reason: unknown) => void): void {
     this.#listeners?.delete(listener);
+  }
+
+  /** Listens to the signal. A run that awaits nothing reads whether the signal is aborted, which costs less. */
+  #observe(): void {
+    const signal = this.#signal;
+    if (signal === undefined || signal.aborted || this.#onAbort !== undefined) return;
+    this.#onAbort = () => {
+      if (this.#isCancelled) return;
+      this.#isCancelled = true;
+      this.#reason = signal.reason;
+      this.interrupt(signal.reason);
+    };
+    signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 }
 
 /** Cancels when the signal of the caller aborts. Returns a function that removes the listener. */
 export function linkSignal(signal: AbortSignal | undefined, cancellation: Cancellation): () => void {
   if (signal === undefined) return () => undefined;
-  const onAbort = (): void => cancellation.cancel(signal.reason);
-  if (signal.aborted) onAbort();
-  else signal.addEventListener("abort", onAbort, { once: true });
-  return () => signal.removeEventListener("abort", onAbort);
+  cancellation.link(signal);
+  return () => cancellation.unlink();
 }

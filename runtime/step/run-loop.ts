@@ -12,7 +12,7 @@ import { takeTurns } from "../run/take-turns.ts";
 import { beginAttempt, settleFailure, settleResult } from "./run-task.ts";
 import { commitStep } from "./commit-step.ts";
 import { isDirect, runTasks, tasksOf } from "./step-tasks.ts";
-import type { Outcome } from "./task.ts";
+import { CANCELLED_OUTCOME, type Outcome, type Task } from "./task.ts";
 import { Attempt } from "./attempt.ts";
 
 /** Starts a new run whose input is applied. The input is durable before the first node runs (5.2). */
@@ -42,37 +42,115 @@ export async function continueRollback(run: Run): Promise<RunEnd> {
 }
 
 /** Runs the steps of a run, and ends it. */
-export async function loop(run: Run): Promise<RunEnd> {
+export function loop(run: Run): Promise<RunEnd> {
+  if (!run.cancellation.possible || run.writer !== undefined) return runSteps(run);
+  return new Promise((resolve, reject) => {
+    const awaited = new AwaitedAttempt(run, (task) => runSteps(run, awaited, [task]).then(resolve, reject));
+    runSteps(run, awaited).then(resolve, reject);
+  });
+}
+
+/**
+ * The attempt that the loop of a run awaits. One listener serves all steps: a race with the body in each of them would cost as much as the
+ * step. A cancellation leaves the loop at the body that it awaits, and another loop goes on with the end of that step.
+ */
+class AwaitedAttempt {
+  readonly #run: Run;
+  readonly #goOn: (cancelled: Task) => void;
+  #attempt: Attempt | undefined;
+  #isListening = false;
+
+  constructor(run: Run, goOn: (cancelled: Task) => void) {
+    this.#run = run;
+    this.#goOn = goOn;
+  }
+
+  begin(attempt: Attempt): void {
+    this.#attempt = attempt;
+    if (this.#isListening) return;
+    this.#isListening = true;
+    this.#run.cancellation.listen((reason) => {
+      const cancelled = this.#attempt;
+      if (cancelled === undefined) return;
+      this.#attempt = undefined;
+      cancelled.abort(reason);
+      this.#goOn(cancelled.task);
+    });
+  }
+
+  /** The body has settled. Returns `false` if another loop has gone on without it. */
+  end(attempt: Attempt): boolean {
+    if (this.#attempt !== attempt) return false;
+    this.#attempt = undefined;
+    return true;
+  }
+}
+
+/**
+ * @param awaited where the loop leaves the attempt that it awaits, if the run can be cancelled
+ * @param cancelled the tasks of the current step, if it is cancelled
+ */
+async function runSteps(run: Run, awaited?: AwaitedAttempt, cancelled?: readonly Task[]): Promise<RunEnd> {
+  // The caller who cancels the run does not wait for its end.
+  if (cancelled !== undefined) await undefined;
   for (;;) {
-    if (run.rollsBack) return continueRollback(run);
-    const turn = takeTurns(run.shared);
-    if (turn !== undefined) await turn;
-    const tasks = tasksOf(run);
-    if (run.listening) emitEvent(run, { type: "step", phase: "start", nodes: tasks.map(({ node }) => node.spec.name) });
-    const renewed = run.shared.durable?.ensureClaimed();
-    if (renewed !== undefined) await renewed;
-    let outcomes: readonly Outcome[] | Promise<readonly Outcome[]>;
-    if (tasks.length === 1 && isDirect(run, tasks[0]!)) {
-      // Awaits the body itself instead of calling `runTasks`: one promise less in each step. The rows "chain of 3" of
-      // `bench/engine.ts` measure it.
-      const attempt = new Attempt(run, tasks[0]!, 1);
-      let outcome = beginAttempt(attempt);
-      if (outcome === undefined) {
-        try {
-          const value = await attempt.body;
-          outcome = settleResult(attempt, value);
-        } catch (error) {
-          outcome = settleFailure(attempt, error);
-        }
+    let tasks = cancelled;
+    let outcomes: readonly Outcome[] | Promise<readonly Outcome[]> = CANCELLED_STEP;
+    if (tasks === undefined) {
+      if (run.rollsBack) return continueRollback(run);
+      const turn = takeTurns(run.shared);
+      if (turn !== undefined) await turn;
+      tasks = tasksOf(run);
+      if (run.listening) {
+        emitEvent(run, { type: "step", phase: "start", nodes: tasks.map(({ node }) => node.spec.name) });
       }
-      outcomes = [outcome instanceof Promise ? await outcome : outcome];
-    } else outcomes = runTasks(run, tasks);
+      const renewed = run.shared.durable?.ensureClaimed();
+      if (renewed !== undefined) await renewed;
+      if (tasks.length === 1 && isDirect(run, tasks[0]!)) {
+        // Awaits the body itself instead of calling `runTasks`: one promise less in each step. The rows "chain of 3" of
+        // `bench/engine.ts` measure it.
+        const attempt = new Attempt(run, tasks[0]!, 1);
+        let outcome = run.cancellation.aborted ? CANCELLED_OUTCOME : beginAttempt(attempt);
+        if (outcome === undefined && run.cancellation.aborted) {
+          // The body has cancelled the run before it returned.
+          Promise.resolve(attempt.body).catch(ignore);
+          attempt.abort(run.cancellation.reason);
+          outcome = CANCELLED_OUTCOME;
+        }
+        if (outcome === undefined) {
+          awaited?.begin(attempt);
+          let value: unknown;
+          let thrown: { readonly error: unknown } | undefined;
+          try {
+            value = await attempt.body;
+          } catch (error) {
+            thrown = { error };
+          }
+          if (awaited?.end(attempt) === false) return new Promise<never>(ignore);
+          outcome = thrown === undefined ? settled(attempt, value) : settleFailure(attempt, thrown.error);
+        }
+        outcomes = [outcome instanceof Promise ? await outcome : outcome];
+      } else outcomes = runTasks(run, tasks);
+    }
+    cancelled = undefined;
     const committed = commitStep(run, tasks, outcomes instanceof Promise ? await outcomes : outcomes);
     if (committed === undefined) continue;
     const end = committed instanceof Promise ? await committed : committed;
     if (end !== undefined) return finish(run, end);
   }
 }
+
+/** A result that cannot be read fails its node. */
+function settled(attempt: Attempt, value: unknown): Outcome | Promise<Outcome> {
+  try {
+    return settleResult(attempt, value);
+  } catch (error) {
+    return settleFailure(attempt, error);
+  }
+}
+
+const CANCELLED_STEP: readonly Outcome[] = [CANCELLED_OUTCOME];
+const ignore = (): void => undefined;
 
 /**
  * Ends a run: with its `finally` part, if it has one and the run does not pause. Returns the end once everything the run

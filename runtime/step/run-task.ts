@@ -19,7 +19,7 @@ import { CANCELLED_OUTCOME, doneOutcome, pausedOutcome, type Outcome, type Task,
 
 /*
  * An attempt has two halves. `beginAttempt` calls the body. If the body returns a value, the attempt ends there. If the
- * body returns a promise, one of two drivers waits for it: `finishAttempt` uses callbacks, and the loop of
+ * body returns a promise, one of two drivers waits for it: `awaitBody` uses callbacks, and the loop of
  * `run-loop.ts` awaits the promise of a task that runs alone. The rows "chain of 3" and "5 and a join" of
  * `bench/engine.ts` measure the cost of both drivers.
  */
@@ -68,20 +68,22 @@ export function beginAttempt(attempt: Attempt): Outcome | Promise<Outcome> | und
  * @param done receives the outcome
  * @param fail receives an error that ends the whole run
  */
-export function finishAttempt(
-  attempt: Attempt,
-  done: (outcome: Outcome) => void,
-  fail: (error: unknown) => void,
-): void {
-  const { run, task, body } = attempt;
-  if (task.node.spec.timeout !== undefined || run.cancellation.possible) {
-    watchBody(attempt, done, fail);
-    return;
-  }
+function finishAttempt(attempt: Attempt, done: (outcome: Outcome) => void, fail: (error: unknown) => void): void {
+  const { run, task } = attempt;
+  if (task.node.spec.timeout !== undefined || run.cancellation.possible) watchBody(attempt, done, fail);
+  else awaitBody(attempt, done, fail);
+}
+
+/** Like `finishAttempt`, for a body without a timeout. The caller aborts the attempt when the run is cancelled. */
+export function awaitBody(attempt: Attempt, done: (outcome: Outcome) => void, fail: (error: unknown) => void): void {
   // `Promise.resolve`, because `then` of a foreign promise may throw.
-  Promise.resolve(body).then(
-    (value) => deliver(() => settleResult(attempt, value), done, fail),
-    (error: unknown) => deliver(() => settleFailure(attempt, error), done, fail),
+  Promise.resolve(attempt.body).then(
+    (value) => {
+      if (!attempt.closed) deliver(() => settleResult(attempt, value), done, fail);
+    },
+    (error: unknown) => {
+      if (!attempt.closed) deliver(() => settleFailure(attempt, error), done, fail);
+    },
   );
 }
 

@@ -2,7 +2,7 @@ import { truth } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import { isThenable } from "../value/promise.ts";
 import { Attempt } from "./attempt.ts";
-import { beginAttempt, finishAttempt, runTask } from "./run-task.ts";
+import { awaitBody, beginAttempt, runTask } from "./run-task.ts";
 import type { OutputField } from "../table/table.ts";
 import type { NodeCode } from "../program/program.ts";
 import type { Run } from "../run/run.ts";
@@ -72,7 +72,10 @@ function plainTask(node: NodeCode): Task {
   return { node, id: name, item: undefined, itemIndex: -1, error: null, items: undefined, broken: undefined };
 }
 
-/** Whether the engine can call the body directly: no store, no stored result, no timeout, no slots, no cancellation. */
+/**
+ * Whether the engine can call the body directly: no store, no stored result, no timeout, no slots. A called graph or plan ends by itself when
+ * the run is cancelled.
+ */
 export function isDirect(run: Run, { items, broken, node }: Task): boolean {
   return (
     items === undefined &&
@@ -80,7 +83,7 @@ export function isDirect(run: Run, { items, broken, node }: Task): boolean {
     node.spec.timeout === undefined &&
     run.writer === undefined &&
     run.shared.slots === undefined &&
-    !run.cancellation.possible
+    (!run.cancellation.possible || (node.call.kind !== "graph" && node.call.kind !== "plan"))
   );
 }
 
@@ -101,11 +104,15 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
   const settle = (index: number, outcome: Outcome): void => {
     // Mutation point: task-outcome
     outcomes[index] = outcome;
-    if (--open === 0) resolve(outcomes);
+    if (--open > 0) return;
+    awaited?.close();
+    resolve(outcomes);
   };
+  let awaited: AwaitedAttempts | undefined;
   let fatal: { readonly error: unknown } | undefined;
   const fail = (error: unknown): void => {
     fatal = { error };
+    awaited?.close();
     reject(error);
   };
   for (let index = 0; index < tasks.length; index++) {
@@ -114,10 +121,11 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
     if (isDirect(run, task)) {
       // Uses a callback instead of a promise for each task. The rows "5 and a join" of `bench/engine.ts` measure it.
       const attempt = new Attempt(run, task, 1);
-      outcome = beginAttempt(attempt);
+      outcome = run.aborting || run.cancellation.aborted ? CANCELLED_OUTCOME : beginAttempt(attempt);
       if (outcome === undefined) {
         open++;
-        finishAttempt(attempt, (done) => settle(index, done), fail);
+        awaitBody(attempt, (done) => settle(index, done), fail);
+        if (run.cancellation.possible) (awaited ??= new AwaitedAttempts(run, settle)).add(index, attempt);
         continue;
       }
     } else outcome = task.items === undefined ? runLeaf(run, task, keeps) : runList(run, task, task.items, keeps);
@@ -134,6 +142,44 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
     resolve = onDone;
     reject = onError;
   });
+}
+
+/**
+ * The attempts of a step that are called directly. One listener of the run aborts them all, so that no body can keep
+ * the run alive (4.4).
+ */
+class AwaitedAttempts {
+  readonly #attempts: Attempt[] = [];
+  readonly #indexes: number[] = [];
+  readonly #run: Run;
+  readonly #settle: (index: number, outcome: Outcome) => void;
+
+  constructor(run: Run, settle: (index: number, outcome: Outcome) => void) {
+    this.#run = run;
+    this.#settle = settle;
+    run.cancellation.listen(this.#abort);
+  }
+
+  add(index: number, attempt: Attempt): void {
+    this.#attempts.push(attempt);
+    this.#indexes.push(index);
+    // The body may have cancelled the run before it returned.
+    const { aborted, reason } = this.#run.cancellation;
+    if (aborted) this.#abort(reason);
+  }
+
+  close(): void {
+    this.#run.cancellation.unlisten(this.#abort);
+  }
+
+  readonly #abort = (reason: unknown): void => {
+    for (const [at, attempt] of this.#attempts.entries()) {
+      // Its retry, if there is one, listens itself.
+      if (attempt.closed) continue;
+      attempt.abort(reason);
+      this.#settle(this.#indexes[at]!, CANCELLED_OUTCOME);
+    }
+  };
 }
 
 /** Returns the stored result of a task, or runs the task. Not for `for` nodes. */

@@ -70,6 +70,18 @@ describe("promises", () => {
     expect((await promisesOf(fan(60), later)) - ten).toBeLessThanOrEqual(50 * 2);
   });
 
+  test.each([
+    ["nodes one after the other", chain],
+    ["nodes beside each other", fan],
+  ])("a signal adds a few to a run, and none to a step: %s", async (_name, graph) => {
+    const { signal } = new AbortController();
+    const added = async (table: Table): Promise<number> =>
+      (await promisesOf(table, later, { signal })) - (await promisesOf(table, later));
+    const ten = await added(graph(10));
+    expect(ten).toBeLessThanOrEqual(3);
+    expect(await added(graph(60))).toBe(ten);
+  });
+
   test("a listener of events adds a few to a run, and none to a step", async () => {
     const added = async (table: Table): Promise<number> =>
       (await promisesOf(table, later, { onEvent: () => undefined })) - (await promisesOf(table, later));
