@@ -8,7 +8,7 @@ import { parseChoice } from "../run/parse-values.ts";
 import { loadBoundGraph, loadGraphOrPlan } from "../sources/load-graph.ts";
 import { defineCommand } from "../start/define-command.ts";
 
-const TARGETS = ["neograph", "mermaid"] as const;
+const TARGETS = ["neograph", "asl", "mermaid"] as const;
 type Target = (typeof TARGETS)[number];
 
 const CHOICE = "the argument behind the file";
@@ -30,7 +30,7 @@ export const exportCommand = defineCommand<ExportOptions>({
   },
   examples: [
     "ngc export support.ngraph --to neograph",
-    "ngc export support.ngraph support --to mermaid -o support.mmd",
+    "ngc export support.ngraph support --to asl -o support.asl.json",
   ],
   run: async ([file = "", graph], options, output) => {
     refuseSource(options.output, file);
@@ -82,6 +82,7 @@ async function exportFile(
   if (graph === undefined) return undefined;
   const { ExportError, placeOf } = await import("../export/losses.ts");
   try {
+    if (target === "asl") return (await import("../export/amazon-states.ts")).exportAmazonStates(graph);
     return (await import("../export/neograph.ts")).exportNeoGraph(graph);
   } catch (error) {
     if (!(error instanceof ExportError)) throw error;
