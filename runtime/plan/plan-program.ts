@@ -132,7 +132,9 @@ function taskNode(
 
 /** For a matrix task: expressions read its value under the name of the variable. */
 function withItem({ item }: TaskSpec, node: NodeCode): NodeCode {
-  return item === undefined ? node : { ...node, spec: { ...node.spec, each: { item: item.name, list: 0 } } };
+  return item === undefined
+    ? node
+    : { ...node, spec: { ...node.spec, each: { item: item.name, list: 0 } }, isEach: true };
 }
 
 function commandOf(call: CallSpec, expressions: readonly Evaluate[]): Evaluate | undefined {

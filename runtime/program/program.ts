@@ -61,6 +61,12 @@ export interface NodeCode {
   readonly index: number;
   readonly spec: NodeSpec;
   readonly call: CallCode;
+  /** Copies of what each step reads of `spec`: a long chain costs as much as the memory that its nodes take. */
+  readonly output: NodeSpec["output"];
+  readonly timeout: number | undefined;
+  readonly isCached: boolean;
+  /** A `for` node, or a task of a matrix: expressions read its item. */
+  readonly isEach: boolean;
   readonly list: Evaluate | undefined;
   /** The condition of its `for`. */
   readonly itemCondition: Evaluate | undefined;
@@ -315,14 +321,15 @@ function link(
     stateTemplate: templateOf(channels),
     config: channels.filter(({ spec }) => spec.role === "config"),
     required: channels.filter(({ spec }) => spec.role === "input" && spec.initial === undefined),
-    nodes: table.nodes.map((spec, index) => ({
-      ...nodeCode(spec, index, callCode(spec)),
-      list: spec.each === undefined ? undefined : expressions[spec.each.list],
-      itemCondition: spec.each?.condition === undefined ? undefined : expressions[spec.each.condition],
-      expects: expectedType(table, channels, spec),
-      asserted: asserted.get(index),
-      undo: undoCode(spec, index),
-    })),
+    nodes: table.nodes.map((spec, index) =>
+      nodeCode(spec, index, callCode(spec), {
+        list: spec.each === undefined ? undefined : expressions[spec.each.list],
+        itemCondition: spec.each?.condition === undefined ? undefined : expressions[spec.each.condition],
+        expects: expectedType(table, channels, spec),
+        asserted: asserted.get(index),
+        undo: undoCode(spec, index),
+      }),
+    ),
     limits: Object.freeze({
       steps: table.limits.steps,
       tokens: table.limits.tokens ?? null,
@@ -357,7 +364,17 @@ function assertedConditions(
   return found;
 }
 
-function nodeCode(spec: NodeSpec, index: number, call: CallCode): NodeCode {
+type NodeParts = Pick<NodeCode, "list" | "itemCondition" | "expects" | "asserted" | "undo">;
+
+const NO_PARTS: NodeParts = {
+  list: undefined,
+  itemCondition: undefined,
+  expects: undefined,
+  asserted: undefined,
+  undo: undefined,
+};
+
+function nodeCode(spec: NodeSpec, index: number, call: CallCode, parts: NodeParts = NO_PARTS): NodeCode {
   const plainRouting: Routing = {
     node: index,
     goto: undefined,
@@ -365,21 +382,26 @@ function nodeCode(spec: NodeSpec, index: number, call: CallCode): NodeCode {
     stopped: false,
     errorTargets: undefined,
   };
+  // One literal: all nodes have one hidden class, and their fields lie beside each other.
   return {
     index,
     spec,
     call,
-    list: undefined,
-    itemCondition: undefined,
-    hasErrorRoutes: spec.onError.length > 0,
-    expects: undefined,
-    undo: undefined,
-    asserted: undefined,
-    stepNames: Object.freeze([spec.name]),
-    plainRouting,
-    plainRoutings: [plainRouting],
+    output: spec.output,
+    timeout: spec.timeout,
+    isCached: spec.cache !== undefined,
+    isEach: spec.each !== undefined,
+    list: parts.list,
+    asserted: parts.asserted,
+    undo: parts.undo,
     plainTask: undefined,
     plainTasks: undefined,
+    plainRoutings: [plainRouting],
+    stepNames: Object.freeze([spec.name]),
+    plainRouting,
+    itemCondition: parts.itemCondition,
+    hasErrorRoutes: spec.onError.length > 0,
+    expects: parts.expects,
     goes: spec.goes === undefined ? undefined : new Set(spec.goes),
   };
 }

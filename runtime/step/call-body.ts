@@ -20,7 +20,7 @@ export function callBody(attempt: Attempt): unknown {
       const scope = scopeOf(run, task);
       const [first, second] = call.args;
       const isLocal = run.shared.execute === undefined;
-      if (task.node.spec.cache === undefined && isLocal) {
+      if (!task.node.isCached && isLocal) {
         // Most bodies take at most one argument: a direct call is faster than one with a list of arguments.
         if (first === undefined) return call.body(new TaskContext(attempt));
         if (second === undefined) return call.body(first(scope), new TaskContext(attempt));
@@ -29,7 +29,7 @@ export function callBody(attempt: Attempt): unknown {
       for (const evaluate of call.args) args.push(evaluate(scope));
       const body = (context: TaskContext): unknown =>
         execute(attempt, args as Json[], context, () => call.body(...args, context));
-      if (task.node.spec.cache !== undefined) return callCached(attempt, args as Json[], body);
+      if (task.node.isCached) return callCached(attempt, args as Json[], body);
       return body(new TaskContext(attempt));
     }
     case "builtin":
@@ -43,7 +43,7 @@ export function callBody(attempt: Attempt): unknown {
         call.kind === "graph"
           ? call.body(attempt, args)
           : execute(attempt, args, context, () => call.body(args, context));
-      if (task.node.spec.cache !== undefined) return callCached(attempt, [args], body);
+      if (task.node.isCached) return callCached(attempt, [args], body);
       return body(new TaskContext(attempt));
     }
   }
@@ -65,7 +65,7 @@ function execute(
 
 /** The values that the expressions of a task read. */
 export function scopeOf(run: Run, task: Task): Scope {
-  if (task.node.spec.each === undefined && task.error === null) return run.scope;
+  if (!task.node.isEach && task.error === null) return run.scope;
   const { state, secrets, outcome } = run.scope;
   return { state, secrets, outcome, error: task.error ?? run.error, locals: itemLocals(task) };
 }

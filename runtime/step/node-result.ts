@@ -6,7 +6,7 @@ import type { Task, Update } from "./task.ts";
 
 /** The updates of a node's result, or the error if the result does not fit (2.3). */
 export function updatesOf(run: Run, task: Task, value: unknown): readonly Update[] | NodeError {
-  const { output, each } = task.node.spec;
+  const { output, isEach } = task.node;
   if (output === undefined) return NOTHING;
   if (output.kind === "channel") {
     const update = admit(run, task, output, value, undefined);
@@ -28,7 +28,7 @@ export function updatesOf(run: Run, task: Task, value: unknown): readonly Update
     if (part === undefined && target.optional === true) continue;
     const code = run.program.channels[channel]!;
     // A missing optional field reads as null, if the channel accepts null.
-    if (part === undefined && each === undefined && !(code.admit(null) instanceof Mismatch)) part = null;
+    if (part === undefined && !isEach && !(code.admit(null) instanceof Mismatch)) part = null;
     const update = admit(run, task, target, part, field);
     if (update instanceof NodeError) return update;
     updates.push(update);

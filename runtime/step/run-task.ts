@@ -70,7 +70,7 @@ export function beginAttempt(attempt: Attempt): Outcome | Promise<Outcome> | und
  */
 function finishAttempt(attempt: Attempt, done: (outcome: Outcome) => void, fail: (error: unknown) => void): void {
   const { run, task } = attempt;
-  if (task.node.spec.timeout !== undefined || run.cancellation.possible) watchBody(attempt, done, fail);
+  if (task.node.timeout !== undefined || run.cancellation.possible) watchBody(attempt, done, fail);
   else awaitBody(attempt, done, fail);
 }
 
@@ -105,7 +105,7 @@ function deliver(
 function watchBody(attempt: Attempt, done: (outcome: Outcome) => void, fail: (error: unknown) => void): void {
   const { run, task } = attempt;
   const { cancellation, shared } = run;
-  const { timeout } = task.node.spec;
+  const { timeout } = task.node;
   const { kind } = task.node.call;
   let timer: unknown;
   let late: NodeError | undefined;

@@ -80,7 +80,7 @@ export function isDirect(run: Run, { items, broken, node }: Task): boolean {
   return (
     items === undefined &&
     broken === undefined &&
-    node.spec.timeout === undefined &&
+    node.timeout === undefined &&
     run.writer === undefined &&
     run.shared.slots === undefined &&
     (!run.cancellation.possible || (node.call.kind !== "graph" && node.call.kind !== "plan"))
