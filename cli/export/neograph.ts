@@ -92,12 +92,12 @@ class TopologyWriter {
   #channels(): Json {
     const graph = this.#graph;
     const channels = graph.channels.filter((channel) => channel !== this.#writer?.channel);
-    const typed = channels.filter(
+    const typed = channels.find(
       ({ type }) => !(type.kind === "json" || (type.kind === "list" && type.item.kind === "json")),
     );
-    if (typed[0] !== undefined)
+    if (typed !== undefined)
       this.#lose(
-        typed[0].declaration.type.span,
+        typed.declaration.type.span,
         "channels of a topology have no types",
         "keep the `.ngraph` file, which `ngc check` can type",
       );
