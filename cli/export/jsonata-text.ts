@@ -22,11 +22,9 @@ const OPERATORS: Readonly<Record<string, string>> = { "&&": "and", "||": "or", "
 const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["upper", "$uppercase"],
   ["lower", "$lowercase"],
-  ["trim", "$trim"],
   ["sum", "$sum"],
   ["unique", "$distinct"],
   ["reverse", "$reverse"],
-  ["contains", "$contains"],
   ["split", "$split"],
   ["join", "$join"],
   ["replace", "$replace"],
@@ -44,8 +42,17 @@ export function inPercent(text: string): string {
   return `{% ${text} %}`;
 }
 
+/** The longest expression: alternatives repeat a part of their text. */
+const MOST_TEXT = 20_000;
+
 /** @throws NoJsonata */
 export function jsonataText(expression: Expression, scope: JsonataScope): string {
+  const text = unboundedText(expression, scope);
+  if (text.length > MOST_TEXT) throw new NoJsonata(`the expression has more than ${MOST_TEXT} characters in JSONata`);
+  return text;
+}
+
+function unboundedText(expression: Expression, scope: JsonataScope): string {
   const say = (inner: Expression): string => jsonataText(inner, scope);
   switch (expression.op) {
     case "const":
@@ -58,12 +65,10 @@ export function jsonataText(expression: Expression, scope: JsonataScope): string
       return text;
     }
     case "member":
-      return `${say(expression.of)}.${fieldText(expression.name)}`;
     case "index": {
-      const at = constantOf(expression.at);
-      if (typeof at === "number") return `${say(expression.of)}[${at}]`;
-      if (typeof at === "string") return `${say(expression.of)}.${fieldText(at)}`;
-      throw new NoJsonata("a position that is computed has no form in JSONata");
+      const path = accessText(expression, scope);
+      // JSONata has no value for a missing field, and an assignment of no value fails.
+      return mayMiss(expression) ? `($exists(${path}) ? ${path} : null)` : path;
     }
     case "not":
       return `$not(${say(expression.of)})`;
@@ -105,12 +110,44 @@ export function jsonataText(expression: Expression, scope: JsonataScope): string
   }
 }
 
-function binaryText(
-  { operator, left, right, int }: Extract<Expression, { readonly op: "binary" }>,
-  scope: JsonataScope,
-): string {
+type Access = Extract<Expression, { readonly op: "member" | "index" }>;
+
+/** A path of fields and positions. JSONata goes on from a missing value without an error. */
+function accessText(expression: Access, scope: JsonataScope): string {
+  const { of } = expression;
+  const inner = of.op === "member" || of.op === "index" ? accessText(of, scope) : jsonataText(of, scope);
+  if (inner.length > MOST_TEXT) throw new NoJsonata("the path is too long for JSONata");
+  if (expression.op === "member") return `${inner}.${fieldText(expression.name)}`;
+  const at = constantOf(expression.at);
+  if (typeof at === "number") return `${inner}[${at}]`;
+  if (typeof at === "string") return `${inner}.${fieldText(at)}`;
+  throw new NoJsonata("a position that is computed has no form in JSONata");
+}
+
+function mayMiss(expression: Expression): boolean {
+  if (expression.op === "index") return true;
+  if (expression.op !== "member") return false;
+  return expression.optional === true || expression.absent === true || mayMiss(expression.of);
+}
+
+/** The values of a chain of `??`, from left to right. */
+function alternatives(expression: Expression): readonly Expression[] {
+  const found: Expression[] = [];
+  let rest = expression;
+  while (rest.op === "binary" && rest.operator === "??") {
+    found.unshift(rest.right);
+    rest = rest.left;
+  }
+  return [rest, ...found];
+}
+
+function binaryText(expression: Extract<Expression, { readonly op: "binary" }>, scope: JsonataScope): string {
+  const { operator, left, right, int } = expression;
+  if (operator === "??") {
+    const texts = alternatives(expression).map((each) => jsonataText(each, scope));
+    return texts.reduceRight((otherwise, text) => `(${text} != null ? ${text} : ${otherwise})`);
+  }
   const [a, b] = [jsonataText(left, scope), jsonataText(right, scope)];
-  if (operator === "??") return `(${a} != null ? ${a} : ${b})`;
   if (operator === "+" && [left, right].some((side) => kindOf(side, scope) === "string")) return `(${a} & ${b})`;
   if (operator === "/" && int === true) throw new NoJsonata("a division of integers has no form in JSONata");
   return `(${a} ${OPERATORS[operator] ?? operator} ${b})`;
@@ -140,6 +177,11 @@ function callText({ name, args }: Extract<Expression, { readonly op: "library" }
     if (kind === "other")
       throw new NoJsonata("the length of a value that may be a text or a list has no form in JSONata");
     return `${kind === "string" ? "$length" : "$count"}(${said.join(", ")})`;
+  }
+  if (name === "contains" && args[0] !== undefined) {
+    if (kindOf(args[0], scope) !== "string")
+      throw new NoJsonata("`contains` of a value that may be a list has no form in JSONata");
+    return `$contains(${said.join(", ")})`;
   }
   if ((name === "max" || name === "min") && args.length > 1) return `$${name}([${said.join(", ")}])`;
   const known = FUNCTIONS.get(name);

@@ -118,6 +118,37 @@ graph g {
   expectWellFormed(machine);
 });
 
+test("expressions are JSONata: a missing value is null, and no text grows with the depth of `??`", async () => {
+  const machine = await machineOf(`type R = { deep?: { name?: string }, tags: string[] }
+graph g {
+  input r: R
+  input s: string = "{% x %}"
+  output o: json = null
+  node one = r.deep?.name ?? r.tags[0] ?? "none" into o
+  node two = [upper(t) for t in r.tags if t != ""] into o
+  node three = { text: \`\${s}: \${r.tags[-1]}\`, n: -len(s), last: [1, "{% 1 %}"] } into o
+  node four = contains(s, "x") && !(s in ["a", "b"]) into o
+  start -> one -> two -> three -> four -> end
+}
+`);
+  const assigned = (name: string): unknown => machine.States[name]!["Assign"];
+  expect(assigned("one")).toEqual({
+    o: '{% (($exists($r.deep.name) ? $r.deep.name : null) != null ? ($exists($r.deep.name) ? $r.deep.name : null) : (($exists($r.tags[0]) ? $r.tags[0] : null) != null ? ($exists($r.tags[0]) ? $r.tags[0] : null) : "none")) %}',
+  });
+  expect(assigned("two")).toEqual({
+    o: "{% [$map([$filter($r.tags, function($t) { ($t != \"\") })], function($t) { $uppercase($t) })] %}",
+  });
+  expect(assigned("four")).toEqual({ o: '{% ($contains($s, "x") and $not(($s in ["a","b"]))) %}' });
+  expect(machine.States["start of g"]!["Assign"]).toMatchObject({
+    s: '{% $exists($states.input.s) ? $states.input.s : "{% x %}" %}',
+  });
+  const deep = `${"(".repeat(40)}r${' ?? "x") + "y"'.repeat(40)}`;
+  const bound = await boundGraph(
+    `graph g {\n  input r: string | null\n  output o: json = null\n  node one = ${deep} into o\n  start -> one -> end\n}\n`,
+  );
+  expect(() => exportAmazonStates(bound)).toThrow("more than 20000 characters");
+});
+
 test("branches are a Parallel, called graphs too, and items a Map", async () => {
   const machine = await machineOf(`graph inner {
   input x: json
