@@ -136,7 +136,7 @@ graph g {
     o: '{% (($exists($r.deep.name) ? $r.deep.name : null) != null ? ($exists($r.deep.name) ? $r.deep.name : null) : (($exists($r.tags[0]) ? $r.tags[0] : null) != null ? ($exists($r.tags[0]) ? $r.tags[0] : null) : "none")) %}',
   });
   expect(assigned("two")).toEqual({
-    o: "{% [$map([$filter($r.tags, function($t) { ($t != \"\") })], function($t) { $uppercase($t) })] %}",
+    o: '{% [$map([$filter($r.tags, function($t) { ($t != "") })], function($t) { $uppercase($t) })] %}',
   });
   expect(assigned("four")).toEqual({ o: '{% ($contains($s, "x") and $not(($s in ["a","b"]))) %}' });
   expect(machine.States["start of g"]!["Assign"]).toMatchObject({
