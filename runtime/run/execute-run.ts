@@ -26,7 +26,11 @@ export async function executeRun(
 /** A run that is cancelled while the store does not answer ends as cancelled. The thread keeps its last stored checkpoint. */
 async function endOf(run: Run, work: (run: Run) => RunEnd | Promise<RunEnd>): Promise<RunEnd> {
   try {
-    return await work(run);
+    const end = await work(run);
+    // Nobody has asked for the cancellation of a run that has lost its claim: another process may run its thread.
+    const { fault, reason } = run.cancellation;
+    if (end.status === "cancelled" && fault !== undefined && reason === fault) throw fault;
+    return end;
   } catch (error) {
     if (!isAbandoned(error) || run.cancellation.fault !== undefined) throw error;
     return stoppedEnd("cancelled", run.cancelled(error));
