@@ -82,7 +82,7 @@ export function readSource(path: string): string {
 }
 
 /** From this size on, the memory of a check matters more than its speed. */
-const LARGE_BYTES = 1024 * 1024;
+const LARGE_BYTES = 512 * 1024;
 
 /**
  * Lets V8 collect garbage when the heap has doubled. By default it grows up to four times, and a check of 4 MiB would

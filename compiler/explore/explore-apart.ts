@@ -9,6 +9,7 @@
  * node itself consumes its token, and each barrier member has its own place. A failed proof shows nothing, because
  * conditions and the grouping into steps are ignored.
  */
+import { Marks } from "./marks.ts";
 import { type ControlModel, hasPlainBarriers } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 
@@ -34,7 +35,7 @@ export interface Apart {
 }
 
 /** Limit of the visited places, over all states and searches. */
-const MAX_WORK = 8_000_000;
+const MAX_WORK = 4_000_000;
 
 /** Explores the interleaved runs of a graph. */
 export function exploreApart(model: ControlModel, outcomes: Outcomes, options: ApartOptions): Apart {
@@ -51,6 +52,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
   const mayStick = (node: number): boolean =>
     without === undefined && once === undefined && routed[node + 1]!.length < outcomesAt(outcomes, node).length;
   if (mayStick(START_NODE)) return { holds: false, states: 0 };
+  const marked = new Marks(model.placeCount);
   const ids = new Map<string, number>();
   const states: { readonly places: readonly number[]; readonly hasRun: boolean }[] = [];
   const predecessors: number[][] = [];
@@ -67,7 +69,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
     if (from >= 0) predecessors[id]!.push(from);
   };
   for (const outcome of routed[0]!) {
-    const next = signal(model, [], outcome.places);
+    const next = signal(model, marked, [], outcome.places);
     if (next === undefined) return { holds: false, isUnsafe: true, states: states.length };
     reach(next, false, -1);
   }
@@ -85,12 +87,12 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
       ends.push(id);
       continue;
     }
-    for (const node of chooseNodes(model, allowed, isUnreached, places, ready, budget)) {
+    for (const node of chooseNodes(model, marked, allowed, isUnreached, places, ready, budget)) {
       if (mayStick(node)) return { holds: false, states: states.length };
       if (node === once && hasRun) return { holds: false, states: states.length };
       const rest = places.filter((place) => place !== node);
       for (const outcome of allowed(node)) {
-        const next = signal(model, rest, outcome.places);
+        const next = signal(model, marked, rest, outcome.places);
         if (next === undefined) return { holds: false, isUnsafe: true, states: states.length };
         reach(next, hasRun || node === once, id);
       }
@@ -115,19 +117,21 @@ function endsWell(model: ControlModel, outcomes: Outcomes, places: readonly numb
 }
 
 /** The marking after more signals, with complete barriers fired; `undefined` if a place would be marked twice. */
-function signal(model: ControlModel, places: readonly number[], signals: readonly number[]): number[] | undefined {
-  const [only] = signals;
-  // Most steps of a large graph signal one node.
-  if (only !== undefined && signals.length === 1 && model.barrierOfPlace[only] === -1) {
-    return places.includes(only) ? undefined : [...places, only].sort((a, b) => a - b);
-  }
-  const marked = new Set(places);
-  const touched = new Set<number>();
+function signal(
+  model: ControlModel,
+  marked: Marks,
+  places: readonly number[],
+  signals: readonly number[],
+): number[] | undefined {
+  marked.reset(places);
+  const next = [...places];
+  const touched: number[] = [];
   for (const place of signals) {
     if (marked.has(place)) return undefined;
     marked.add(place);
+    next.push(place);
     const barrier = model.barrierOfPlace[place]!;
-    if (barrier !== -1) touched.add(barrier);
+    if (barrier !== -1 && !touched.includes(barrier)) touched.push(barrier);
   }
   for (const index of touched) {
     const { members, target } = model.barriers[index]!;
@@ -136,8 +140,9 @@ function signal(model: ControlModel, places: readonly number[], signals: readonl
     if (target < 0) continue;
     if (marked.has(target)) return undefined;
     marked.add(target);
+    next.push(target);
   }
-  return [...marked].sort((a, b) => a - b);
+  return (touched.length === 0 ? next : next.filter((place) => marked.has(place))).sort((a, b) => a - b);
 }
 
 /**
@@ -146,6 +151,7 @@ function signal(model: ControlModel, places: readonly number[], signals: readonl
  */
 function chooseNodes(
   model: ControlModel,
+  marked: Marks,
   allowed: (node: number) => readonly Outcome[],
   isUnreached: IsUnreached,
   places: readonly number[],
@@ -156,7 +162,7 @@ function chooseNodes(
   for (const node of ready) {
     if (budget.left < 0) break;
     if (isUnreached(node, places)) return [node];
-    if (!canBeSignalled(model, allowed, places, node, budget)) return [node];
+    if (!canBeSignalled(model, marked, allowed, places, node, budget)) return [node];
   }
   return ready;
 }
@@ -167,28 +173,26 @@ type IsUnreached = (node: number, places: readonly number[]) => boolean;
 /** Searches backwards from the node each time, until it finds a marked place. */
 function createSearch(model: ControlModel, routed: readonly (readonly Outcome[])[], budget: Budget): IsUnreached {
   let predecessors: number[][] | undefined;
-  // The number of the search that has found a place: a set would be built again for each search.
-  let found: Uint32Array | undefined;
-  let search = 0;
+  const marked = new Marks(model.placeCount);
+  const found = new Marks(model.placeCount);
   return (node, places) => {
     predecessors ??= predecessorsOf(model, routed);
-    found ??= new Uint32Array(predecessors.length);
-    search++;
-    const marked = new Set(places);
+    marked.reset(places);
     marked.delete(node);
     const before: number[] = [];
-    const add = (all: readonly number[], marks: Uint32Array): void => {
+    const add = (all: readonly number[]): void => {
       for (const place of all) {
-        if (marks[place] === search) continue;
-        marks[place] = search;
+        if (found.has(place)) continue;
+        found.add(place);
         before.push(place);
       }
     };
-    add(predecessors[node]!, found);
+    found.reset([]);
+    add(predecessors[node]!);
     for (const place of before) {
       budget.left--;
       if (marked.has(place)) return false;
-      add(predecessors[place]!, found);
+      add(predecessors[place]!);
     }
     return true;
   };
@@ -237,12 +241,13 @@ function predecessorsOf(model: ControlModel, routed: readonly (readonly Outcome[
 /** Whether the other places of a marking can lead to a signal into the node. */
 function canBeSignalled(
   model: ControlModel,
+  marked: Marks,
   allowed: (node: number) => readonly Outcome[],
   places: readonly number[],
   node: number,
   budget: Budget,
 ): boolean {
-  const marked = new Set(places);
+  marked.reset(places);
   const pending = places.filter((place) => place < model.nodes.length && place !== node);
   budget.left -= places.length;
   for (const at of pending) {

@@ -17,6 +17,7 @@ import {
 import {
   collisionKey,
   outcomesOfTransition,
+  sharedTerms,
   type StepContext,
   successOf,
   violationOf,
@@ -71,6 +72,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     tracker: createTracker(model, liveness),
     watched: new Map(watched.map((node, bit) => [node, bit])),
     writesTracked: model.data.writes.map((writes) => writes.some((write) => trackedChannels.has(write.channel))),
+    shared: sharedTerms(outcomes),
     taken: new Map(),
     stuck: new Map(),
   };

@@ -1,3 +1,4 @@
+import { Marks } from "./marks.ts";
 import { END_TARGET } from "../control/net.ts";
 import { signalsOf } from "../control/signals.ts";
 import type { ControlModel } from "./model.ts";
@@ -102,6 +103,7 @@ function findCandidates(
 ): { readonly candidates: ReadonlyMap<number, readonly number[]>; readonly isCut: boolean } {
   const known = new Map<string, boolean>();
   const signalled = createSignalled(graph);
+  const marked = new Marks(graph.model.placeCount);
   const candidates = new Map<number, number[]>();
   let looks = 0;
   for (const state of graph.states) {
@@ -116,7 +118,7 @@ function findCandidates(
       const key = others.length > 64 ? `${state.id}|${node}` : `${node}|${others.join()}`;
       let reaches = known.get(key);
       if (reaches === undefined) {
-        const answer = canSignal(graph, signalled, others, node);
+        const answer = canSignal(graph, marked, signalled, others, node);
         looks += answer.looks + others.length;
         if (looks > MAX_LOOKS) return { candidates, isCut: true };
         reaches = answer.reaches;
@@ -152,21 +154,23 @@ function createSignalled({ outcomes }: StateGraph): (node: number) => readonly n
  */
 function canSignal(
   { model }: StateGraph,
+  marked: Marks,
   signalled: (node: number) => readonly number[],
   places: readonly number[],
   node: number,
 ): { readonly reaches: boolean; readonly looks: number } {
-  const marked = new Set(places);
+  marked.reset(places);
+  let looks = places.length;
   const pending = places.filter((place) => place < model.nodes.length);
   for (const place of places) {
     const { settled, target = END_TARGET } = model.barriers[model.barrierOfPlace[place]!] ?? {};
     if (settled === undefined || target === END_TARGET) continue;
-    if (target === node) return { reaches: true, looks: marked.size };
+    if (target === node) return { reaches: true, looks };
     if (marked.has(target)) continue;
     marked.add(target);
     pending.push(target);
+    looks++;
   }
-  let looks = marked.size;
   for (const at of pending) {
     const targets = signalled(at);
     looks += targets.length;

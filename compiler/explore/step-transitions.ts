@@ -29,6 +29,8 @@ export interface StepContext {
   readonly watched: ReadonlyMap<number, number>;
   /** By node: it writes a channel that a tracked term reads. */
   readonly writesTracked: readonly boolean[];
+  /** Terms that the conditions of several nodes read. What one node decides about another term concerns no other node of its step. */
+  readonly shared: ReadonlySet<number>;
   /** Branches that can be taken, and whether one such step is exact. Recorded before equal combinations are merged. */
   readonly taken: Map<Branch, boolean>;
   /** By node (`START_NODE` for `start`): a step in which none of its edges is taken, or a condition has no value. */
@@ -493,7 +495,7 @@ function narrow(context: StepContext, partial: Partial, node: number, outcome: O
       const isEqual = channel !== undefined && context.model.nodes[node]?.equals.has(channel) === true;
       if (isEqual) {
         if (position !== undefined) (narrowed ??= new Map()).set(position, { set: met, exact: true });
-        else (decided ??= new Map(partial.decided)).set(key, met);
+        else if (isSteady && context.shared.has(id)) (decided ??= new Map(partial.decided)).set(key, met);
         continue;
       }
       if (context.liveness.entangled.has(id) || !context.liveness.isOpen(node, id, met)) isExact = false;
@@ -502,7 +504,7 @@ function narrow(context: StepContext, partial: Partial, node: number, outcome: O
         if (!tracked.exact) isExact = false;
         narrowed ??= new Map();
         narrowed.set(position, { set: met, exact: tracked.exact });
-      } else {
+      } else if (isSteady && context.shared.has(id)) {
         decided ??= new Map(partial.decided);
         decided.set(key, met);
       }
@@ -516,6 +518,24 @@ function narrow(context: StepContext, partial: Partial, node: number, outcome: O
     });
   }
   return found;
+}
+
+/** Terms in the conditions of more than one node. */
+export function sharedTerms({ nodes }: Outcomes): ReadonlySet<number> {
+  const reader = new Map<number, number>();
+  const shared = new Set<number>();
+  for (const [node, outcomes] of nodes.entries()) {
+    for (const { cubes } of outcomes) {
+      for (const cube of cubes ?? []) {
+        for (const id of cube.keys()) {
+          const first = reader.get(id);
+          if (first === undefined) reader.set(id, node);
+          else if (first !== node) shared.add(id);
+        }
+      }
+    }
+  }
+  return shared;
 }
 
 function addSignals(context: StepContext, partial: Partial, position: number, node: number, outcome: Outcome): Partial {
