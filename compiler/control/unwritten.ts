@@ -62,12 +62,15 @@ export function findUnwritten(
   const isUnwritten = unwrittenChannels(graph, channels);
   const isAlways = alwaysUnwritten(graph, channels);
   return reads.map(({ site, channels: wanted }) => {
-    const found = new Map<number, Unwritten>();
+    let found: Map<number, Unwritten> | undefined;
     for (const channel of wanted)
-      if (isUnwritten(site, channel)) found.set(channel, isAlways(site, channel) ? "always" : "sometimes");
-    return found;
+      if (isUnwritten(site, channel))
+        (found ??= new Map()).set(channel, isAlways(site, channel) ? "always" : "sometimes");
+    return found ?? NONE;
   });
 }
+
+const NONE: ReadonlyMap<number, Unwritten> = new Map();
 
 /** The least fixed point for the 32 channels from `base` on: the bits of the channels that may be null at a site. */
 function spread(

@@ -215,7 +215,31 @@ function outcomesTo(
   );
   if (mayDrop) return all;
   const reached = new Set(states[to]!.places);
-  return all.filter(({ places }) => places.every((place) => place >= model.nodes.length || reached.has(place)));
+  const others = readyOf(states[from]!).filter((each) => each !== node);
+  // Mutation point: rank-own-signals
+  const own = readyOf(states[to]!).filter(
+    (place) =>
+      !barrierTargets(model).has(place) &&
+      !others.some((each) => outcomes.nodes[each]!.some(({ places }) => places.includes(place))),
+  );
+  // Nothing else signals these nodes, so an outcome that leaves them out, such as one to `end`, leads elsewhere.
+  return all.filter(
+    ({ places }) =>
+      places.every((place) => place >= model.nodes.length || reached.has(place)) &&
+      own.every((place) => places.includes(place)),
+  );
+}
+
+const targets = new WeakMap<ControlModel, ReadonlySet<number>>();
+
+/** The nodes that barriers signal. */
+function barrierTargets(model: ControlModel): ReadonlySet<number> {
+  let found = targets.get(model);
+  if (found === undefined) {
+    found = new Set(model.barriers.map(({ target }) => target));
+    targets.set(model, found);
+  }
+  return found;
 }
 
 function readyOf({ places, ready }: State): readonly number[] {

@@ -1,8 +1,8 @@
 /**
- * Every verdict of `check` on random graphs, compared with what the real engine does under an adversary: the first half of
+ * Every verdict of `check` on random graphs, compared with what the real engine does under an adversary: the first part of
  * the graphs, and graphs that were judged wrongly in the past.
  *
- * - `NGRAPH_TEST_DEPTH=full` compares 10,000 graphs.
+ * - `NGRAPH_TEST_DEPTH=full` compares 20,000 graphs, in three files.
  * - `SEED=1234 npx vitest run --project deep test/proofs/oracle-engine.test.ts` compares one graph, and prints it with what
  *   is wrong.
  */

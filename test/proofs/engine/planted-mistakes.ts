@@ -364,6 +364,11 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     where: /count2? [<>]=? (most|len)/,
   },
   {
+    name: "a node that runs again was signalled by itself",
+    mutations: [mutation(RANKS, "rank-own-signals", `const own = readyOf(states[to]!);`)],
+    where: /count2? [<>]=? (most|len)/,
+  },
+  {
     name: "a bound that the loop changes stays where it is",
     mutations: [mutation(RANKS, "rank-bound", `const written = new Set<number>();`)],
     where: /count2? [<>]=? (most|len)/,
