@@ -26,6 +26,7 @@ import { rollbackCommand } from "./commands/rollback.ts";
 import { runCommand } from "./commands/run.ts";
 import { signalCommand } from "./commands/signal.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { studioCommand } from "./commands/studio.ts";
 import { showCommand } from "./commands/show.ts";
 import { testCommand } from "./commands/test.ts";
 import { threadsCommand } from "./commands/threads.ts";
@@ -69,6 +70,7 @@ const COMMANDS = [
   planCommand,
   mcpCommand,
   serveCommand,
+  studioCommand,
   workerCommand,
   deployCommand,
   lspCommand,

@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import { printable } from "../../diagnostics/render/index.ts";
 import { CommandError } from "../process/command-error.ts";
+import type { Output } from "../output/output.ts";
 import { defineCommand } from "../start/define-command.ts";
-import { EXIT } from "../process/exit-codes.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { addLimitOptions, collect, type ExecutionOptions } from "../run/execution-options.ts";
 import { parseCount } from "../run/parse-values.ts";
-import { loadServedGraphs } from "../sources/load-served-graphs.ts";
+import { loadServedGraphs, type ServedGraph } from "../sources/load-served-graphs.ts";
 import { withStore } from "../threads/open-store.ts";
 
 /** Options of `ngc serve`. */
@@ -25,37 +26,48 @@ export const serveCommand = defineCommand<ServeOptions>({
   usage: "serve <file...>",
   summary: "serve graphs over HTTP: runs, answers, signals, threads and events",
   configure: (command: Command) => {
-    addLimitOptions(command);
-    command
-      .option("--port <n>", "the port; 0 chooses a free one", parseCount("--port", 0), 8080)
-      .option("--host <address>", "the address to listen on; others than loopback need tokens", "127.0.0.1")
-      .option(
-        "--tokens <file>",
-        "a JSON file with bearer tokens by the name of their owner; NGRAPH_TOKEN gives one token",
-      )
-      .option("--origin <url>", "a site whose pages may call the service; may be repeated", collectOrigin)
-      .option("--rate <n>", "requests of one owner of a token in a minute", parseCount("--rate", 1))
-      .option("--max-runs <n>", "runs under way at once (default 1000)", parseCount("--max-runs", 1))
-      .option(
-        "--webhook <url>",
-        "send each pause and each end of a run here, signed with the key NGRAPH_WEBHOOK_SECRET; may be repeated",
-        collect,
-      )
-      .option("--webhook-private", "permit webhooks at private addresses")
-      .option("--studio", "serve a page at /studio to watch, answer and repair runs");
+    configureServer(command, 8080);
+    command.option("--studio", "serve a page at /studio to watch, answer and repair runs");
   },
   examples: [
     "ngc serve support.ngraph --studio",
     "ngc serve support.ngraph refunds.ngraph --port 3000 --store postgres:postgres://localhost/runs",
     "ngc serve support.ngraph --host 0.0.0.0 --tokens tokens.json",
   ],
-  run: async (files, options, output) => {
-    const graphs = await loadServedGraphs(files, output);
-    if (graphs === undefined) return EXIT.invalid;
-    const { serveHttp } = await import("../serve/serve-http.ts");
-    return withStore(options.store, { mustExist: false }, (store) => serveHttp(graphs, { store, options, output }));
-  },
+  run: async (files, options, output) => serveGraphs(await loadServedGraphs(files, output), options, output),
 });
+
+/** The options of `ngc serve` and `ngc studio`. */
+export function configureServer(command: Command, port: number): void {
+  addLimitOptions(command);
+  command
+    .option("--port <n>", "the port; 0 chooses a free one", parseCount("--port", 0), port)
+    .option("--host <address>", "the address to listen on; others than loopback need tokens", "127.0.0.1")
+    .option(
+      "--tokens <file>",
+      "a JSON file with bearer tokens by the name of their owner; NGRAPH_TOKEN gives one token",
+    )
+    .option("--origin <url>", "a site whose pages may call the service; may be repeated", collectOrigin)
+    .option("--rate <n>", "requests of one owner of a token in a minute", parseCount("--rate", 1))
+    .option("--max-runs <n>", "runs under way at once (default 1000)", parseCount("--max-runs", 1))
+    .option(
+      "--webhook <url>",
+      "send each pause and each end of a run here, signed with the key NGRAPH_WEBHOOK_SECRET; may be repeated",
+      collect,
+    )
+    .option("--webhook-private", "permit webhooks at private addresses");
+}
+
+/** Serves graphs until a signal arrives; those of an invalid file are `undefined`. */
+export async function serveGraphs(
+  graphs: readonly ServedGraph[] | undefined,
+  options: ServeOptions,
+  output: Output,
+): Promise<ExitCode> {
+  if (graphs === undefined) return EXIT.invalid;
+  const { serveHttp } = await import("../serve/serve-http.ts");
+  return withStore(options.store, { mustExist: false }, (store) => serveHttp(graphs, { store, options, output }));
+}
 
 /** Browsers send an origin without a path. Another text would never match. */
 function collectOrigin(text: string, earlier: readonly string[] | undefined): readonly string[] {

@@ -1,6 +1,9 @@
 import type { Table } from "../../runtime/table/table.ts";
 import type { Output } from "../output/output.ts";
+import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { CommandError } from "../process/command-error.ts";
+import { compileSource } from "./compile-source.ts";
+import { findSources } from "./source-files.ts";
 import { loadGraph } from "./load-graph.ts";
 
 /** A graph of a server, and its source file. */
@@ -31,4 +34,32 @@ export async function loadServedGraphs(
     graphs.push({ table, file });
   }
   return graphs;
+}
+
+/**
+ * All graphs of the files in the working directory that no other graph calls. Files with errors are left out, which is said.
+ *
+ * @throws CommandError when there is none
+ */
+export async function findServedGraphs(output: Output): Promise<readonly ServedGraph[]> {
+  const graphs = new Map<string, ServedGraph>();
+  for (const file of findSources(["."])) {
+    const compiled = await compileSource(file);
+    if (hasErrors(compiled.diagnostics)) {
+      output.note(`${file} has errors and is left out: ngc check ${file}`);
+      continue;
+    }
+    const called = new Set([...compiled.graphs, ...compiled.plans].flatMap(({ bound }) => bound.graphs));
+    for (const { name, bound } of compiled.graphs) {
+      const table = compiled.tables.get(name);
+      if (table?.kind !== "graph" || called.has(bound)) continue;
+      const first = graphs.get(name);
+      if (first === undefined) graphs.set(name, { table, file });
+      else output.note(`the graph \`${name}\` of ${file} is left out: ${first.file} has one of this name`);
+    }
+  }
+  if (graphs.size > 0) return [...graphs.values()];
+  throw new CommandError("no graph in the files of this directory can be served", {
+    help: "`ngc new NAME` makes a project with a graph",
+  });
 }

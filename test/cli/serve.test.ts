@@ -20,8 +20,12 @@ interface Server {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-async function serve(project: Project, args: readonly string[], env: Record<string, string> = {}): Promise<Server> {
-  const child = project.start(["serve", ...args, "--port", "0", "--json"], env);
+function serve(project: Project, args: readonly string[], env: Record<string, string> = {}): Promise<Server> {
+  return start(project, ["serve", ...args, "--port", "0"], env);
+}
+
+async function start(project: Project, args: readonly string[], env: Record<string, string> = {}): Promise<Server> {
+  const child = project.start([...args, "--json"], env);
   onTestFinished(() => void child.kill("SIGKILL"));
   const exited = once(child, "exit") as Promise<[number | null]>;
   let stderr = "";
@@ -58,6 +62,36 @@ test("serves graphs over HTTP; the command line shows their threads", async () =
   expect(await server.end("SIGTERM")).toBe(0);
   expect(server.stderr()).toContain('"path":"/openapi.json","status":200');
   expect(server.stderr()).not.toMatch(/\n\s+at /);
+});
+
+test("ngc studio serves the page, and the graphs of the directory", async () => {
+  const twins = ["first", "second"].map((name) => HELLO.replace("graph hello", `graph ${name}`)).join("\n");
+  const project = createProject({
+    "hello.ngraph": HELLO,
+    "other/hello.ngraph": HELLO,
+    "twins.ngraph": twins,
+    "wrong.ngraph": "graph wrong {",
+    "work.ngraph": 'plan work {\n  task a = shell("true")\n}\n',
+    "nodes.ts": NODES,
+  });
+  const server = await start(project, ["studio"]);
+  const page = await fetch(`${server.url}/studio`);
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("<title>")]);
+  const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: object };
+  const served = Object.keys(paths).flatMap((path) => /^\/graphs\/(\w+)\/runs$/.exec(path)?.[1] ?? []);
+  expect(served.toSorted()).toEqual(["first", "hello", "second"]);
+  expect(server.stderr()).toContain("wrong.ngraph has errors and is left out: ngc check wrong.ngraph");
+  expect(server.stderr()).toContain(
+    "the graph `hello` of other/hello.ngraph is left out: hello.ngraph has one of this name",
+  );
+  expect(await server.end("SIGTERM")).toBe(0);
+
+  const empty = createProject({ "wrong.ngraph": "graph wrong {" });
+  expect(empty.ngc(["studio"])).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining("no graph in the files of this directory can be served") as unknown,
+  });
+  expect(empty.ngc(["studio", "wrong.ngraph"]).status).toBe(2);
 });
 
 test("ends in order: runs stop at a step, and the next server resumes them", async () => {

@@ -115,6 +115,7 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   plan: ["pipe"],
   mcp: ["pipe --store memory"],
   serve: ["pipe --store memory --port 0"],
+  studio: ["pipe --store memory"],
   worker: ["pipe --host restate:http://127.0.0.1:1 --port 0"],
   deploy: ["pipe --host restate:http://127.0.0.1:1 --worker http://127.0.0.1:1"],
 };
@@ -136,6 +137,7 @@ const STORED: Readonly<Record<string, string>> = {
   delete: "t",
   mcp: "a.ngraph",
   serve: "a.ngraph --port 0",
+  studio: "a.ngraph",
   doctor: "",
 };
 
@@ -145,6 +147,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   run: "a.ngraph --store memory",
   mcp: "a.ngraph --store memory < pipe",
   serve: "a.ngraph --store memory --port 0",
+  studio: "a.ngraph --store memory",
   worker: "a.ngraph --host restate:http://127.0.0.1:1 --port 0",
   deploy: "a.ngraph --host restate:http://127.0.0.1:1 --worker http://127.0.0.1:1",
   lsp: "--stdio < pipe",
