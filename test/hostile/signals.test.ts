@@ -234,7 +234,7 @@ describe.runIf(process.platform === "linux")("a signal", () => {
         const { code, killed } = await interrupt(directory, line, ready, signal);
         expect(killed === null || killed === signal, `killed by ${killed}`).toBe(true);
         // An orderly end has 130, and that of a server 0; the default action of a signal has no exit code.
-        const isServer = /NGC (?:serve|worker) /.test(line) && signal === "SIGTERM";
+        const isServer = /NGC (?:serve|studio|worker) /.test(line) && signal === "SIGTERM";
         if (killed === null) expect(code).toBe(isServer ? 0 : 130);
         expect(commandLines().filter((each) => each.includes(directory) || each.includes(sleep))).toEqual([]);
       } finally {
