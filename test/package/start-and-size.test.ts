@@ -104,7 +104,7 @@ describe("a bundle for browsers, minified and compressed", () => {
       start: 43,
       all: 96,
     },
-    { name: "a generated module with `undo`", names: "createGraph, undoing", start: 42, all: 95 },
+    { name: "a generated module with `undo`", names: "createGraph, undoing", start: 43, all: 96 },
     {
       name: "a generated module with `undo` and secrets",
       names: "createGraph, undoingWithSecrets",
@@ -112,7 +112,7 @@ describe("a bundle for browsers, minified and compressed", () => {
       all: 104,
     },
     { name: "a generated module that calls plans", names: "createGraph, callingPlans", start: 56, all: 109 },
-    { name: "a generated plan", names: "createPlan", start: 57, all: 110 },
+    { name: "a generated plan", names: "createPlan", start: 58, all: 111 },
     { name: "createEngine", entry: "runtime", names: "createEngine", start: 62, all: 125 },
     { name: "createEngine and MemoryStore", entry: "runtime", names: "createEngine, MemoryStore", start: 68, all: 131 },
     { name: "createPlanRunner", entry: "runtime", names: "createPlanRunner", start: 60, all: 123 },
