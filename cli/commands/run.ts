@@ -1,10 +1,14 @@
+import { randomUUID } from "node:crypto";
 import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
 import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { executeGraph } from "../run/execute-graph.ts";
 import { addStoredOptions } from "../run/stored-options.ts";
 import { addExecutionOptions, type ExecutionOptions } from "../run/execution-options.ts";
-import { EXIT } from "../process/exit-codes.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import type { Output } from "../output/output.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import { CommandError } from "../process/command-error.ts";
 import { HOST_FLAG, HOST_HELP, openHost, refusePlanOnHost } from "../hosts/open-host.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore } from "../threads/open-store.ts";
@@ -12,7 +16,7 @@ import { quoteArgument } from "../output/quote-argument.ts";
 import { parseConfig } from "../run/parse-config.ts";
 import { parseInput, parseName } from "../run/parse-values.ts";
 import { dryRun } from "../plan/dry-run.ts";
-import { executePlan } from "../plan/execute-plan.ts";
+import { executePlan, type PlanExecution } from "../plan/execute-plan.ts";
 import { addPlanOptions, refusePlanFlags, type PlanFlags } from "../plan/plan-flags.ts";
 
 interface RunOptions extends ExecutionOptions, PlanFlags {
@@ -40,6 +44,7 @@ export const runCommand = defineCommand<RunOptions>({
       "plans: run only tasks that the changes since the branch left a commit concern, and their dependents (default: since the last commit)",
     );
     command.option("--dry-run", "plans: print the order in which tasks would start, and run nothing");
+    command.option("--watch", "plans: after the run, run tasks again when files change that they declare");
     command.option("--abandon", "discard the thread's last run if it is paused, failed or unfinished");
     command.option(HOST_FLAG, `graphs: ${HOST_HELP}`);
     command.option(
@@ -52,6 +57,7 @@ export const runCommand = defineCommand<RunOptions>({
     "ngc run support.ngraph --input @ticket.json --thread 42 --allow net,person",
     "ngc run support.ngraph --input @ticket.json --host restate:http://localhost:8080",
     "ngc run ship.ngraph --max-parallel 8 --verify-touches",
+    "ngc run ship.ngraph --watch",
     "ngc check review.ngraph --json > found.json; ngc run review.ngraph --replay-trace found.json",
   ],
   run: async ([file = ""], given, output) => {
@@ -63,6 +69,7 @@ export const runCommand = defineCommand<RunOptions>({
     const table = await loadGraphOrPlan(file, options.graph, output);
     if (table === undefined) return EXIT.invalid;
     refusePlanFlags(table, options);
+    if (options.watch === true) return watchRun(file, options, output);
     if (table.kind === "plan" && options.affected !== undefined) {
       const { affectedTasks } = await import("../plan/affected-tasks.ts");
       const only = affectedTasks(table, file, options.affected === true ? undefined : options.affected, process.cwd());
@@ -104,3 +111,44 @@ export const runCommand = defineCommand<RunOptions>({
     });
   },
 });
+
+/** `--watch`: all rounds are runs of one thread, so that tasks whose files have not changed keep their results. */
+async function watchRun(file: string, options: RunOptions, output: Output): Promise<ExitCode> {
+  for (const option of ["only", "fromTask", "affected", "dryRun", "host"] as const) {
+    const name = option.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
+    if (options[option] !== undefined) throw new CommandError(`--watch and --${name} exclude each other`);
+  }
+  if (output.json) throw new CommandError("--watch and --json exclude each other");
+  if (options.store === "memory")
+    throw new CommandError("--watch needs a store that keeps the results between two runs: omit `--store memory`");
+  const input = await parseInput(options.input);
+  const thread = options.thread ?? randomUUID();
+  const { watchPlan } = await import("../plan/watch-plan.ts");
+  const flags = options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`;
+  let isFirst = true;
+  const execute = (table: PlanTable, start: PlanExecution["start"]): Promise<ExitCode> =>
+    withStore(options.store, { mustExist: false }, (store) =>
+      executePlan({ table, file, store, options, flags, start }, output),
+    );
+  return watchPlan(
+    file,
+    process.cwd(),
+    {
+      load: async () => {
+        const table = await loadGraphOrPlan(file, options.graph, output);
+        if (table?.kind === "graph") throw new CommandError(`--watch: \`${table.name}\` is a graph, not a plan`);
+        return table;
+      },
+      start: (table) => {
+        const abandon = options.abandon === true || !isFirst;
+        isFirst = false;
+        const config = parseConfig(options.config, table);
+        return execute(table, (runner, common) =>
+          runner.run(input, { ...common, ...config, thread, ...(abandon ? { abandon } : {}) }),
+        );
+      },
+      repeat: (table, tasks) => execute(table, (runner, common) => runner.resume(thread, { ...common, retry: tasks })),
+    },
+    output,
+  );
+}

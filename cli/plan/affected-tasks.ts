@@ -44,6 +44,25 @@ export function affectedTasks(
   );
 }
 
+/** The names of the tasks that declare one of the paths, or whose called plan does. */
+export function tasksWithPaths(plan: PlanTable, paths: readonly string[]): readonly string[] {
+  const patterns = paths.map((path) => parsePathPattern(normalizedOr(path)));
+  if (patterns.length === 0) return [];
+  return plan.tasks.flatMap((task) => {
+    const declared = allPaths(plan, task);
+    return declared.some((path) => patterns.some((each) => patternsOverlap(path, each))) ? [task.name] : [];
+  });
+}
+
+/** The paths of a task and of the plan that it calls. */
+function allPaths(plan: PlanTable, { call, touches, cache }: TaskSpec): readonly PathPattern[] {
+  const called = call.kind === "plan" ? plan.plans[call.plan] : undefined;
+  return [
+    ...[...touches.map(({ path }) => path), ...(cache?.inputs ?? [])].map(parsePathPattern),
+    ...(called?.tasks.flatMap((task) => allPaths(called, task)) ?? []),
+  ];
+}
+
 /** The paths of a task and of the plan that it calls; `undefined` if a part of it declares none. */
 function declaredPaths(plan: PlanTable, { call, touches, cache }: TaskSpec): readonly PathPattern[] | undefined {
   const own = [...touches.map(({ path }) => path), ...(cache?.inputs ?? [])].map(parsePathPattern);

@@ -14,6 +14,7 @@ export interface PlanFlags {
   /** Tasks that run again. */
   readonly retry?: readonly string[];
   readonly dryRun?: boolean;
+  readonly watch?: boolean;
   readonly verifyTouches?: boolean;
   readonly report?: readonly string[];
   /** `false` with `--no-cache`. */
@@ -98,6 +99,7 @@ export function refusePlanFlags(
     flags.affected === undefined ? [] : ["--affected"],
     flags.retry === undefined ? [] : ["--retry"],
     flags.dryRun === true ? ["--dry-run"] : [],
+    flags.watch === true ? ["--watch"] : [],
     flags.verifyTouches === true ? ["--verify-touches"] : [],
     flags.report === undefined ? [] : ["--report"],
     flags.cache === false ? ["--no-cache"] : [],

@@ -64,6 +64,12 @@ const PHASES: readonly Phase[] = [
     ready: "waiting for changes",
   },
   {
+    name: "run watches",
+    files: { "p.ngraph": 'plan p {\n  task t = shell("true")  { touches read "a" }\n}\n' },
+    line: "exec NGC run p.ngraph --watch",
+    ready: "waiting for changes",
+  },
+  {
     name: "a module loads without end",
     files: { "nodes.ts": `${SLOW_NODE}while (true) {}\n`, "a.ngraph": USES_F },
     line: "exec NGC run a.ngraph --store memory",
