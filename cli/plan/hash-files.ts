@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { parsePathPattern, patternsOverlap, type PathPattern } from "../../runtime/plan/path-pattern.ts";
 
@@ -31,19 +31,37 @@ function filesOf(root: string, pattern: PathPattern): readonly string[] {
   const files: string[] = [];
   const open = [fixed.join("/")];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
+    const stat = statOf(join(root, path));
     if (stat === undefined) continue;
     if (!stat.isDirectory()) {
       if (path === pattern.text || matches(pattern, path)) files.push(path);
       continue;
     }
-    for (const name of readdirSync(join(root, path))) {
+    for (const name of namesIn(join(root, path))) {
       // A skipped directory that the pattern names is walked.
       if (IGNORED.has(name) && !fixed.includes(name)) continue;
       open.push(path === "" ? name : `${path}/${name}`);
     }
   }
   return files;
+}
+
+/** `undefined` if the file does not exist, or if a part of its path is no directory or cannot be read. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The names in a directory. A directory that disappears meanwhile, or that cannot be read, has none. */
+function namesIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
 }
 
 /** A pattern without wildcards that names a folder matches everything in it. */

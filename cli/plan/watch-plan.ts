@@ -1,5 +1,5 @@
 /** `ngc run PLAN --watch`: runs the tasks again whose files have changed, with the tasks that depend on them. */
-import { readdirSync, readFileSync, statSync, watch, type FSWatcher } from "node:fs";
+import { readdirSync, readFileSync, statSync, watch, type Dirent, type FSWatcher } from "node:fs";
 import { createHash } from "node:crypto";
 import { dirname, join, relative } from "node:path";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
@@ -27,26 +27,62 @@ export interface PlanRounds {
  */
 export async function watchPlan(file: string, root: string, rounds: PlanRounds, output: Output): Promise<ExitCode> {
   let last: { readonly plan: PlanTable; readonly state: TreeState } | undefined;
+  // The plan that the thread runs, and tasks with changes whose run could not start.
+  let started: string | undefined;
+  let pending: readonly string[] = [];
+  const repeated = new RepeatedChanges();
   for (;;) {
     // Read first: a change during the run counts, unless a task of the run can have made it.
-    const fileBefore = digestOf(file);
+    let fileSeen = digestOf(file);
     const plan = await attempt(() => rounds.load(), output);
-    let code: ExitCode | undefined;
     if (plan === undefined) last = undefined;
     else {
       const before = stateOf(plan, root);
-      const tasks = last === undefined ? [] : changedTasks(plan, last.state, before);
-      const isRepeat = last !== undefined && last.plan.digest === plan.digest;
-      code = await attempt(() => (isRepeat ? rounds.repeat(plan, tasks) : rounds.start(plan)), output);
-      last = { plan, state: { ...stateOf(plan, root), read: before.read } };
+      const changed = last === undefined ? [] : changedTasks(plan, last.state, before);
+      const isRepeat = started === plan.digest;
+      const tasks = isRepeat ? [...new Set([...pending, ...changed])] : [];
+      const code = await attempt(() => (isRepeat ? rounds.repeat(plan, tasks) : rounds.start(plan)), output);
       if (wasInterrupted()) return code ?? 1;
+      pending = code === undefined ? tasks : [];
+      if (code !== undefined) started = plan.digest;
+      const after = stateOf(plan, root);
+      const fileAfter = digestOf(file);
+      const during = differences(before.read, after.read);
+      const own = repeated.add(fileAfter === fileSeen ? during : [...during, file]);
+      if (own.length > 0) output.note(`changes with each run, so it is not watched while tasks run: ${own.join(", ")}`);
+      if (own.includes(file)) fileSeen = fileAfter;
+      last = { plan, state: { written: after.written, read: withPaths(before.read, after.read, own) } };
     }
     output.note("waiting for changes …");
     await nextTreeChange(plan, file, root, () => {
-      if (digestOf(file) !== fileBefore) return true;
+      if (digestOf(file) !== fileSeen) return true;
       return plan !== undefined && last !== undefined && changedTasks(plan, last.state, stateOf(plan, root)).length > 0;
     });
   }
+}
+
+/** After so many runs in a row during which a file has changed, a task is its author. Otherwise the runs would not end. */
+const OWN_CHANGE_RUNS = 3;
+
+/** Counts the runs in a row during which files have changed. */
+class RepeatedChanges {
+  #runs: ReadonlyMap<string, number> = new Map();
+
+  /** Adds the files that have changed during a run. Returns those that change with each run. */
+  add(paths: readonly string[]): readonly string[] {
+    this.#runs = new Map(paths.map((path) => [path, (this.#runs.get(path) ?? 0) + 1]));
+    return paths.filter((path) => (this.#runs.get(path) ?? 0) >= OWN_CHANGE_RUNS);
+  }
+}
+
+/** The first digests, with the second ones of some paths. */
+function withPaths(first: Digests, second: Digests, paths: readonly string[]): Digests {
+  const chosen = new Set(paths);
+  const entries = [
+    ...Object.entries(first).filter(([path]) => !chosen.has(path)),
+    ...Object.entries(second).filter(([path]) => chosen.has(path)),
+  ];
+  return Object.assign(Object.create(null) as Digests, Object.fromEntries(entries));
 }
 
 async function attempt<T>(work: () => Promise<T>, output: Output): Promise<T | undefined> {
@@ -60,12 +96,14 @@ async function attempt<T>(work: () => Promise<T>, output: Output): Promise<T | u
   }
 }
 
+type Digests = Readonly<Record<string, string>>;
+
 /** The digests of the files that the tasks of a plan declare, by path. */
 interface TreeState {
   /** Files that some task may write. */
-  readonly written: Readonly<Record<string, string>>;
+  readonly written: Digests;
   /** Files that no task writes. */
-  readonly read: Readonly<Record<string, string>>;
+  readonly read: Digests;
 }
 
 function stateOf(plan: PlanTable, root: string): TreeState {
@@ -98,7 +136,7 @@ function changedTasks(plan: PlanTable, before: TreeState, after: TreeState): rea
   return tasksWithPaths(plan, paths);
 }
 
-function differences(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): readonly string[] {
+function differences(a: Digests, b: Digests): readonly string[] {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((path) => a[path] !== b[path]);
 }
 
@@ -122,19 +160,28 @@ async function nextTreeChange(
   root: string,
   isChanged: () => boolean,
 ): Promise<void> {
+  const directories = (): readonly string[] => [
+    dirname(file),
+    ...(plan === undefined ? [] : directoriesOf(plan, root)),
+  ];
   for (;;) {
-    // The watchers exist before the comparison, so that no change is missed.
-    const change = anyChange([dirname(file), ...(plan === undefined ? [] : directoriesOf(plan, root))]);
-    if (isChanged()) {
+    // The watchers exist before the comparison, so that no change is missed. A directory that was created before its parent had a
+    // watcher has none, so the directories are read again.
+    const watched = new Set(directories());
+    const change = anyChange(watched);
+    try {
+      if (isChanged()) return;
+      if (directories().some((path) => !watched.has(path))) continue;
+      await change.happened;
+    } finally {
+      // Open watchers would keep the process alive after an error.
       change.close();
-      return;
     }
-    await change.happened;
   }
 }
 
 /** The first change in some directories, once no further change follows. */
-function anyChange(directories: readonly string[]): { readonly happened: Promise<void>; close(): void } {
+function anyChange(directories: ReadonlySet<string>): { readonly happened: Promise<void>; close(): void } {
   const watchers: FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
   let resolveChange: () => void = () => undefined;
@@ -150,7 +197,7 @@ function anyChange(directories: readonly string[]): { readonly happened: Promise
       resolveChange();
     }, milliseconds);
   };
-  for (const directory of new Set(directories)) {
+  for (const directory of directories) {
     try {
       const watcher = watch(directory, () => soon(SETTLE_MS));
       watcher.on("error", () => soon(SETTLE_MS));
@@ -194,7 +241,16 @@ function walk(top: string, found: Set<string>): void {
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (found.has(path)) continue;
     found.add(path);
-    for (const entry of readdirSync(path, { withFileTypes: true }))
+    for (const entry of entriesOf(path))
       if (entry.isDirectory() && !IGNORED.has(entry.name)) open.push(join(path, entry.name));
+  }
+}
+
+/** The entries of a directory. A directory that disappears meanwhile, or that cannot be read, has none. */
+function entriesOf(path: string): readonly Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch {
+    return [];
   }
 }

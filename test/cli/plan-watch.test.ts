@@ -44,7 +44,7 @@ function watching(
           seen = at + "waiting for changes …\n".length;
           return text;
         }
-        if (child.exitCode !== null) throw new Error(`the program has ended: ${printed}`);
+        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the program has ended: ${printed}`);
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
@@ -85,6 +85,39 @@ test("a change of the plan runs all of it; errors in it are printed", async () =
   await watch.round();
   expect(started(await watch.round(() => save(project, "p.ngraph", PLAN)))).toHaveLength(4);
   await watch.stop();
+});
+
+test("a task that changes what it only reads does not run for ever", async () => {
+  const project = createProject({
+    "p.ngraph": `plan p {
+  task turns = shell("echo x >> in/a") { touches read "in/**" }
+  task side  = shell("cat b") { touches read "b" }
+}
+`,
+    "in/a": "",
+    b: "1",
+  });
+  const watch = watching(project, ["run", "p.ngraph", "--watch"]);
+  expect(started(await watch.round())).toEqual(["side", "turns"]);
+  expect(started(await watch.round())).toEqual(["turns"]);
+  expect(await watch.round()).toContain("changes with each run, so it is not watched while tasks run: in/a\n");
+  expect(started(await watch.round(() => save(project, "b", "2")))).toEqual(["side"]);
+  await watch.stop();
+});
+
+test("directories that come and go while they are read", async () => {
+  const project = createProject({ "p.ngraph": PLAN, "in/a": "1", b: "1", ok: "" });
+  const watch = watching(project, ["run", "p.ngraph", "--watch"]);
+  await watch.round();
+  for (let at = 0; at < 300; at++) {
+    project.below(`in/d${at % 3}/deep`).write("c", "");
+    rmSync(join(project.directory, `in/d${at % 3}`), { recursive: true, force: true });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  let printed = "";
+  save(project, "b", "2");
+  while (!started(printed).includes("side")) printed = await watch.round();
+  expect((await watch.stop()).signal).toBe("SIGINT");
 });
 
 test("Ctrl-C during a run ends the program", async () => {
