@@ -174,22 +174,27 @@ function runWithoutSince(graph: StateGraph, first: number, then: number, exactOn
     const count = countRuns(graph, graph.states[id]!, then);
     return count > 1 || (count > 0 && !isReleased);
   };
-  return searchWithFlag(
+  const found = searchWithFlag(
     graph,
     exactOnly,
     isViolated,
     (id, edge, isReleased) =>
       !runsAtAll(graph, graph.states[id]!, then) && (isReleased || finishes(graph, id, edge, first)),
   );
+  if (found === undefined) return undefined;
+  const decides = (position: number): boolean =>
+    !found.flags[position]! && !runsAtAll(graph, graph.states[found.states[position]!]!, then);
+  const finishing = found.flags.map((_, position) => (decides(position) ? found.flags[position + 1] : undefined));
+  return { ...found, without: first, finishes: finishing };
 }
 
-/** A breadth-first search over the product of the states and a flag, which is false at the start. */
+/** A breadth-first search over the product of the states and a flag, which is false at the start. The run has the flag at each state. */
 function searchWithFlag(
   graph: StateGraph,
   exactOnly: boolean,
   isViolated: (state: number, flag: boolean) => boolean,
   next: (state: number, edge: number, flag: boolean) => boolean,
-): Run | undefined {
+): (Run & { readonly flags: readonly boolean[] }) | undefined {
   const size = graph.states.length;
   const parents = new Int32Array(2 * size).fill(-2);
   const queue = [0];
@@ -198,9 +203,15 @@ function searchWithFlag(
     const id = at % size;
     const flag = at >= size;
     if (isViolated(id, flag)) {
-      const states: number[] = [];
-      for (let step = at; step >= 0; step = parents[step]!) states.push(step % size);
-      return { states: states.reverse(), last: undefined, feasible: exactOnly };
+      const path: number[] = [];
+      for (let step = at; step >= 0; step = parents[step]!) path.push(step);
+      path.reverse();
+      return {
+        states: path.map((step) => step % size),
+        flags: path.map((step) => step >= size),
+        last: undefined,
+        feasible: exactOnly,
+      };
     }
     const targets = graph.successors[id];
     for (let edge = 0; edge < (targets?.length ?? 0); edge++) {

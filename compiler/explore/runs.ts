@@ -8,6 +8,8 @@ export interface Run {
   readonly last: Step | undefined;
   /** A node that does not finish on this run: if it runs, it fails. */
   readonly without?: number;
+  /** By position: whether `without` finishes in the step from this state after all; `undefined` if either will do. */
+  readonly finishes?: readonly (boolean | undefined)[];
   /** Its conditions are known to be satisfiable together; otherwise they could not be decided. */
   readonly feasible: boolean;
 }
@@ -119,7 +121,7 @@ export function traceOf(graph: StateGraph, run: Run): TraceStep[] {
   run.states.forEach((id, position) => {
     const state = graph.states[id]!;
     const next = run.states[position + 1];
-    const step = next === undefined ? run.last : stepBetween(graph, id, next, run.without);
+    const step = next === undefined ? run.last : stepBetween(graph, id, next, run, position);
     if (id === 0) {
       startChoice = step?.outcomes[0]?.label;
       return;
@@ -176,12 +178,13 @@ function signalsByBarrier(graph: StateGraph, signalled: ReadonlyMap<number, stri
   return [...found];
 }
 
-function stepBetween(graph: StateGraph, from: number, to: number, without: number | undefined): Step | undefined {
+function stepBetween(graph: StateGraph, from: number, to: number, run: Run, position: number): Step | undefined {
   const { places, ready } = graph.states[from]!;
-  const position = without === undefined ? -1 : places.indexOf(without);
-  const mustFail = position !== -1 && position < ready && graph.watched.includes(without ?? -1);
+  const { without, finishes } = run;
+  const at = without === undefined || !graph.watched.includes(without) ? -1 : places.indexOf(without);
+  const wanted = at === -1 || at >= ready ? undefined : finishes === undefined ? false : finishes[position];
   const steps = graph
     .steps(from)
-    .filter((step) => step.to === to && (!mustFail || step.failed.includes(without ?? -1)));
+    .filter((step) => step.to === to && (wanted === undefined || step.failed.includes(without ?? -1) !== wanted));
   return steps.find((step) => step.exact) ?? steps[0];
 }
