@@ -163,6 +163,7 @@ function outcomesOfNode(
     for (const item of failed.outcomes) {
       if (item.kind === "stuck") continue;
       // Failed items take the error edges, and the results of the others are written. The list itself can fail, too.
+      // Mutation point: failed-items
       if (node.allowsFailure)
         found.push({ ...item, kind: "own", exact: false, errorPlaces: item.places, ...backByError(item) });
       found.push(isSure && !node.allowsFailure ? item : { ...item, exact: false });

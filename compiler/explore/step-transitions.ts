@@ -621,6 +621,7 @@ function finishTransitions(context: StepContext, state: State, partial: Partial)
     signalled = [...kept];
     before = NO_COLLISIONS;
   }
+  // Mutation point: rolled-back
   if ((partial.flags & FLAG_ROLLS_BACK) !== 0 && isKeptRollback(partial)) return [rollBack(partial)];
   const firings = fireBarriers(model, state.places.slice(state.ready), signalled, (place) => sourceOf(partial, place));
   const isExact = firings?.length === 1;

@@ -369,6 +369,16 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     where: /count2? [<>]=? (most|len)/,
   },
   {
+    name: "a step that rolls back signals other nodes",
+    mutations: [mutation(STEPS, "rolled-back", `false`, "test")],
+    where: /-> rollback/,
+  },
+  {
+    name: "a `for` whose items fail writes nothing",
+    mutations: [mutation(OUTCOMES, "failed-items", `false`, "test")],
+    where: /allow failure/,
+  },
+  {
     name: "a bound that the loop changes stays where it is",
     mutations: [mutation(RANKS, "rank-bound", `const written = new Set<number>();`)],
     where: /count2? [<>]=? (most|len)/,
