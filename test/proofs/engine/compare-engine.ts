@@ -70,8 +70,10 @@ export function describeEngine(start: number, full: number, quick: number): void
         ["exhaustive", "gap"],
         ...["before", "once", "eventually", "never"].map((form) => [`${form} proven`, `${form} refuted`]),
       ];
+      // The share in a hundred graphs is less certain.
+      const least = graphs >= 1000 ? 0.5 : 0.4;
       for (const [has = "", lacks = ""] of pairs) {
-        expect(share(has, lacks), has).toBeGreaterThanOrEqual(0.5);
+        expect(share(has, lacks), has).toBeGreaterThanOrEqual(least);
         // A hundred graphs do not refute assertions of each form.
         if (graphs >= 1000) expect(counts.get(lacks), lacks).toBeGreaterThan(0);
       }
