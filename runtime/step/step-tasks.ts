@@ -261,10 +261,13 @@ function runList(run: Run, task: Task, items: readonly Task[], keeps: boolean): 
   return storedOutcome(run, task) ?? runItems(run, task, items, keeps);
 }
 
+/** Items that run at once without a `max parallel`. `Promise.all` refuses two million promises. */
+const MOST_AT_ONCE = 1_000_000;
+
 /** Runs the items of a `for` node, at most `parallel` at a time, and combines their outcomes. */
 function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean): Outcome | Promise<Outcome> {
   const outcomes: Outcome[] = items.map(() => CANCELLED_OUTCOME);
-  const limit = Math.min(task.node.spec.each?.parallel ?? items.length, items.length);
+  const limit = Math.min(task.node.spec.each?.parallel ?? MOST_AT_ONCE, MOST_AT_ONCE, items.length);
   let next = 0;
   const work = (hasTurn = false): Promise<void> | undefined => {
     while (next < items.length) {

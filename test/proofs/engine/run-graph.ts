@@ -98,6 +98,8 @@ export type ContextUse =
 
 /** Steps of a run at most: loops without a bound are cut here. */
 export const MAX_STEPS = 50;
+/** A run with more events is cut. */
+const MOST_EVENTS = 20_000;
 const MAX_ANSWERS = 25;
 /** The step of the events that stand for answers. */
 const ANSWERED = -2;
@@ -128,6 +130,8 @@ interface Current {
   /** The choice of a signal at the start is made. */
   isSignalled: boolean;
   given: number;
+  /** Cancels the run, also one whose lists grow. */
+  readonly abort: AbortController;
   /** Cancels the run if it is to be cancelled at the start of this step. */
   cancel?: (step: number) => void;
 }
@@ -154,6 +158,8 @@ export function createRunner(table: Table): GraphRunner {
   const constants = constantsOf(table);
   const clock = new PumpedClock();
   const hasTimers = table.nodes.some((node) => node.timeout !== undefined);
+  // Lists that a loop appends to may double in each step.
+  const hasLists = table.nodes.some(({ each }) => each !== undefined);
   const needsStore = pauses(table) || table.channels.some(({ role }) => role === "memory");
   const receives = waits(table, RECEIVE);
   const nodes = new Map(table.nodes.map((node) => [node.name, node]));
@@ -254,6 +260,7 @@ export function createRunner(table: Table): GraphRunner {
     onEvent: (event) => {
       if (now === undefined) return;
       now.events.push(event);
+      if (now.events.length > MOST_EVENTS) now.abort.abort();
       const { guide, chooser } = now;
       if (event.type === "step" && event.phase === "start" && event.namespace.length === 0) now.cancel?.(event.step);
       if (receives && event.type === "step" && event.phase === "start" && event.step === 0) signalAtStart(now);
@@ -317,7 +324,7 @@ export function createRunner(table: Table): GraphRunner {
         did.add("deadline passes");
         answered();
       }
-      return engine.resume(thread, { answers: {}, maxSteps });
+      return engine.resume(thread, { answers: {}, maxSteps, ...(hasLists ? { signal: at.abort.signal } : {}) });
     }
     const answers: Record<string, Json> = {};
     for (const pause of move === "first" ? active.slice(0, 1) : active) {
@@ -330,7 +337,7 @@ export function createRunner(table: Table): GraphRunner {
       if (move === "more signals") await signalInAdvance(at, thread, pause);
     }
     answered();
-    return engine.resume(thread, { answers, maxSteps });
+    return engine.resume(thread, { answers, maxSteps, ...(hasLists ? { signal: at.abort.signal } : {}) });
   };
   /** One more signal, which a later node takes. */
   const signalInAdvance = async ({ chooser, did }: Current, thread: string, pause: PauseItem): Promise<void> => {
@@ -369,17 +376,17 @@ export function createRunner(table: Table): GraphRunner {
       thread,
       isSignalled: false,
       given: 0,
+      abort: new AbortController(),
     };
     const at = now;
     const config = configOf(table, chooser, constants);
     if (config !== undefined) at.did.add("configured");
     // A `finally` part can begin at any point.
     const cancelAt = table.finally === undefined || guide !== undefined ? -1 : chooser.choose([6, 1, 1, 1]) - 1;
-    const abort = new AbortController();
     at.cancel = (step) => {
       if (step !== cancelAt) return;
       at.did.add("cancelled");
-      abort.abort();
+      at.abort.abort();
     };
     if (cancelAt === 0) at.cancel(0);
     const input = inputOf(table, chooser, constants);
@@ -387,7 +394,7 @@ export function createRunner(table: Table): GraphRunner {
     let result = await engine.run(input, {
       maxSteps,
       ...(config === undefined ? {} : { config }),
-      ...(cancelAt === -1 ? {} : { signal: abort.signal }),
+      ...(cancelAt === -1 && !hasLists ? {} : { signal: at.abort.signal }),
       ...(thread === undefined ? {} : { thread, abandon: true }),
     });
     let left = MAX_ANSWERS;
@@ -397,8 +404,11 @@ export function createRunner(table: Table): GraphRunner {
       result = next;
     }
     now = undefined;
+    // A run that was cut because its lists grow without end is one that met its limit of steps.
+    const isCut = at.events.length > MOST_EVENTS;
+    if (isCut && table.finally === undefined) result = { ...result, status: "limit" };
     if (result.rollback !== undefined) at.did.add("rolled back");
-    const run = { ...recordOf(at, result), isLeft: left === 0 };
+    const run = { ...recordOf(at, result), isLeft: left === 0 || isCut };
     const { finally: ended } = result;
     if (ended === undefined) return run;
     const isPart = ({ namespace, step }: RunEvent): boolean => namespace[0] === "finally" || step === ANSWERED;
