@@ -1,10 +1,11 @@
 /** `--affected`: the tasks of a plan that the changes of a git working tree concern. */
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { normalizePath, parsePathPattern, patternsOverlap, type PathPattern } from "../../runtime/plan/path-pattern.ts";
 import { successorsOf } from "../../runtime/plan/plan-order.ts";
 import type { PlanTable, TaskIndex, TaskSpec } from "../../runtime/table/plan-table.ts";
 import { CommandError } from "../process/command-error.ts";
 import { gitFor, gitOr } from "./git.ts";
+import { submodules } from "./git-tree.ts";
 
 const git = gitFor("--affected");
 
@@ -80,11 +81,40 @@ function reach(from: readonly TaskIndex[], next: (task: TaskIndex) => readonly T
 
 /** Paths of changed, new and deleted files, relative to the root. Files outside of the root are left out. */
 function changedPaths(root: string, ref: string | undefined): readonly string[] {
-  const base = baseOf(root, ref);
-  const diff = git(root, ["diff", "--name-only", "-z", "--relative", "--no-renames", base, "--"]);
+  return [...new Set(changesSince(root, baseOf(root, ref)))].map(normalizedOr);
+}
+
+/** Changes of a working tree and of its submodules since a commit, or since the empty tree. */
+function changesSince(root: string, base: string): readonly string[] {
+  // Git would read the files of a submodule itself, and run the programs that the submodule's configuration names.
+  const options = ["--name-only", "-z", "--relative", "--no-renames", "--ignore-submodules=dirty"];
+  const diff = git(root, ["diff", ...options, base, "--"]);
   const untracked = git(root, ["ls-files", "--others", "--exclude-standard", "-z"]);
-  const paths = `${diff}${untracked}`.split("\0").filter((path) => path !== "" && !path.startsWith(".ngraph/"));
-  return [...new Set(paths)].map(normalizedOr);
+  const own = `${diff}${untracked}`.split("\0").filter((path) => path !== "" && !path.startsWith(".ngraph/"));
+  const prefix = git(root, ["rev-parse", "--show-prefix"]).replace(/\n$/, "");
+  const inside = submodules(root, prefix);
+  const nested = inside.flatMap((path) => {
+    const inner = join(root, path);
+    const commit = commitOf(root, base, `${prefix}${path}`) ?? emptyTree(inner);
+    const isKnown = gitOr(undefined, inner, ["cat-file", "-e", commit]) !== undefined;
+    // The files of a commit that is not here are unknown: the whole submodule has changed.
+    const known = isKnown ? commit : gitOr(undefined, inner, ["rev-parse", "--verify", "--quiet", "HEAD"]);
+    const files = known === undefined ? [] : changesSince(inner, known.trim()).map((file) => `${path}/${file}`);
+    return isKnown ? files : [path, ...files];
+  });
+  const opened = new Set(inside);
+  return [...own.filter((path) => !opened.has(path)), ...nested];
+}
+
+/** The id that the repository gives a tree without files. Git knows it without having stored it. */
+function emptyTree(root: string): string {
+  return git(root, ["hash-object", "-t", "tree", "--stdin"], "").trim();
+}
+
+/** The commit of a submodule that a commit names; `undefined` if it has no such submodule. */
+function commitOf(root: string, base: string, path: string): string | undefined {
+  const entry = gitOr("", root, ["ls-tree", "-z", "--full-tree", base, "--", path]);
+  return /^160000 commit ([0-9a-f]+)\t/.exec(entry)?.[1];
 }
 
 /** A name with a backslash or a leading `~/` is a file name for Git. */
@@ -101,7 +131,7 @@ function baseOf(root: string, ref: string | undefined): string {
   if (head === undefined) {
     // Throws outside of a working tree. Before the first commit, every file is new.
     git(root, ["rev-parse", "--show-toplevel"]);
-    if (ref === undefined) return git(root, ["hash-object", "-t", "tree", "--stdin"], "").trim();
+    if (ref === undefined) return emptyTree(root);
   }
   if (ref === undefined) return "HEAD";
   const commit = gitOr(undefined, root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);

@@ -1,5 +1,5 @@
 /** The state of a git working tree, its submodules and nested repositories included, and what has changed between two states. */
-import { existsSync, lstatSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { gitFor, gitOr } from "./git.ts";
 
@@ -107,8 +107,8 @@ function blobIds(root: string, paths: readonly string[]): readonly (string | und
 
 const EMPTY: GitTree = { head: "", files: new Map(), nested: new Map() };
 
-/** Checked-out submodules of a tree, by path. */
-function submodules(root: string, prefix: string): readonly string[] {
+/** Checked-out submodules of a tree, by path relative to the root. @param prefix path of the root in its repository */
+export function submodules(root: string, prefix: string): readonly string[] {
   const top = git(root, ["rev-parse", "--show-toplevel"]).trim();
   if (!existsSync(join(top, ".gitmodules"))) return [];
   const paths = gitOr("", top, [
@@ -122,8 +122,14 @@ function submodules(root: string, prefix: string): readonly string[] {
   return paths.split("\0").flatMap((entry) => {
     const path = entry.slice(entry.indexOf("\n") + 1);
     const isInside = entry !== "" && path.startsWith(prefix);
-    return isInside && existsSync(join(top, path, ".git")) ? [withoutPrefix(path, prefix)] : [];
+    return isInside && isCheckedOut(top, path) ? [withoutPrefix(path, prefix)] : [];
   });
+}
+
+/** A path that leads over a symbolic link is no submodule: it may lead back to the tree itself. */
+function isCheckedOut(top: string, path: string): boolean {
+  const inner = join(top, path);
+  return existsSync(join(inner, ".git")) && realpathSync(inner) === join(realpathSync(top), path);
 }
 
 /** Files that a task committed are no longer in the status; the diff between the two heads contains them. */

@@ -7,6 +7,7 @@ import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
 import { CommandError } from "../process/command-error.ts";
 import { gitFor, gitOr } from "./git.ts";
+import { submodules } from "./git-tree.ts";
 import { covers } from "./verify-touches.ts";
 
 /** The directory of the worktrees, relative to the working directory. */
@@ -177,7 +178,9 @@ function withSnapshot<T>(
     const own = resolve(top, git(top, ["rev-parse", "--git-path", "index"], tree).replace(/\n$/, ""));
     if (existsSync(own)) copyFileSync(own, index);
     const environment = { ...tree, GIT_INDEX_FILE: index };
-    git(top, ["add", "--all", "--", ".", `:(exclude,top,literal)${prefix}.ngraph`], environment);
+    // Git would read the files of a submodule, with the programs that its configuration names. Its commit stays as staged.
+    const left = [`${prefix}.ngraph`, ...(gitDir === undefined ? submodules(top, "") : [])];
+    git(top, ["add", "--all", "--", ".", ...left.map((path) => `:(exclude,top,literal)${path}`)], environment);
     return use(git(top, ["write-tree"], environment).trim(), index);
   } finally {
     rmSync(index, { force: true });

@@ -1,6 +1,6 @@
 /** `ngc run --affected`: the tasks that the changes of a git working tree concern. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { affectedTasks } from "../../cli/plan/affected-tasks.ts";
@@ -130,6 +130,70 @@ describe("the affected tasks", () => {
     git(project, "commit", "-qm", "other");
     expect(() => affected(project, "main")).toThrow("have no common ancestor");
     expect(() => affected(createProject({}))).toThrow("--affected needs git, which failed");
+  });
+});
+
+describe("the files of a submodule", () => {
+  /** The folder `api` is a submodule. */
+  function withSubmodule(): { readonly project: Project; readonly inner: Project } {
+    const project = createRepository();
+    const inner = createProject({ "lib/a.ts": "", "docs/b.md": "" });
+    git(inner, "init", "-q", "-b", "main");
+    git(inner, "add", "-A");
+    git(inner, "commit", "-qm", "first");
+    git(project, "rm", "-rq", "api");
+    git(project, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.directory, "api");
+    git(project, "commit", "-qm", "a submodule");
+    return { project, inner: { ...project, directory: join(project.directory, "api") } };
+  }
+  const narrow = compile(SHIP.replace("api/**", "api/lib/*"), { path: "ship.ngraph" }).tables.get("ship");
+  const affectedNarrow = (project: Project, ref?: string): readonly string[] | undefined =>
+    affectedTasks(narrow as PlanTable, join(project.directory, "ship.ngraph"), ref, project.directory);
+
+  test("count by their own paths: dirty, new, and of another commit", () => {
+    const { project, inner } = withSubmodule();
+    expect(affectedNarrow(project)).toEqual([]);
+    write(project, "api/docs/b.md", "changed");
+    expect(affectedNarrow(project)).toEqual([]);
+    write(project, "api/lib/new.ts", "");
+    expect(affectedNarrow(project)).toEqual(["number", "api", "clean"]);
+    git(inner, "add", "-A");
+    git(inner, "commit", "-qm", "second");
+    expect(affectedNarrow(project)).toEqual(["number", "api", "clean"]);
+    git(project, "add", "-A");
+    git(project, "commit", "-qm", "the second commit of the submodule");
+    expect(affectedNarrow(project)).toEqual([]);
+    expect(affectedNarrow(project, "HEAD~1")).toEqual(["number", "api", "clean"]);
+    // The commit without the submodule.
+    expect(affectedNarrow(project, "HEAD~2")).toEqual(["number", "api", "clean"]);
+  });
+
+  test("all count if the commit that the tree names is not fetched", () => {
+    const { project } = withSubmodule();
+    git(project, "update-index", "--cacheinfo", `160000,${"1".repeat(40)},api`);
+    git(project, "commit", "-qm", "an unknown commit");
+    expect(affectedNarrow(project)).toEqual(["number", "api", "clean"]);
+  });
+
+  test("are read without the programs that its configuration names", () => {
+    const { project, inner } = withSubmodule();
+    write(project, "api/.gitattributes", "*.ts filter=planted\n");
+    write(project, "run.sh", `#!/bin/sh\necho ran >> ${join(project.directory, "ran.txt")}\ncat\n`);
+    chmodSync(join(project.directory, "run.sh"), 0o755);
+    for (const name of ["filter.planted.clean", "core.fsmonitor", "diff.external"])
+      git(inner, "config", name, join(project.directory, "run.sh"));
+    write(project, "api/lib/a.ts", "changed");
+    expect(affectedNarrow(project)).toEqual(["number", "api", "clean"]);
+    expect(existsSync(join(project.directory, "ran.txt"))).toBe(false);
+  });
+
+  test("end where a link leads back to the tree", () => {
+    const project = createRepository();
+    const paths = ["x", "y", "z"];
+    const modules = paths.map((path) => `[submodule "${path}"]\n\tpath = ${path}\n\turl = ./\n`);
+    for (const path of paths) symlinkSync(".", join(project.directory, path));
+    write(project, ".gitmodules", modules.join(""));
+    expect(affected(project)).not.toContain("api");
   });
 });
 

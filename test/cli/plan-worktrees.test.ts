@@ -232,3 +232,24 @@ test("no hook and no program of the repository's configuration runs", () => {
   expect(ends(document)).toEqual([["a", "failed", 1, "merge_conflict:a.txt"]]);
   expect(existsSync(spy)).toBe(false);
 });
+
+test("no program of a submodule's configuration runs", () => {
+  const library = repository({ "l.txt": "library\n" });
+  const project = repository({
+    "a.txt": "1\n",
+    "p.ngraph": `plan p {
+      task a = shell("sed -i s/1/one/ a.txt") { worktree touches "a.txt" }
+    }`,
+  });
+  git(project, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library.directory, "lib");
+  git(project, "commit", "--quiet", "-m", "A submodule");
+  const spy = join(project.directory, "..", `spy-sub-${process.pid}`);
+  const inner = (...args: string[]): string => git(project, "-C", "lib", ...args);
+  for (const key of ["core.fsmonitor", "filter.evil.clean"]) inner("config", key, `sh -c "touch ${spy}; cat"`);
+  project.write("lib/.gitattributes", "*.txt filter=evil\n");
+  project.write("lib/l.txt", "changed\n");
+  const { document } = project.json(["run", "p.ngraph"]);
+  expect(ends(document)).toEqual([["a", "done", 1, null]]);
+  expect([project.read("a.txt"), project.read("lib/l.txt")]).toEqual(["one\n", "changed\n"]);
+  expect(existsSync(spy)).toBe(false);
+});
