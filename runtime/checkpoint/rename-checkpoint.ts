@@ -37,6 +37,7 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
     ...(failure && { failure: failure.node === undefined ? failure : { ...failure, node: node(failure.node) } }),
     ...(unrouted && { unrouted: unrouted.map((name) => (name === "start" ? name : node(name))) }),
     ...(failedEdges && { failedEdges: failedEdges.map(node) }),
+    // Mutation point: renamed-dues
     ...(dues && { dues: renameRecord(dues, task) }),
     // The checkpoints stay in their former namespaces until the next run of the called graph.
     ...(children && { children: renameRecord(children, task) }),

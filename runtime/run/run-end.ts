@@ -114,6 +114,7 @@ export function saveEnd(
   }
   // A run whose `finally` part was interrupted returns the error again.
   const keepsError = end.status === "failed" || run.outcome !== undefined || run.isFinally;
+  // Mutation point: drained-status
   return run.writer?.save(phase, {
     status: continues || end.drained === true ? "running" : end.status,
     ends: !continues,

@@ -8,6 +8,8 @@ import type { Run, RunEnd } from "../run/run.ts";
 import { entersFinally, nextStop, pausedEnd, saveBetweenSteps } from "../run/run-end.ts";
 import { continueRollback, finish, loop, withFinally } from "./run-loop.ts";
 import { tasksOf } from "./step-tasks.ts";
+import { storedResultOf } from "./stored-outcome.ts";
+import type { Task } from "./task.ts";
 
 /**
  * Continues a restored run.
@@ -101,14 +103,21 @@ function waitingTasks(run: Run, all: readonly PauseItem[], unanswered: readonly 
 }
 
 /**
- * Whether a pause of the next step belongs to an item that the list of its `for` node no longer has at the same index.
+ * Whether the items of a `for` node are others than those that wait or have a result: an edit of its list has replaced, removed or
+ * added some.
  */
 function hasOtherItems(run: Run): boolean {
   const { waiting } = run;
   if (waiting === undefined) return false;
-  const nodes = new Set([...waiting.keys()].map((task) => task.slice(0, task.indexOf("[") + 1)).filter(Boolean));
-  if (nodes.size === 0) return false;
-  const items = new Map(tasksOf(run).flatMap((task) => (task.items ?? []).map((item) => [item.id, item] as const)));
+  const items = new Map<string, Task>();
+  for (const task of tasksOf(run)) {
+    if (task.items === undefined || run.stored?.has(task.id) === true) continue;
+    for (const item of task.items) {
+      // Mutation point: added-item
+      if (!waiting.has(item.id) && storedResultOf(run, item) === undefined) return true;
+      items.set(item.id, item);
+    }
+  }
   return [...waiting].some(([task, pauses]) => {
     if (!task.includes("[")) return false;
     const item = items.get(task);

@@ -1,5 +1,5 @@
 /** Mistakes about edited threads that an engine could make. `edits-simulation.ts` finds each of them. */
-import { mutation } from "../support/mutate.ts";
+import { mutation, swap } from "../support/mutate.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
 
 const DRIFT = "checkpoint/drift.ts";
@@ -14,7 +14,7 @@ export const EDIT_BUGS: readonly (PlantedBug & { readonly seed: number })[] = [
   },
   {
     name: "stored results of items are matched by index alone",
-    seed: 130,
+    seed: 168,
     edits: [mutation("step/stored-outcome.ts", "item-result", "stored !== undefined", "test")],
   },
   {
@@ -24,37 +24,37 @@ export const EDIT_BUGS: readonly (PlantedBug & { readonly seed: number })[] = [
   },
   {
     name: "a new channel without a value is not noticed",
-    seed: 31,
+    seed: 42,
     edits: [mutation(DRIFT, "new-channel", "true", "test")],
   },
   {
     name: "memory that no longer fits is reset",
-    seed: 27,
+    seed: 39,
     edits: [mutation("run/follow-run.ts", "lost-memory", "lost.length > 99", "test")],
   },
   {
     name: "an answer is not checked against its type",
-    seed: 0,
+    seed: 8,
     edits: [mutation(ANSWERS, "answer-type", "expects === undefined || value !== undefined", "test")],
   },
   {
     name: "a question keeps the type of a former version",
-    seed: 297,
+    seed: 385,
     edits: [mutation(DRIFT, "present-pauses", "const pauses = present.head.pauses;")],
   },
   {
     name: "a result written by hand drops those of its siblings",
-    seed: 0,
+    seed: 2,
     edits: [mutation("thread/update-thread.ts", "results-beside", "results.clear();")],
   },
   {
     name: "an edit of values hides that a step is unfinished",
-    seed: 43,
+    seed: 62,
     edits: [mutation("checkpoint/checkpoint-writer.ts", "edited-step", "const isEditedStep = false;")],
   },
   {
     name: "a migration leaves stored results unconverted",
-    seed: 164,
+    seed: 196,
     edits: [
       mutation(
         "thread/migrate-checkpoint.ts",
@@ -65,12 +65,12 @@ export const EDIT_BUGS: readonly (PlantedBug & { readonly seed: number })[] = [
   },
   {
     name: "a run that died beside a pause is not recovered",
-    seed: 12,
+    seed: 16,
     edits: [mutation("checkpoint/restore-run.ts", "open-work", "return false;")],
   },
   {
     name: "an answer to a renamed node is not taken up after a crash",
-    seed: 435,
+    seed: 617,
     edits: [
       mutation("thread/resume-thread.ts", "stored-names", "const asStored = (pause: PauseItem): PauseItem => pause;"),
       mutation("thread/list-threads.ts", "listed-names", "const isOwn = false;"),
@@ -78,7 +78,7 @@ export const EDIT_BUGS: readonly (PlantedBug & { readonly seed: number })[] = [
   },
   {
     name: "a task that took a signal before a crash is waited for again",
-    seed: 82,
+    seed: 173,
     edits: [
       mutation(
         "step/continue-run.ts",
@@ -86,5 +86,25 @@ export const EDIT_BUGS: readonly (PlantedBug & { readonly seed: number })[] = [
         "const unanswered = head.pauses.filter(({ id }) => !run.shared.answers.has(id) && !run.woken.has(id));",
       ),
     ],
+  },
+  {
+    name: "items that were added to the list of a waiting node do not run",
+    seed: 819,
+    edits: [mutation("step/continue-run.ts", "added-item", "false", "test")],
+  },
+  {
+    name: "a drained run is stored as cancelled",
+    seed: 1,
+    edits: [mutation("run/run-end.ts", "drained-status", swap("continues || end.drained === true", "continues"))],
+  },
+  {
+    name: "a sleep begins again when its node is renamed",
+    seed: 75,
+    edits: [mutation("checkpoint/rename-checkpoint.ts", "renamed-dues", "...(dues && { dues })")],
+  },
+  {
+    name: "a sleep begins again in the next process",
+    seed: 11,
+    edits: [mutation("checkpoint/restore-run.ts", "restored-dues", "const dues = new Map<string, number>();")],
   },
 ];

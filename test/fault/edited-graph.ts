@@ -22,12 +22,14 @@ export interface Node {
   readonly id: number;
   readonly name: string;
   readonly was: readonly string[];
-  readonly kind: "work" | "ask" | "receive" | "each" | "poll";
+  readonly kind: "work" | "ask" | "receive" | "sleep" | "each" | "poll";
   readonly channel: number;
   /** The write replaces the value of a channel with a reducer. */
   readonly isSet: boolean;
   /** Of `each` and `poll`, which asks about each item. */
   readonly items: readonly string[];
+  /** Of `each` and `poll`: the channel that has the items instead. */
+  readonly list: number | undefined;
   readonly gate: boolean;
 }
 
@@ -39,6 +41,9 @@ export interface Version {
   readonly channels: readonly Channel[];
   readonly stages: readonly { readonly id: number; readonly nodes: readonly Node[] }[];
 }
+
+/** The time of a `sleep`, in milliseconds: longer than all that passes by the way. */
+export const SLEEP = 240 * 3_600_000;
 
 export const SCALARS: readonly Type[] = ["int", "string", "int | null", "json"];
 
@@ -53,19 +58,22 @@ export function textOf({ name, was, drop, channels, stages }: Version): string {
   if (drop.length > 0) lines.push(`  drop ${drop.join(", ")}`);
   for (const node of stages.flatMap(({ nodes }) => nodes)) {
     const channel = channels.find(({ id }) => id === node.channel)!;
+    const list = channels.find(({ id }) => id === node.list)?.name ?? JSON.stringify(node.items);
     const call = {
       work: `work(${node.id}, "${channel.type}")`,
       ask: `ask("n${node.id}")`,
       receive: `receive("s${node.id}")`,
-      each: `item(${node.id}, x) for x in ${JSON.stringify(node.items)}`,
-      poll: `ask(x) for x in ${JSON.stringify(node.items)}`,
+      sleep: `sleep(${SLEEP})`,
+      each: `item(${node.id}, x) for x in ${list}`,
+      poll: `ask(x) for x in ${list}`,
     }[node.kind];
     const policies = [
       ...(node.gate ? ["pause before"] : []),
       ...(node.was.length > 0 ? [former(node.was).trim()] : []),
     ];
     const braces = policies.length === 0 ? "" : ` { ${policies.join(" ")} }`;
-    lines.push(`  node ${node.name} = ${call} into ${node.isSet ? "set " : ""}${channel.name}${braces}`);
+    const into = node.kind === "sleep" ? "" : ` into ${node.isSet ? "set " : ""}${channel.name}`;
+    lines.push(`  node ${node.name} = ${call}${into}${braces}`);
   }
   lines.push(`  start -> ${namesOf(stages[0]!).join(", ")}`);
   for (const [index, stage] of stages.entries()) {
@@ -75,6 +83,10 @@ export function textOf({ name, was, drop, channels, stages }: Version): string {
     lines.push(`  ${from.length === 1 ? from[0]! : `all(${from.join(", ")})`} -> ${namesOf(next).join(", ")}`);
   }
   return [...lines, "}"].join("\n");
+}
+
+export function channelOf(version: Version, id: number): Channel | undefined {
+  return version.channels.find((channel) => channel.id === id);
 }
 
 function namesOf({ nodes }: Version["stages"][number]): readonly string[] {
@@ -102,10 +114,13 @@ export function fits(type: Type, value: Json): boolean {
   }
 }
 
+/** Items of lists. */
+const LETTERS = ["a", "b", "c", "d"] as const;
+
 /** What a node writes, under the present type of its channel. */
 export function valueFor(id: number, type: Type): Json {
   const dice = hash(`value ${id}`) % 40;
-  if (type === "string[]") return [`v${dice}`];
+  if (type === "string[]") return Array.from({ length: 1 + (dice % 3) }, (_, index) => LETTERS[(dice + index) % 4]!);
   return type === "int" || type === "int | null" ? dice : `v${dice}`;
 }
 
@@ -200,21 +215,22 @@ export class Names {
 
 export function randomVersion(random: Random, names: Names): Version {
   const channels = Array.from({ length: 3 + below(random, 3) }, () => randomChannel(random, names, true));
-  channels.push(channelOf(names, "string[]", pick(random, ["append", "union"]), pick(random, ["state", "memory"])));
+  channels.push(newChannel(names, "string[]", pick(random, ["append", "union"]), pick(random, ["state", "memory"])));
+  const list = newChannel(names, "string[]", "none", "input", false);
   const stages = Array.from({ length: 2 + below(random, 3) }, () => {
     const free = [...channels];
     const count = Math.min(free.length, 1 + below(random, 3));
     const hasWaits = chance(random, 0.5);
     const nodes = Array.from({ length: count }, () => {
       const [channel] = free.splice(below(random, free.length), 1);
-      return randomNode(random, names, channel!, hasWaits);
+      return randomNode(random, names, channel!, hasWaits, [...channels, list]);
     });
     return { id: names.next(), nodes };
   });
-  return { name: `g${names.next()}`, was: [], drop: [], channels, stages };
+  return { name: `g${names.next()}`, was: [], drop: [], channels: [...channels, list], stages };
 }
 
-function channelOf(names: Names, type: Type, reducer: Reducer, role: Channel["role"], hasDefault = true): Channel {
+function newChannel(names: Names, type: Type, reducer: Reducer, role: Channel["role"], hasDefault = true): Channel {
   const id = names.next();
   return { id, name: `c${id}`, was: [], role, type, reducer, hasDefault: hasDefault && type !== "json" };
 }
@@ -225,16 +241,22 @@ function randomChannel(random: Random, names: Names, mayRemember: boolean): Chan
   const reducers: readonly Reducer[] =
     type === "string[]" ? ["append", "union"] : type === "int" ? ["none", "sum", "max"] : ["none"];
   const reducer = pick(random, reducers);
-  return channelOf(names, type, reducer, role, reducer !== "none" || chance(random, 0.5));
+  return newChannel(names, type, reducer, role, reducer !== "none" || chance(random, 0.5));
 }
 
 /** @param hasWaits nodes of the stage may wait; otherwise they may fail */
-function randomNode(random: Random, names: Names, channel: Channel, hasWaits: boolean): Node {
+function randomNode(
+  random: Random,
+  names: Names,
+  channel: Channel,
+  hasWaits: boolean,
+  channels: readonly Channel[],
+): Node {
   const id = names.next();
   const isList = channel.type === "string[]";
   const kind = isList
     ? pick(random, hasWaits ? (["poll", "work"] as const) : (["each", "each", "work"] as const))
-    : pick(random, hasWaits ? (["ask", "ask", "receive", "work"] as const) : (["work"] as const));
+    : pick(random, hasWaits ? (["ask", "ask", "receive", "sleep", "work"] as const) : (["work"] as const));
   return {
     id,
     name: `n${id}`,
@@ -243,12 +265,19 @@ function randomNode(random: Random, names: Names, channel: Channel, hasWaits: bo
     channel: channel.id,
     isSet: channel.reducer !== "none" && chance(random, 0.3),
     items: randomItems(random),
+    list:
+      isList && chance(random, 0.4)
+        ? pick(
+            random,
+            channels.filter(({ type }) => type === "string[]"),
+          ).id
+        : undefined,
     gate: chance(random, 0.15),
   };
 }
 
 function randomItems(random: Random): string[] {
-  return Array.from({ length: 1 + below(random, 3) }, () => pick(random, ["a", "b", "c", "d"]));
+  return Array.from({ length: 1 + below(random, 3) }, () => pick(random, LETTERS));
 }
 
 const EDITS = [
@@ -317,7 +346,7 @@ export function randomEdit(
     case "add input":
       return done({
         ...version,
-        channels: [...channels, channelOf(names, "int", "none", "input", chance(random, 0.5))],
+        channels: [...channels, newChannel(names, "int", "none", "input", chance(random, 0.5))],
       });
     case "remove channel": {
       const unused = channels.filter(({ id }) => !allNodes.some((node) => node.channel === id));
@@ -326,7 +355,7 @@ export function randomEdit(
         ({ id }) =>
           !unused.some((each) => each.id === id) && allNodes.every((n) => n.channel !== id || past.includes(n)),
       );
-      const candidates = [...unused, ...only];
+      const candidates = [...unused, ...only].filter(({ id }) => !allNodes.some(({ list }) => list === id));
       if (candidates.length === 0) return undefined;
       const { id, name, was } = pick(random, candidates);
       const kept = stages
@@ -342,7 +371,7 @@ export function randomEdit(
       const node = pick(random, lists);
       const [first, ...rest] = node.items;
       const items = pick(random, [rest, ["d", ...node.items], [...rest, first!], randomItems(random)]);
-      return done(withNode(node.id, { items: items.length === 0 ? ["d"] : items }));
+      return done(withNode(node.id, { items: items.length === 0 ? ["d"] : items, list: undefined }));
     }
     case "add node":
     case "add stage": {
@@ -353,7 +382,7 @@ export function randomEdit(
       const free = channels.filter(({ id, role }) => role !== "input" && nodes.every(({ channel }) => channel !== id));
       if (free.length === 0) return undefined;
       const hasWaits = nodes.some(({ kind }) => kind !== "work" && kind !== "each");
-      const node = randomNode(random, names, pick(random, free), hasWaits);
+      const node = randomNode(random, names, pick(random, free), hasWaits, channels);
       const all = [...stages];
       all[index] = { id: stages[index]?.id ?? names.next(), nodes: [...nodes, node] };
       return done({ ...version, stages: all });

@@ -2,16 +2,19 @@
  * Simulates a user who edits the graph of a thread, repairs state by hand, answers with values of every kind, sends signals and
  * migrates, while processes die. `EditedRun` is the reference interpreter of the run, `driftOf` that of the edits.
  */
-import type { Engine } from "../../runtime/interface/engine-options.ts";
+import type { Engine, RunResult } from "../../runtime/interface/engine-options.ts";
 import type { PauseItem } from "../../runtime/interface/checkpoint.ts";
+import { systemClock } from "../../runtime/interface/clock.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import type { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import { ask } from "../../stdlib/nodes/ask.ts";
 import { receive } from "../../stdlib/nodes/receive.ts";
+import { sleep } from "../../stdlib/nodes/sleep.ts";
 import { CrashingStore } from "../support/crashing-store.ts";
 import { tableOf } from "../support/graph.ts";
 import {
+  channelOf,
   continues,
   converted,
   driftOf,
@@ -20,192 +23,18 @@ import {
   Names,
   randomEdit,
   randomVersion,
-  reduce,
+  SLEEP,
   startOf,
   textOf,
   valueFor,
   type Channel,
-  type Held,
   type Node,
-  type Stored,
   type Version,
 } from "./edited-graph.ts";
+import { EditedRun } from "./edited-run.ts";
 import { liveThrough } from "./live-through.ts";
 import { below, chance, pick, randomOf, type Random } from "./random.ts";
 import type { Subject } from "./simulate.ts";
-
-/** A task of the present stage. Names of channels are numbers (`Channel.id`), which edits do not change. */
-interface Task {
-  /** The stored result. */
-  done?: readonly { readonly channel: number; readonly value: Json; readonly isSet: boolean }[];
-  /** Of `each` and `poll`: the stored results of items, by index. */
-  readonly items: Map<number, { readonly item: string; readonly value: Json; readonly channel: number }>;
-  /** The answer of `ask`, the signal of `receive`. */
-  answer?: Json;
-  /** Of `poll`, by index and item. */
-  readonly answers: Map<string, Json>;
-}
-
-/** The meaning of a run that is edited. */
-class EditedRun {
-  values = new Map<number, Json>();
-  /** The number of the present stage; `undefined` behind the last one. */
-  stage: number | undefined;
-  tasks = new Map<number, Task>();
-  opened = new Set<number>();
-  /** Gates whose nodes may run. */
-  passed = new Set<number>();
-  isInStep = false;
-  status = "running";
-  /** Bodies that run: `17` or `17:a`. */
-  ran: string[] = [];
-
-  /** 5.13: a new run keeps memory. @param before the version of the last run */
-  start(version: Version, before: Version): void {
-    const isMemory = (id: number): boolean =>
-      channelOf(version, id)?.role === "memory" && channelOf(before, id)?.role === "memory";
-    this.values = new Map([...this.values].filter(([id]) => isMemory(id)));
-    this.#enter(version.stages[0]?.id);
-  }
-
-  enterAfter(version: Version, stage: number): void {
-    const index = version.stages.findIndex(({ id }) => id === stage);
-    this.#enter(version.stages[index + 1]?.id);
-    this.status = "running";
-  }
-
-  #enter(stage: number | undefined): void {
-    this.stage = stage;
-    this.tasks = new Map();
-    this.opened.clear();
-    this.passed.clear();
-    this.isInStep = false;
-  }
-
-  task(node: number): Task {
-    let task = this.tasks.get(node);
-    if (task === undefined) this.tasks.set(node, (task = { items: new Map(), answers: new Map() }));
-    return task;
-  }
-
-  /** Runs until a node waits, a node fails, or the end. */
-  go(version: Version, broken: ReadonlySet<string>, inbox: Map<number, Json>): void {
-    for (;;) {
-      const stage = version.stages.find(({ id }) => id === this.stage);
-      if (stage === undefined) {
-        this.status = "completed";
-        inbox.clear();
-        return;
-      }
-      // 6.2: a gate holds the whole step.
-      if (stage.nodes.some((node) => this.isClosed(node))) {
-        this.status = "paused";
-        return;
-      }
-      for (const { id } of stage.nodes) this.passed.add(id);
-      this.isInStep = true;
-      const ends = stage.nodes.map((node) => this.#run(version, node, broken, inbox));
-      if (ends.includes("failed")) this.status = "failed";
-      else if (ends.includes("waits")) this.status = "paused";
-      if (ends.some((end) => end !== "done")) return;
-      // 2.2: updates in the order of the nodes.
-      for (const node of stage.nodes) for (const update of this.updatesOf(node)) this.write(version, update);
-      this.enterAfter(version, stage.id);
-    }
-  }
-
-  isClosed({ id, gate }: Node): boolean {
-    return gate && !this.passed.has(id) && !this.opened.has(id);
-  }
-
-  write(version: Version, { channel: id, value, isSet }: NonNullable<Task["done"]>[number]): void {
-    const channel = channelOf(version, id);
-    if (channel === undefined) return;
-    const current = this.valueOf(channel);
-    this.values.set(id, isSet ? value : reduce(channel.reducer, current, value));
-  }
-
-  valueOf(channel: Channel): Json {
-    return this.values.has(channel.id) ? this.values.get(channel.id)! : startOf(channel);
-  }
-
-  #run(
-    version: Version,
-    { id, kind, channel, isSet, items }: Node,
-    broken: ReadonlySet<string>,
-    inbox: Map<number, Json>,
-  ): "done" | "failed" | "waits" {
-    const task = this.task(id);
-    // 5.4: a stored result is not made again. Those of items belong to the items.
-    if (task.done !== undefined) return "done";
-    const finish = (value: Json): "done" => {
-      task.done = [{ channel, value, isSet }];
-      return "done";
-    };
-    if (kind === "work") {
-      this.ran.push(String(id));
-      return broken.has(String(id)) ? "failed" : finish(valueFor(id, channelOf(version, channel)!.type));
-    }
-    if (kind === "ask" || kind === "receive") {
-      if (kind === "receive" && task.answer === undefined && inbox.has(id)) {
-        task.answer = inbox.get(id)!;
-        inbox.delete(id);
-      }
-      return task.answer === undefined ? "waits" : finish(task.answer);
-    }
-    let end: "done" | "failed" | "waits" = "done";
-    for (const [index, item] of items.entries()) {
-      if (task.items.get(index)?.item === item) continue;
-      task.items.delete(index);
-      const answer = task.answers.get(`${index}:${item}`);
-      if (kind === "poll" && answer === undefined) end = "waits";
-      else if (kind === "poll") task.items.set(index, { item, value: answer!, channel });
-      else {
-        this.ran.push(`${id}:${item}`);
-        if (broken.has(item)) end = "failed";
-        else task.items.set(index, { item, value: `${item}!`, channel });
-      }
-    }
-    return end;
-  }
-
-  /** What a node of the stage writes. The results of its items are one list, in the order of the items. */
-  updatesOf({ id, channel, isSet, items }: Node): NonNullable<Task["done"]> {
-    const task = this.task(id);
-    return task.done ?? [{ channel, value: items.map((_, index) => task.items.get(index)!.value), isSet }];
-  }
-
-  /** What a checkpoint of this run holds. @param version the version that wrote it */
-  held(version: Version, isNextNeeded: boolean): Held {
-    const nameOf = (id: number): string => channelOf(version, id)!.name;
-    const nodes = isNextNeeded ? (version.stages.find(({ id }) => id === this.stage)?.nodes ?? []) : [];
-    const results = nodes.flatMap(({ id, name }): Stored[] => {
-      const { done = [], items } = this.task(id);
-      const ofItems = [...items.values()].map(({ channel, value }) => ({ channel, value, isItem: true }));
-      const all = [...done.map(({ channel, value }) => ({ channel, value, isItem: false })), ...ofItems];
-      return [{ node: name, updates: all.map((update) => ({ ...update, channel: nameOf(update.channel) })) }];
-    });
-    return {
-      version,
-      values: Object.fromEntries([...this.values].map(([id, value]) => [nameOf(id), value])),
-      nodes: nodes.map(({ name }) => name),
-      results,
-    };
-  }
-
-  /** Forgets what a version has dropped. */
-  adopt(version: Version): void {
-    const isKept = (id: number): boolean => channelOf(version, id) !== undefined;
-    for (const id of [...this.values.keys()]) if (!isKept(id)) this.values.delete(id);
-    for (const task of this.tasks.values()) {
-      if (task.done !== undefined) task.done = task.done.filter(({ channel }) => isKept(channel));
-    }
-  }
-}
-
-function channelOf(version: Version, id: number): Channel | undefined {
-  return version.channels.find((channel) => channel.id === id);
-}
 
 /** Values of every kind. */
 const VALUES: readonly Json[] = [null, true, false, 0, 7, 1.5, "yes", "", ["x"], [1], [], {}, { a: 1 }];
@@ -281,6 +110,8 @@ class Simulation {
         return this.#answer();
       case "signal":
         return this.#signal();
+      case "time":
+        return this.#skipTime();
       case "update":
         return this.#update();
       case "update as":
@@ -298,9 +129,10 @@ class Simulation {
 
   #breakSome(): void {
     const nodes = this.#version.stages.filter((stage) => !stage.nodes.some(waits)).flatMap((stage) => stage.nodes);
-    for (const { id, kind, items } of nodes) {
+    for (const { id, kind, items, list } of nodes) {
       if (!chance(this.#random, 0.35)) continue;
-      this.#broken.add(kind === "each" ? pick(this.#random, items) : String(id));
+      const all = list === undefined ? items : (["a", "b", "c", "d"] as const);
+      this.#broken.add(kind === "each" ? pick(this.#random, all) : String(id));
     }
   }
 
@@ -338,11 +170,11 @@ class Simulation {
       this.#cover(dying.dead ? "a process that dies" : "a process that lives");
       await this.#recover();
     }
+    const isDone = !dies && chance(this.#random, 0.2) && (await this.#drain(call));
     apply();
-    this.#ran = dies ? this.#ran : [];
     this.#run.ran = [];
-    await this.#expect(undefined, call(this.#open()), "a resume");
-    this.#run.go(this.#version, this.#broken, this.#inbox);
+    if (!isDone) await this.#expect(undefined, call(this.#open()), "a resume");
+    this.#run.go(this.#version, this.#broken, this.#inbox, this.#now);
     this.#paused = this.#version;
     for (const task of stored) if (this.#ran.includes(task)) this.problems.push(`5.5: ${task} ran again`);
     const [found, wanted] = [this.#ran, this.#run.ran].map((each) => [...each].sort().join());
@@ -351,21 +183,38 @@ class Simulation {
     this.#adopt();
   }
 
+  /**
+   * A process that is told to end while it runs the thread. The next one takes the thread up where it was.
+   *
+   * @returns false if the process ended before it did anything
+   */
+  async #drain(call: (engine: Engine) => Promise<RunResult>): Promise<boolean> {
+    const engine = this.#open();
+    const run = call(engine);
+    for (let turn = below(this.#random, 60); turn > 0; turn--) await Promise.resolve();
+    const [{ error }] = await Promise.all([run, engine.drain()]);
+    const isCut = error?.code === "NG_DRAINED";
+    this.#cover(isCut ? "a run that is drained" : "a run that ends before the drain");
+    this.#note(`  drained: ${error?.message ?? "the run had ended"}`);
+    return (await this.#recover()) || !isCut || this.#ran.length > 0;
+  }
+
   /** Bodies whose results are stored under the present version. */
   #storedTasks(): readonly string[] {
     const { run, nodes } = { run: this.#run, nodes: this.#version.stages.flatMap((stage) => stage.nodes) };
     return [...run.tasks].flatMap(([id, { done, items }]) => {
       const node = nodes.find((each) => each.id === id);
       if (done !== undefined) return [String(id)];
-      const isSame = ([index, { item }]: [number, { item: string }]): boolean => node?.items[index] === item;
+      const present = node === undefined ? [] : run.itemsOf(this.#version, node);
+      const isSame = ([index, { item }]: [number, { item: string }]): boolean => present[index] === item;
       const kept = [...items].filter(isSame).map(([, { item }]) => item);
-      const others = node?.items.filter((item, index) => items.get(index)?.item !== item) ?? [];
-      return kept.filter((item) => !others.includes(item)).map((item) => `${id}:${item}`);
+      const others = new Set(present.filter((item, index) => items.get(index)?.item !== item));
+      return kept.filter((item) => !others.has(item)).map((item) => `${id}:${item}`);
     });
   }
 
   /** W1, 5.6: what a dead process has left is taken up without an answer, if there is any. */
-  async #recover(): Promise<void> {
+  async #recover(): Promise<boolean> {
     const engine = this.#open();
     const [info] = await engine.threads();
     const { results, failures } = await engine.recover();
@@ -381,12 +230,13 @@ class Simulation {
     const isStuck = ({ taskId }: { taskId: string }): boolean =>
       taskId.startsWith("answer:") && !isDone(taskId.slice("answer:".length).replace(/(#\w+)?@.*/, ""));
     if (writes.some(isStuck)) this.problems.push("an answer is stored, and no process works on it");
+    return results.length > 0;
   }
 
   async #answer(): Promise<void> {
     const drift = this.#drift;
     const { pauses } = (await this.#open(drift.length > 0 ? this.#head : this.#version).state(this.#thread))!;
-    const open = pauses.filter(({ kind }) => kind !== "signal");
+    const open = pauses.filter(({ kind }) => kind !== "signal" && kind !== "timer");
     if (open.length === 0) return;
     const pause = pick(this.#random, open);
     const node = this.#nodeOf(pause);
@@ -436,6 +286,14 @@ class Simulation {
     await this.#expect(code, this.#open().signal(this.#thread, `s${node.id}`, value), "a signal");
     if (code !== undefined) return;
     this.#inbox.set(node.id, value);
+    await this.#resume({});
+  }
+
+  /** Every sleep has ended by now. */
+  async #skipTime(): Promise<void> {
+    const isAsleep = [...this.#run.tasks.values()].some(({ began, done }) => began !== undefined && done === undefined);
+    this.#now += SLEEP + 3_600_000;
+    if (isAsleep) this.#cover("a sleep that ends");
     await this.#resume({});
   }
 
@@ -602,7 +460,7 @@ class Simulation {
     run.ran = [];
     run.start(this.#version, this.#head);
     for (const { id, type } of inputs) run.values.set(id, valueFor(id, type));
-    run.go(this.#version, this.#broken, this.#inbox);
+    run.go(this.#version, this.#broken, this.#inbox, this.#now);
     this.#paused = this.#version;
     this.#adopt();
   }
@@ -680,11 +538,11 @@ class Simulation {
     const nodes = stage?.nodes ?? [];
     const closed = nodes.filter((node) => run.isClosed(node));
     if (!run.isInStep) return closed.map(({ id }) => `gate of ${id}`);
-    return nodes.flatMap(({ id, kind, items }) => {
-      const { done, answer, items: results } = run.task(id);
+    return nodes.flatMap(({ id, kind }) => {
+      const { done, answer, items: results, ran = [] } = run.task(id);
       if (done !== undefined || kind === "work" || kind === "each") return [];
       if (kind !== "poll") return answer === undefined ? [`${id} waits`] : [];
-      const open = items.filter((item, index) => results.get(index)?.item !== item);
+      const open = ran.filter((item, index) => results.get(index)?.item !== item);
       return open.map((item) => `${id} asks about ${item}`);
     });
   }
@@ -716,7 +574,8 @@ class Simulation {
     return this.#subject.createEngine(this.#tableOf(version), {
       store,
       wake: false,
-      builtins: { ask, receive },
+      clock: { ...systemClock, now: () => this.#now },
+      builtins: { ask, receive, sleep },
       functions: {
         work: (id: number, type: Channel["type"]) => {
           note(String(id), this.#broken.has(String(id)));
@@ -745,7 +604,7 @@ function itemOf({ payload }: PauseItem): string {
 }
 
 function waits({ kind }: Node): boolean {
-  return kind === "ask" || kind === "receive" || kind === "poll";
+  return kind === "ask" || kind === "receive" || kind === "sleep" || kind === "poll";
 }
 
 function sorted(lines: readonly string[]): readonly string[] {
@@ -754,5 +613,5 @@ function sorted(lines: readonly string[]): readonly string[] {
 
 const ACTS = [
   ...(["edit", "edit", "edit", "mend", "resume", "answer", "answer", "answer", "answer", "signal", "signal"] as const),
-  ...(["update", "update as", "update as", "forward", "other graph", "fork"] as const),
+  ...(["time", "update", "update", "update as", "update as", "forward", "other graph", "fork"] as const),
 ] as const;

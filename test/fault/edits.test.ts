@@ -11,6 +11,8 @@ test("edited threads match the reference interpreter", { timeout: 600_000 }, () 
 const FEATURES = [
   "a fork: accepted",
   "a further run: accepted",
+  "a run that is drained",
+  "a sleep that ends",
   "a migration: accepted",
   "a process that dies",
   "a recovered thread",
