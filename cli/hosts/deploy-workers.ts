@@ -1,4 +1,5 @@
 import { printable } from "../../diagnostics/render/index.ts";
+import { readAddress } from "../../hosts/restate/server-address.ts";
 import { serviceNames } from "../../hosts/restate/service-names.ts";
 import type { Output } from "../output/output.ts";
 import { withoutPassword } from "../output/mask-password.ts";
@@ -54,11 +55,12 @@ export async function deployWorkers(
 }
 
 async function register(admin: string, body: object): Promise<Registered> {
+  const { address, authorization } = readAddress(admin);
   let response: Response;
   try {
-    response = await fetch(`${admin}/deployments`, {
+    response = await fetch(`${address}/deployments`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...(authorization && { authorization }) },
       body: JSON.stringify(body),
     });
   } catch (cause) {
@@ -94,6 +96,7 @@ function adminOf(ingress: string): string {
 
 function checkUrl(flag: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, "");
+  const isAddress = url !== undefined && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
+  if (isAddress) return text.replace(/\/+$/, "");
   throw new CommandError(`${flag} takes an address such as http://localhost:9080, not \`${withoutPassword(text)}\``);
 }

@@ -11,7 +11,12 @@ export const HOST_HELP = "the host of runs: restate:URL, with the URL of Restate
 /** The address of Restate's ingress in `--host`. @throws CommandError */
 export function parseHost(spec: string): string {
   const url = spec.replace(/^restate:(?=https?:)/, "");
-  if (url !== spec && URL.canParse(url) && new URL(url).hostname !== "") return url.replace(/\/+$/, "");
+  const parsed = url !== spec && URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed !== undefined && (parsed.search !== "" || parsed.hash !== ""))
+    throw new CommandError(`the address of --host has a query or a fragment: \`${withoutPassword(spec)}\``, {
+      help: "a user and a password belong before the host: `restate:http://USER:PASSWORD@localhost:8080`",
+    });
+  if (parsed !== undefined && parsed.hostname !== "") return url.replace(/\/+$/, "");
   throw new CommandError(`--host takes restate:URL, not \`${withoutPassword(spec)}\``, {
     help: "the URL is the one of Restate's ingress: `restate:http://localhost:8080`",
   });

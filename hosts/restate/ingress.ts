@@ -1,8 +1,9 @@
 import { StoreError } from "../../runtime/interface/errors.ts";
+import { readAddress } from "./server-address.ts";
 import { readAnswer, type Answer } from "./wire-error.ts";
 
 export interface IngressOptions {
-  /** The address of Restate's ingress: `http://localhost:8080`. */
+  /** The address of Restate's ingress: `http://localhost:8080`. A user and a password in it are sent as `authorization: Basic`. */
   readonly url: string;
   /** Headers of every request: an `authorization` of Restate Cloud, for example. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -28,8 +29,9 @@ export class Ingress {
   #hasAnswered = false;
 
   constructor(options: IngressOptions) {
-    this.#url = checkUrl(options.url);
-    this.#headers = options.headers ?? {};
+    const { address, authorization } = readAddress(options.url);
+    this.#url = address;
+    this.#headers = { ...(authorization && { authorization }), ...options.headers };
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
   }
 
@@ -116,13 +118,6 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 const unavailable = new WeakSet<Error>();
-
-function checkUrl(url: string): string {
-  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "")) {
-    throw new TypeError(`\`${url}\` is not the address of a Restate server: give its ingress as \`http://host:8080\``);
-  }
-  return url.replace(/\/+$/, "");
-}
 
 function refused(path: readonly string[], status: number, text: string): StoreError {
   const [service = ""] = path;

@@ -1,5 +1,7 @@
 /** The built program with a host: workers, deployments, runs. */
 import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { findRestate, RestateServer } from "../hosts/restate-server.ts";
 import { isFull } from "../support/depth.ts";
@@ -40,6 +42,31 @@ test("usage", () => {
   refused(["deploy", "flow.ngraph", "--host", NOWHERE, "--worker", "here"], 64, "--worker takes an address");
   const worker = ["--worker", "http://127.0.0.1:1", "--admin", "http://127.0.0.1:1"];
   refused(["deploy", "flow.ngraph", "--host", NOWHERE, ...worker], 1, "does not answer");
+});
+
+test("credentials in the address of the host are sent in a header, and never shown", async () => {
+  const seen: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request.headers.authorization);
+    response.writeHead(404).end("{}");
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": NODES });
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const child = project.start(["run", "flow.ngraph", "--input", '{"n": 4}', "--host", ...args]);
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    await once(child, "close");
+    expect(stderr).not.toContain("hush");
+    expect(stderr).not.toContain("this is a bug");
+    return stderr;
+  };
+  expect(await run(`restate:http://me:hush%20hush@127.0.0.1:${port}/`)).toContain("Restate knows no service");
+  expect(new Set(seen)).toEqual(new Set([`Basic ${Buffer.from("me:hush hush").toString("base64")}`]));
+  expect(await run("restate:http://me:hush@127.0.0.1:1")).toContain("at http://127.0.0.1:1 does not answer");
+  expect(await run("restate:http://me:hush@127.0.0.1:1/?token=hush")).toContain("has a query or a fragment");
 });
 
 const found = findRestate();

@@ -5,7 +5,7 @@ import { simulateEdits } from "./edits-simulation.ts";
 import { expectSeeds } from "./expect-seeds.ts";
 
 test("edited threads match the reference interpreter", { timeout: 600_000 }, () =>
-  expectSeeds(simulateEdits, scale(1000, 30), FEATURES),
+  expectSeeds(simulateEdits, scale(1000, 90), FEATURES),
 );
 
 const FEATURES = [
