@@ -65,6 +65,10 @@ export function missingKey(settings: ModelSettings): string | undefined {
  */
 export async function createModel(settings: ModelSettings, apiKey: string | undefined, load: Load): Promise<SdkModel> {
   const { provider, model, baseUrl } = settings;
+  if (baseUrl !== undefined && !isBaseUrl(baseUrl)) {
+    const message = `the address of the model \`${model}\` must be an http(s) URL without a user, a password and a query`;
+    throw new NodeFailure(message, { retryable: false });
+  }
   const missing = apiKey === undefined ? missingKey(settings) : undefined;
   if (missing !== undefined) throw new ModelError("MissingModelKey", missing);
   const { name, factory } = KNOWN[provider];
@@ -109,6 +113,13 @@ export function problemOfSettings(settings: unknown): string | undefined {
   return undefined;
 }
 
+/** The path of a request is appended to the URL. `fetch` refuses a user and a password, and names them in its error. */
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === "";
+}
+
 const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
 const isAmount = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value) && value >= 0;
 
@@ -116,8 +127,8 @@ const FIELDS: Readonly<Record<string, readonly [accepts: (value: unknown) => boo
   provider: [(value) => PROVIDERS.some((name) => name === value), `one of ${PROVIDERS.join(", ")}`],
   model: [isText, "the name of a model"],
   baseUrl: [
-    (value) => typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
-    "an http(s) URL",
+    (value) => typeof value === "string" && isBaseUrl(value),
+    "an http(s) URL without a user, a password and a query",
   ],
   secret: [(value) => typeof value === "string" && /^[A-Za-z_]\w*$/.test(value), "the name of an environment variable"],
   temperature: [isAmount, "a number from 0"],

@@ -29,7 +29,11 @@ const FIELDS: Readonly<Record<string, readonly [accepts: (value: unknown) => boo
   ],
   cwd: [isText, "the path of a directory"],
   env: [isTextRecord, "an object of strings"],
-  url: [(value) => isText(value) && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), "an http(s) URL"],
+  url: [
+    (value) =>
+      isText(value) && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && !hasCredentials(value),
+    "an http(s) URL without a user and a password (they are sent in `headers`)",
+  ],
   headers: [isTextRecord, "an object of strings"],
   approve: [(value) => value === true || isTextList(value), "true or a list of names of tools"],
 };
@@ -48,6 +52,12 @@ export function problemOfServer(settings: unknown): string | undefined {
     if (!accepts(value)) return `\`${name}\` must be ${expected}`;
   }
   return undefined;
+}
+
+/** Whether a URL has a user or a password. `fetch` refuses such a URL, and names it in its error. */
+export function hasCredentials(url: string): boolean {
+  const { username, password } = new URL(url);
+  return username !== "" || password !== "";
 }
 
 function isText(value: unknown): value is string {

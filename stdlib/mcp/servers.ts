@@ -5,7 +5,7 @@ import { boundedFetch } from "../http/bounded-fetch.ts";
 import { readHosts } from "../http/hosts.ts";
 import { importPackage, loadPackage, type Load } from "../llm/sdk.ts";
 import { NodeFailure } from "../node-failure.ts";
-import type { ServerSettings } from "./server-settings.ts";
+import { hasCredentials, type ServerSettings } from "./server-settings.ts";
 
 /** The parts of `@modelcontextprotocol/sdk`, an optional peer, that are used. */
 interface Client {
@@ -24,6 +24,11 @@ interface Client {
   ): Promise<CallResult>;
   close(): Promise<void>;
   onclose?: (() => void) | undefined;
+}
+
+/** What is used of the SDK's transport over standard streams, beside its interface. */
+interface StdioTransport {
+  readonly _process?: { readonly stdout?: { destroy(): void } | null };
 }
 
 /**
@@ -78,6 +83,10 @@ const MAX_TOOLS = 10_000;
 export class McpServers {
   readonly #options: McpOptions;
   readonly #clients = new Map<string, Promise<Client>>();
+  /** Also those whose server has not answered yet. */
+  readonly #open = new Set<Client>();
+  /** How often the servers were closed. A connection whose package was loaded meanwhile is not made. */
+  #closings = 0;
   /** The last problem of a connection. */
   readonly #problems = new WeakMap<Client, string>();
 
@@ -156,9 +165,11 @@ export class McpServers {
 
   /** Ends all servers and connections. */
   async close(): Promise<void> {
-    const clients = [...this.#clients.values()];
+    const pending = [...this.#clients.values()];
     this.#clients.clear();
-    await Promise.allSettled(clients.map(async (client) => (await client).close()));
+    this.#closings++;
+    await Promise.allSettled([...this.#open].map((client) => client.close()));
+    await Promise.allSettled(pending);
   }
 
   #clientOf(name: string, context: Pick<BuiltinContext, "allowedHosts"> | undefined): Promise<Client> {
@@ -188,6 +199,7 @@ export class McpServers {
 
   async #connect(name: string, settings: ServerSettings): Promise<Client> {
     const load = this.#options.load ?? importPackage;
+    const closings = this.#closings;
     const get = async (path: string, name: string): Promise<new (...args: readonly unknown[]) => object> => {
       const exports = await loadPackage(load, `@modelcontextprotocol/sdk/client/${path}.js`, "an MCP server");
       return (exports as Readonly<Record<string, new (...args: readonly unknown[]) => object>>)[name]!;
@@ -208,6 +220,10 @@ export class McpServers {
       // What a server prints on its standard error is not part of a result.
       transport = new Transport({ command, args, env, stderr: "ignore", maxBufferSize: MAX_MESSAGE_BYTES, ...cwd });
     } else {
+      if (hasCredentials(settings.url)) {
+        const message = `the address of the MCP server \`${name}\` has a user or a password: send them in \`headers\``;
+        throw new NodeFailure(message, { retryable: false });
+      }
       const Transport = await get("streamableHttp", "StreamableHTTPClientTransport");
       const headers = this.#withSecrets(name, settings.headers);
       const tooLarge = (): Error => new Error(`the response is larger than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`);
@@ -219,15 +235,31 @@ export class McpServers {
       });
     }
     // Why the connection has ended: the call that it ends has only "Connection closed" as its error.
-    Object.assign(client, { onerror: (error: Error) => this.#problems.set(client, messageOf(error)) });
+    const onerror = (error: Error): void => {
+      // The message of a syntax error has a part of what the server has printed.
+      const problem = error instanceof SyntaxError ? "the server prints text that is no message" : messageOf(error);
+      this.#problems.set(client, problem);
+      // The transport waits for the end of the process, and reads on. A process below it may print without end.
+      if (error.message.startsWith("ReadBuffer exceeded")) (transport as StdioTransport)._process?.stdout?.destroy();
+    };
+    Object.assign(client, { onerror });
+    if (closings !== this.#closings) throw new NodeFailure(`the connection to the MCP server \`${name}\` was closed`);
+    this.#open.add(client);
     try {
       await client.connect(transport);
     } catch (error) {
+      this.#open.delete(client);
       await client.close().catch(() => undefined);
-      throw new NodeFailure(`the MCP server \`${name}\` cannot be reached: ${messageOf(error)}`, { cause: error });
+      const problem = this.#problems.get(client);
+      const reason = problem === undefined ? messageOf(error) : `${messageOf(error)}: ${problem}`;
+      throw new NodeFailure(`the MCP server \`${name}\` cannot be reached: ${reason}`, { cause: error });
     }
     // The next call starts a server that has ended.
-    return Object.assign(client, { onclose: () => this.#clients.delete(name) });
+    const onclose = (): void => {
+      this.#open.delete(client);
+      this.#clients.delete(name);
+    };
+    return Object.assign(client, { onclose });
   }
 
   #withSecrets(server: string, texts: Readonly<Record<string, string>> = {}): Record<string, string> {

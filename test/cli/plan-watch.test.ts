@@ -48,9 +48,15 @@ function watching(
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
-    stop() {
+    async stop() {
       child.kill("SIGINT");
-      return end;
+      // A signal is lost if it arrives at the moment at which a run gives the signals back to the system: press the keys again.
+      const again = setInterval(() => child.kill("SIGINT"), 10_000);
+      try {
+        return await end;
+      } finally {
+        clearInterval(again);
+      }
     },
   };
 }
@@ -117,7 +123,9 @@ test("directories that come and go while they are read", async () => {
   let printed = "";
   save(project, "b", "2");
   while (!started(printed).includes("side")) printed = await watch.round();
-  expect((await watch.stop()).signal).toBe("SIGINT");
+  // A run may be under way: files that came and went during the last one are compared again.
+  const { code, signal } = await watch.stop();
+  expect(signal ?? code).toBeOneOf(["SIGINT", 130]);
 });
 
 test("Ctrl-C during a run ends the program", async () => {

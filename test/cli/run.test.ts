@@ -392,6 +392,18 @@ graph loop {
       const { status, stderr } = project.ngc(["run", "l.ngraph", "--store", "memory"]);
       expect(status).toBe(64);
       expect(stderr).toContain('ngraph.json: the model "default": `baseUrl` must be an http(s) URL');
+      for (const baseUrl of ["http://me:hush@127.0.0.1:1/v1", "http://127.0.0.1:1/v1?key=hush"]) {
+        project.write("ngraph.json", JSON.stringify({ models: { default: { ...model, baseUrl } } }));
+        const own = project.ngc(["run", "l.ngraph", "--store", "memory"]);
+        project.write("ngraph.json", "{}");
+        const env = { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: "x", NGRAPH_MODEL: "small" };
+        const global = project.ngc(["run", "l.ngraph", "--store", "memory"], { env });
+        expect([own.status, global.status]).toEqual([64, 1]);
+        for (const { stderr: text } of [own, global]) {
+          expect(text).toContain("http(s) URL without a user, a password and a query");
+          expect(text).not.toContain("hush");
+        }
+      }
     } finally {
       await server.close();
     }

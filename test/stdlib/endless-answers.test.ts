@@ -110,3 +110,11 @@ test("of a tool over stdio", async () => {
   );
   await servers.close();
 });
+
+test("of a program below the process of a server, before the connection is made", async () => {
+  const servers = new McpServers({ servers: { zero: { command: ["sh", "-c", "cat /dev/zero; true"] } } });
+  await expect(servers.call("zero", "t", {}, fakeContext())).rejects.toThrow(
+    /^the MCP server `zero` cannot be reached: .*Connection closed: ReadBuffer exceeded maximum size of 10485760 bytes$/,
+  );
+  await servers.close();
+});

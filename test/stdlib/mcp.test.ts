@@ -201,9 +201,46 @@ test.each([
   [{ url: "https://example.com/mcp", approve: true }, undefined],
   [{}, "needs either `command` or `url`"],
   [{ command: "npx x" }, '`command` must be a list with a program and its arguments: ["npx", "server"]'],
-  [{ url: "example.com" }, "`url` must be an http(s) URL"],
+  [{ url: "example.com" }, "`url` must be an http(s) URL without a user and a password (they are sent in `headers`)"],
+  [
+    { url: "http://me:hush@example.com" },
+    "`url` must be an http(s) URL without a user and a password (they are sent in `headers`)",
+  ],
   [{ url: "https://example.com", env: {} }, 'has the unknown field "env" (known: url, headers, approve)'],
   [[], "must be an object"],
 ])("settings %j: %s", (settings, problem) => {
   expect(problemOfServer(settings)).toBe(problem);
+});
+
+test("a URL with a password is refused, and not shown", async () => {
+  const servers = new McpServers({ servers: { s: { url: "http://me:hush@127.0.0.1:1/mcp?token=hush" } } });
+  await expect(servers.call("s", "t", {}, fakeContext())).rejects.toThrow(
+    /^the address of the MCP server `s` has a user or a password: send them in `headers`$/,
+  );
+});
+
+test("a server that never answers is ended by `close`", async () => {
+  const servers = new McpServers({
+    servers: { s: { command: [process.execPath, "-e", "setInterval(() => {}, 1000)"] } },
+  });
+  const call = servers.call("s", "t", {}, fakeContext());
+  const refused = expect(call).rejects.toThrow(/^the MCP server `s` cannot be reached: .*Connection closed/);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await servers.close();
+  await refused;
+});
+
+test("a connection that has not begun is not made after `close`", async () => {
+  const servers = new McpServers({ servers: { s: { command } } });
+  const refused = expect(servers.call("s", "t", {}, fakeContext())).rejects.toThrow(/was closed$/);
+  await servers.close();
+  await refused;
+});
+
+test("a server that prints text is told apart", async () => {
+  const print = "console.log('secret text'); setTimeout(() => process.exit(3), 300)";
+  const servers = new McpServers({ servers: { s: { command: [process.execPath, "-e", print] } } });
+  await expect(servers.call("s", "t", {}, fakeContext())).rejects.toThrow(
+    /^the MCP server `s` cannot be reached: .*Connection closed: the server prints text that is no message$/,
+  );
 });
