@@ -10,12 +10,12 @@ import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { unrunnableBindings } from "../sources/bind-functions.ts";
 import { loadGraph } from "../sources/load-graph.ts";
 import { defineCommand } from "../start/define-command.ts";
-import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
+import { addListedPlaceOptions, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { everyThread } from "../threads/every-thread.ts";
 import { threadEngine } from "../threads/thread-engine.ts";
 import { latestOf, refusePlanThread, sourceOf } from "../threads/thread-source.ts";
 
-interface MigrateFlags {
+interface MigrateFlags extends ThreadsPlace {
   readonly rename?: Readonly<Record<string, string>>;
   readonly drop?: readonly string[];
   readonly keep?: readonly string[];
@@ -24,8 +24,6 @@ interface MigrateFlags {
   readonly all?: boolean;
   readonly dryRun?: boolean;
   readonly file?: string;
-  readonly graph?: string;
-  readonly store?: string;
 }
 
 /** The result of the migration for each thread. */
@@ -53,8 +51,8 @@ export const migrateCommand = defineCommand<MigrateFlags>({
       .option("--all", "migrate every thread of the graph in the store; needs --file")
       .option("--dry-run", "report what would happen, and change nothing")
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
-      .option("--graph <name>", "the graph's name (default: the name that the run recorded)")
-      .option(STORE_FLAG, STORE_HELP);
+      .option("--graph <name>", "the graph's name (default: the name that the run recorded)");
+    addListedPlaceOptions(command);
   },
   examples: [
     "ngc migrate 42 --rename draft=write --drop score",
@@ -62,7 +60,7 @@ export const migrateCommand = defineCommand<MigrateFlags>({
     "ngc migrate --all --file support.ngraph --rename draft=write --dry-run",
   ],
   run: (threads, flags, output) =>
-    withStore(flags.store, { mustExist: true }, ({ store }) => migrateThreads(threads, store, flags, output)),
+    withThreads(flags, { mustExist: true }, ({ store }) => migrateThreads(threads, store, flags, output)),
 });
 
 async function migrateThreads(

@@ -8,10 +8,10 @@ import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { parseCount } from "../run/parse-values.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { withThreadClaimed } from "../threads/claim-thread.ts";
-import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
+import { addListedPlaceOptions, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { latestOf } from "../threads/thread-source.ts";
 
-interface PruneFlags {
+interface PruneFlags extends ThreadsPlace {
   readonly keepLast?: number;
   readonly olderThan?: number;
   readonly labelled?: boolean;
@@ -19,7 +19,6 @@ interface PruneFlags {
   readonly expired?: boolean;
   readonly limit?: number;
   readonly dryRun?: boolean;
-  readonly store?: string;
 }
 
 const DAY_MS = 86_400_000;
@@ -40,8 +39,8 @@ export const pruneCommand = defineCommand<PruneFlags>({
       .option("--all", "prune every thread of the store, except those that a run holds")
       .option("--expired", "delete every thread that has expired, except those that a run holds")
       .option("--limit <n>", "with --all or --expired: at most this number of threads", parseCount("--limit", 1))
-      .option("--dry-run", "with --expired: list the threads, and delete none")
-      .option(STORE_FLAG, STORE_HELP);
+      .option("--dry-run", "with --expired: list the threads, and delete none");
+    addListedPlaceOptions(command);
   },
   examples: [
     "ngc prune 42 --keep-last 20",
@@ -49,7 +48,7 @@ export const pruneCommand = defineCommand<PruneFlags>({
     "ngc prune --expired --dry-run",
   ],
   run: (threads, flags, output) =>
-    withStore(flags.store, { mustExist: true, readOnly: flags.dryRun === true }, ({ store }) =>
+    withThreads(flags, { mustExist: true, readOnly: flags.dryRun === true }, ({ store }) =>
       prune(threads, store, flags, output),
     ),
 });

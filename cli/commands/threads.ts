@@ -6,16 +6,14 @@ import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { formatTable, formatTime } from "../output/format-values.ts";
-import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
+import { addListedPlaceOptions, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { parseChoice, parseCount } from "../run/parse-values.ts";
 import { collectMetadata } from "../run/stored-options.ts";
 
-interface ThreadsOptions {
-  readonly store?: string;
+interface ThreadsOptions extends ThreadsPlace {
   readonly limit?: number;
   readonly after?: number;
   readonly status?: ThreadStatus;
-  readonly graph?: string;
   readonly label?: string;
   readonly metadata?: JsonObject;
 }
@@ -27,7 +25,7 @@ const STATUSES = [
 
 export const threadsCommand = defineCommand<ThreadsOptions>({
   usage: "threads",
-  summary: "list the threads of a store, most recent first",
+  summary: "list the threads of a store or of a host, most recent first",
   configure: (command) => {
     command
       .option("--limit <n>", "list at most this number (default 100)", parseCount("--limit", 1))
@@ -41,15 +39,22 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
       )
       .option("--graph <name>", "only threads of this graph")
       .option("--label <label>", "only threads whose newest checkpoint has this label")
-      .option("--metadata <key=value>", "only threads with this metadata; may be repeated", collectMetadata)
-      .option(STORE_FLAG, STORE_HELP);
+      .option("--metadata <key=value>", "only threads with this metadata; may be repeated", collectMetadata);
+    addListedPlaceOptions(command);
   },
-  examples: ["ngc threads --status interrupted", "ngc threads --graph support --metadata tenant=acme"],
-  run: async (_, { store: place, limit = 100, ...filter }, output) => {
+  examples: [
+    "ngc threads --status interrupted",
+    "ngc threads --graph support --metadata tenant=acme",
+    "ngc threads --host restate:http://localhost:8080 --graph support",
+  ],
+  run: async (_, { store: where, host, admin, limit = 100, ...filter }, output) => {
     const damaged: { readonly thread: string | null; readonly message: string }[] = [];
     const report = (error: Error, thread: string | undefined): void =>
       void damaged.push({ thread: thread ?? null, message: error.message });
-    const threads = await withStore(place, { mustExist: true, readOnly: true }, async ({ store }) => {
+    const place = Object.fromEntries(
+      Object.entries({ store: where, host, admin, graph: filter.graph }).filter(([, value]) => value !== undefined),
+    );
+    const threads = await withThreads(place, { mustExist: true, readOnly: true }, async ({ store }) => {
       if (store.threads === undefined) throw new CommandError("this store cannot list its threads");
       return threadsOf(store, { ...filter, limit }, report);
     });

@@ -1,10 +1,12 @@
 import { printable } from "../../diagnostics/render/index.ts";
+import { adminBeside } from "../../hosts/restate/admin.ts";
 import { readAddress } from "../../hosts/restate/server-address.ts";
 import { serviceNames } from "../../hosts/restate/service-names.ts";
 import type { Output } from "../output/output.ts";
 import { withoutPassword } from "../output/mask-password.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { checkUrl } from "./open-host.ts";
 import type { ServedGraph } from "../sources/load-served-graphs.ts";
 
 interface Deployment {
@@ -26,7 +28,7 @@ export async function deployWorkers(
   output: Output,
 ): Promise<ExitCode> {
   const uri = checkUrl("--worker", worker);
-  const url = admin === undefined ? adminOf(ingress) : checkUrl("--admin", admin);
+  const url = admin === undefined ? adminBeside(ingress) : checkUrl("--admin", admin);
   const planned = await register(url, { uri, force: isForced, dry_run: true });
   for (const { table } of graphs) {
     const service = planned.services.find(({ name }) => name === serviceNames(table.name).runs);
@@ -86,17 +88,4 @@ function messageOf(text: string): string {
   } catch {
     return text.slice(0, 500);
   }
-}
-
-function adminOf(ingress: string): string {
-  const url = new URL(ingress);
-  url.port = "9070";
-  return url.href.replace(/\/+$/, "");
-}
-
-function checkUrl(flag: string, text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isAddress = url !== undefined && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
-  if (isAddress) return text.replace(/\/+$/, "");
-  throw new CommandError(`${flag} takes an address such as http://localhost:9080, not \`${withoutPassword(text)}\``);
 }

@@ -6,6 +6,7 @@ import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
 
 export const HOST_FLAG = "--host <host>";
+export const ADMIN_FLAG = "--admin <url>";
 export const HOST_HELP = "the host of runs: restate:URL, with the URL of Restate's ingress";
 
 /** The address of Restate's ingress in `--host`. @throws CommandError */
@@ -27,10 +28,19 @@ export function hostFlag(given: string): string {
   return ` --host ${quoteArgument(withoutPassword(given))}`;
 }
 
-export async function openHost(given: string): Promise<RestateHost> {
+/** @param admin the address of Restate's administration, which lists threads */
+export async function openHost(given: string, admin?: string): Promise<RestateHost> {
   const url = parseHost(given);
   const { restate } = await import("../../hosts/restate/restate.ts");
-  return restate(url);
+  return restate(admin === undefined ? url : { url, admin: checkUrl("--admin", admin) });
+}
+
+/** @throws CommandError for a text that is no address of HTTP */
+export function checkUrl(flag: string, text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isAddress = url !== undefined && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
+  if (isAddress) return text.replace(/\/+$/, "");
+  throw new CommandError(`${flag} takes an address such as http://localhost:9080, not \`${withoutPassword(text)}\``);
 }
 
 /** @throws CommandError for a plan */

@@ -3,13 +3,14 @@ import type { MaybePromise } from "../../runtime/value/json.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
 import { STORE_FLAG, STORE_HELP, withStore, type OpenStore, type StoreUse } from "../threads/open-store.ts";
-import { HOST_FLAG, HOST_HELP, hostFlag, openHost } from "./open-host.ts";
+import { ADMIN_FLAG, HOST_FLAG, HOST_HELP, hostFlag, openHost } from "./open-host.ts";
 
 /** Where a command finds threads: in a store, or at a host, which keeps them by graph. */
 export interface ThreadsPlace {
   readonly store?: string;
   readonly host?: string;
   readonly graph?: string;
+  readonly admin?: string;
 }
 
 /** Adds `--store`, `--host` and, where the command has none of its own, `--graph`. */
@@ -19,6 +20,12 @@ export function addPlaceOptions(command: Command): void {
     command.option("--graph <name>", "with --host: the graph of the thread, since a host keeps threads by graph");
 }
 
+/** As `addPlaceOptions`, for a command that lists threads. */
+export function addListedPlaceOptions(command: Command): void {
+  addPlaceOptions(command);
+  command.option(ADMIN_FLAG, "with --host: the administration of Restate, which lists threads (default: port 9070)");
+}
+
 /** Opens the store or the host that the flags name, runs `work`, and closes it in any case. */
 export async function withThreads<T>(
   place: ThreadsPlace,
@@ -26,6 +33,7 @@ export async function withThreads<T>(
   work: (open: OpenStore) => MaybePromise<T>,
 ): Promise<T> {
   const { host } = place;
+  if (host === undefined && place.admin !== undefined) throw new CommandError("--admin belongs to --host");
   if (host === undefined) return withStore(place.store, use, work);
   const { name, opened } = await hostOf({ ...place, host });
   const flag = `${hostFlag(host)} --graph ${quoteArgument(name)}`;
@@ -33,14 +41,14 @@ export async function withThreads<T>(
 }
 
 /** The host that `--host` names, and the graph whose threads are meant. @throws CommandError */
-export async function hostOf({ store, host, graph }: ThreadsPlace & { readonly host: string }) {
+export async function hostOf({ store, host, graph, admin }: ThreadsPlace & { readonly host: string }) {
   if (store !== undefined) {
     throw new CommandError("--store has no effect with --host", { help: "the host stores the runs" });
   }
   if (graph === undefined || graph === "") {
     throw new CommandError("--host needs --graph", { help: "name the graph: a host keeps threads by graph" });
   }
-  return { name: graph, opened: await openHost(host) };
+  return { name: graph, opened: await openHost(host, admin) };
 }
 
 /** The flags with which a later `ngc resume` finds a thread. */

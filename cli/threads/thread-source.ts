@@ -11,11 +11,7 @@ import { findSimilar } from "../../diagnostics/similar.ts";
 export async function latestOf(store: Store, thread: string): Promise<Checkpoint> {
   const head = await store.loadLatest(thread);
   if (head !== undefined) return migrateCheckpoint(head, { threadId: thread });
-  const known = (await store.threads?.({ limit: 200 })) ?? [];
-  const similar = findSimilar(
-    thread,
-    known.map((info) => info.threadId),
-  );
+  const similar = findSimilar(thread, await knownThreads(store));
   throw new CommandError(`there is no thread \`${printable(thread)}\` in this store`, {
     code: "NG_UNKNOWN_THREAD",
     help:
@@ -23,6 +19,15 @@ export async function latestOf(store: Store, thread: string): Promise<Checkpoint
         ? "`ngc threads` lists the threads of a store; --store names another store"
         : `a thread with a similar name exists: \`${printable(similar)}\``,
   });
+}
+
+/** Names for the help of an error. A listing that fails must not hide it. */
+async function knownThreads(store: Store): Promise<readonly string[]> {
+  try {
+    return ((await store.threads?.({ limit: 200 })) ?? []).map((info) => info.threadId);
+  } catch {
+    return [];
+  }
 }
 
 /** A checkpoint without the pauses whose answers were stored before a crash: these no longer wait. */

@@ -5,6 +5,10 @@ import { readAnswer, type Answer } from "./wire-error.ts";
 export interface IngressOptions {
   /** The address of Restate's ingress: `http://localhost:8080`. A user and a password in it are sent as `authorization: Basic`. */
   readonly url: string;
+  /**
+   * The address of Restate's administration, which listings of threads ask. Default: port 9070 of the ingress. Only clients need it.
+   */
+  readonly admin?: string;
   /** Headers of every request: an `authorization` of Restate Cloud, for example. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the `fetch` of the host. */

@@ -34,7 +34,8 @@ import type { JsonObject } from "../../runtime/value/json.ts";
 import type { EventPage } from "./event-log.ts";
 import { Ingress, type IngressOptions } from "./ingress.ts";
 import { serviceNames, type ServiceNames } from "./service-names.ts";
-import { callThroughIngress } from "./store/ingress-thread.ts";
+import { scanThreads } from "./admin.ts";
+import { callItemsThroughIngress, callThroughIngress } from "./store/ingress-thread.ts";
 import { RestateStore, type CallThread } from "./store/restate-store.ts";
 import { readResult, type WireResult } from "./wire-result.ts";
 
@@ -72,33 +73,40 @@ export interface StreamedEvent {
  * const { output } = await engine.run({ question: "…" }, { thread: "42" });
  */
 export function restate(address: string | IngressOptions): RestateHost {
-  const ingress = new Ingress(typeof address === "string" ? { url: address } : address);
+  const options = typeof address === "string" ? { url: address } : address;
+  const ingress = new Ingress(options);
+  const store = (graph: string): RestateStore => storeOf(ingress, serviceNames(graph), options);
   return {
-    connect: (table, options) => new RestateClient(ingress, table).engine(options),
-    store: (graph) => storeOf(ingress, serviceNames(graph)),
+    connect: (table, given) => new RestateClient(ingress, table, store(table.name)).engine(given),
+    store,
     cancel: (graph, thread) => ingress.call([serviceNames(graph).runs, thread, "cancel"], {}, { repeat: true }),
-    events: (graph, stream, options = {}) => readEvents(ingress, serviceNames(graph), stream, options),
+    events: (graph, stream, given = {}) => readEvents(ingress, serviceNames(graph), stream, given),
   };
 }
 
 /** The store of a client. A signal also wakes its thread. */
-function storeOf(ingress: Ingress, names: ServiceNames): RestateStore {
+function storeOf(ingress: Ingress, names: ServiceNames, options: IngressOptions): RestateStore {
   const call = callThroughIngress(ingress, names);
   const withWake = (async (thread: string, method: never, input: never) => {
     if (method !== "putSignal") return call(thread, method, input);
     // The id of the signal makes a second call harmless.
     return ingress.call([names.runs, thread, "signal"], input, { repeat: true });
   }) as CallThread;
-  return new RestateStore(withWake);
+  return new RestateStore(withWake, {
+    scan: scanThreads(options, names),
+    callItems: callItemsThroughIngress(ingress, names),
+  });
 }
 
 class RestateClient {
   readonly #ingress: Ingress;
   readonly #names: ServiceNames;
   readonly #table: Table;
+  readonly #store: RestateStore;
 
-  constructor(ingress: Ingress, table: Table) {
+  constructor(ingress: Ingress, table: Table, store: RestateStore) {
     this.#ingress = ingress;
+    this.#store = store;
     this.#names = serviceNames(table.name);
     this.#table = table;
   }
@@ -107,12 +115,11 @@ class RestateClient {
     refuseOptions(given);
     const stubs = stubBindings(this.#table, "workers have the code of runs on Restate");
     const { builtins = {} } = given;
-    const store = storeOf(this.#ingress, this.#names);
     const local = createEngine(this.#table, {
       ...stubs,
       ...given,
       builtins: withStubs(this.#table, builtins),
-      store,
+      store: this.#store,
       wake: false,
     });
     const defaults = defaultsOf(given);

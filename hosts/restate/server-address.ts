@@ -5,9 +5,11 @@
  *
  * @throws TypeError for a text that is no such address. The text is not shown: it may contain a password.
  */
-export function readAddress(text: string): { readonly address: string; readonly authorization?: string } {
+export function readAddress(
+  text: string,
+  example = "give its ingress as `http://host:8080`",
+): { readonly address: string; readonly authorization?: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const example = "give its ingress as `http://host:8080`";
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new TypeError(`the text is not the address of a Restate server: ${example}`);
   if (url.search !== "" || url.hash !== "")

@@ -8,11 +8,13 @@ export interface ServiceNames {
   readonly store: string;
   /** A virtual object for each stream of events. */
   readonly events: string;
+  /** Virtual objects for the parts of the long-term memory. */
+  readonly memory: string;
 }
 
 export function serviceNames(graph: string): ServiceNames {
   const name = `ngraph.${escapeName(graph)}`;
-  return { runs: `${name}.runs`, store: `${name}.store`, events: `${name}.events` };
+  return { runs: `${name}.runs`, store: `${name}.store`, events: `${name}.events`, memory: `${name}.memory` };
 }
 
 /**

@@ -21,8 +21,9 @@ import type { Ingress } from "./ingress.ts";
 import { runRemote, type RemoteCall, type RemoteResult } from "./remote-body.ts";
 import { jsonSerde, TEXT } from "./serdes.ts";
 import { serviceNames, tasksService, type ServiceNames } from "./service-names.ts";
+import { ItemState } from "./store/item-state.ts";
 import type { KeyValues } from "./store/key-values.ts";
-import { callThroughIngress } from "./store/ingress-thread.ts";
+import { callItemsThroughIngress, callThroughIngress } from "./store/ingress-thread.ts";
 import { RestateStore } from "./store/restate-store.ts";
 import { ThreadState } from "./store/thread-state.ts";
 import { answer, type Answer } from "./wire-error.ts";
@@ -53,6 +54,7 @@ export function createWorkerGraph(settings: GraphSettings, create: typeof create
   const driverOf = (thread: string): Driving | undefined => drivers.get(thread);
   const store = new RestateStore(callThroughIngress(ingress, names), {
     driverOf: (thread) => driverOf(thread)?.invocation,
+    callItems: callItemsThroughIngress(ingress, names),
   });
   const execute = createDispatch({ table, ingress, driverOf, spread });
   const { onEvent: _onEvent, ...coreOptions } = options;
@@ -72,7 +74,10 @@ export function servicesOf(
   sdk: typeof Sdk,
   graph: WorkerGraph,
 ): readonly (Service & Parameters<Sdk.RestateEndpoint["bind"]>[0])[] {
-  return [runsService(sdk, graph), storeService(sdk, graph), bodiesService(sdk, graph), eventsService(sdk, graph)];
+  return [
+    ...[runsService(sdk, graph), storeService(sdk, graph), bodiesService(sdk, graph)],
+    ...[eventsService(sdk, graph), memoryService(sdk, graph)],
+  ];
 }
 
 /** A node may work for a day before Restate takes its worker for dead. A worker that is dead closes its connection. */
@@ -214,8 +219,9 @@ const WRITES = [
   "label",
   "deleteThread",
   "fence",
+  "drop",
 ] as const;
-const READS = ["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals"] as const;
+const READS = ["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals", "points", "copies"] as const;
 
 function storeService(sdk: typeof Sdk, { names }: WorkerGraph) {
   const { exclusive, shared } = sdk.handlers.object;
@@ -234,6 +240,29 @@ function storeService(sdk: typeof Sdk, { names }: WorkerGraph) {
   return sdk.object({
     name: names.store,
     handlers,
+    options: { enableLazyState: true, journalRetention: 0, retryPolicy: RETRY },
+  });
+}
+
+function memoryService(sdk: typeof Sdk, { names }: WorkerGraph) {
+  const { exclusive, shared } = sdk.handlers.object;
+  const call =
+    (method: keyof ItemState) =>
+    (ctx: Sdk.ObjectSharedContext, input: object): Promise<Answer<unknown>> => {
+      const state = new ItemState(stateOf(sdk, ctx));
+      return answer(
+        async () => (await (state[method] as (given: object) => Promise<unknown>).call(state, input)) ?? null,
+      );
+    };
+  return sdk.object({
+    name: names.memory,
+    handlers: {
+      put: exclusive({}, call("put")),
+      delete: exclusive({}, call("delete")),
+      prune: exclusive({}, call("prune")),
+      get: shared({}, call("get")),
+      list: shared({}, call("list")),
+    },
     options: { enableLazyState: true, journalRetention: 0, retryPolicy: RETRY },
   });
 }

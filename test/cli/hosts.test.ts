@@ -33,6 +33,13 @@ test("usage", () => {
     refused([name, ...(args.length === 0 ? ["t"] : args), "--host", NOWHERE, ...graph], 1, "does not answer");
   }
   refused(["update", "t", '{"n": 1}', "--host", NOWHERE, ...graph], 1, "does not answer");
+  const admin = ["--admin", "http://127.0.0.1:1"];
+  refused(["threads", "--host", NOWHERE, ...admin], 64, "--host needs --graph");
+  refused(["threads", "--host", NOWHERE, ...graph, ...admin], 1, "the administration of Restate");
+  refused(["threads", "--host", NOWHERE, ...graph, "--admin", "here"], 64, "--admin takes an address");
+  refused(["threads", ...admin], 64, "--admin belongs to --host");
+  refused(["prune", "--all", "--keep-last", "1", "--host", NOWHERE, ...graph, ...admin], 1, "does not answer");
+  refused(["migrate", "t", "--host", NOWHERE, ...graph], 1, "does not answer");
   refused(["worker", "flow.ngraph"], 64, "a worker needs --host");
   refused(["worker", "flow.ngraph", "--host", NOWHERE, "--allow", "none", "--port", "0"], 1, "NG_EFFECT_DENIED");
   refused(["worker", "flow.ngraph", "--host", NOWHERE, "--identity-key", "x", "--port", "0"], 64, "--identity-key");
@@ -115,6 +122,17 @@ test("a worker, a deployment, a run, a resume", async () => {
   const undone = project.ngc(["rollback", "v", ...at, "--json"]);
   expect([undone.status, (JSON.parse(undone.stdout) as { status: string }).status]).toEqual([0, "rolled_back"]);
   expect(project.ngc(["delete", "u", ...at])).toMatchObject({ status: 0, stdout: "deleted thread u\n" });
+  const listing = [...at, "--admin", server.admin, "--json"];
+  const threads = project.ngc(["threads", "--status", "paused", ...listing]);
+  expect([threads.status, threads.stderr]).toEqual([0, ""]);
+  const { threads: listed } = JSON.parse(threads.stdout) as { threads: { thread: string }[] };
+  expect(listed.map(({ thread }) => thread)).toEqual(["t"]);
+  const pruned = project.ngc(["prune", "--all", "--keep-last", "1", ...listing]);
+  expect([pruned.status, pruned.stderr]).toEqual([0, ""]);
+  expect(project.ngc(["migrate", "--all", "--file", "flow.ngraph", ...listing])).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('"unchanged"'),
+  });
   expect(project.ngc(["history", "u", ...at]).status).toBe(64);
   const resume = ["resume", "t", ...host, "--file", "flow.ngraph", "--answer", "yes", "--json"];
   const done = project.ngc(resume);

@@ -1,7 +1,9 @@
 /** The store over the state of virtual objects, without a server: calls are executed as Restate does, one at a time by thread. */
 import { describe, it } from "vitest";
+import { ItemState } from "../../hosts/restate/store/item-state.ts";
 import type { KeyValues } from "../../hosts/restate/store/key-values.ts";
-import { RestateStore, type CallThread } from "../../hosts/restate/store/restate-store.ts";
+import { RestateStore, type CallItems, type CallThread } from "../../hosts/restate/store/restate-store.ts";
+import type { ScanThreads } from "../../hosts/restate/store/list-threads.ts";
 import { ThreadState } from "../../hosts/restate/store/thread-state.ts";
 import { answer, readAnswer, type Answer } from "../../hosts/restate/wire-error.ts";
 import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
@@ -26,10 +28,26 @@ describeStore({ describe, it }, "RestateStore", () => {
     );
     return readAnswer(JSON.parse(await running) as Answer<unknown>);
   }) as CallThread;
-  const store = new RestateStore(call);
+  const parts = new Map<string, Map<string, string>>();
+  const callItems = (async (part: string, method: keyof ItemState, input: object) => {
+    const content = parts.get(part) ?? new Map<string, string>();
+    parts.set(part, content);
+    const state = new ItemState(inMemory(content));
+    const method_ = state[method] as (given: object) => Promise<unknown>;
+    const text = JSON.stringify(await answer(() => method_.call(state, JSON.parse(JSON.stringify(input)) as object)));
+    return readAnswer(JSON.parse(text) as Answer<unknown>);
+  }) as CallItems;
+  /** As the server of Restate sorts rows. */
+  const scan: ScanThreads = async ({ after, before, limit }) =>
+    [...threads]
+      .map(([thread, rows]) => ({ thread, text: rows.get("thread") ?? "" }))
+      .filter(({ text }) => text >= after && text < before)
+      .sort((a, b) => (a.text < b.text ? 1 : -1))
+      .slice(0, limit);
+  const open = (): RestateStore => new RestateStore(call, { scan, callItems });
   return {
-    store,
-    reopen: () => new RestateStore(call),
+    store: open(),
+    reopen: open,
     size: () =>
       [...threads.values()]
         .flatMap((rows) => [...rows])

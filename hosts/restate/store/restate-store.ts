@@ -6,18 +6,33 @@ import type {
   Signal,
   ThreadId,
 } from "../../../runtime/interface/checkpoint.ts";
-import type { Claim, ListOptions, Runner, SaveRequest, Store } from "../../../runtime/interface/store.ts";
+import { StoreError } from "../../../runtime/interface/errors.ts";
+import type { StoredItem, StoredItemsOptions } from "../../../runtime/interface/memory.ts";
+import type {
+  Claim,
+  ListOptions,
+  PrunePolicy,
+  Runner,
+  SaveRequest,
+  Store,
+  ThreadInfo,
+  ThreadsOptions,
+} from "../../../runtime/interface/store.ts";
 import { noteClaimedHead } from "../../../runtime/interface/claimed-heads.ts";
 import { refuseUnknown } from "../../../runtime/interface/known-phase.ts";
 import { continuesChain } from "../../../runtime/stores/contract/cells.ts";
 import { checkJson, freezeDeep, frozenJson } from "../../../runtime/stores/contract/frozen-json.ts";
 import { checkSchemaVersion } from "../../../runtime/stores/contract/header-text.ts";
 import { encodeKey } from "../../../runtime/stores/contract/key.ts";
-import { rowLimit } from "../../../runtime/stores/contract/limits.ts";
+import { checkPrunePolicy, rowLimit } from "../../../runtime/stores/contract/limits.ts";
+import { keptCheckpoints, type PrunePoint } from "../../../runtime/stores/contract/retention.ts";
 import { quote, storeIsClosed } from "../../../runtime/stores/contract/store-error.ts";
 import { Chain, frozenChanges, snapshotChanges } from "../../../runtime/stores/memory/chain.ts";
 import type { Json } from "../../../runtime/value/json.ts";
-import type { Found, ListPart, ThreadState } from "./thread-state.ts";
+import type { ItemState } from "./item-state.ts";
+import { listThreads, type ScanThreads } from "./list-threads.ts";
+import { MemoryParts } from "./memory-parts.ts";
+import type { Found, ListPart, SavedCopies, SavedPoints, ThreadState } from "./thread-state.ts";
 
 /** Calls a method of the `ThreadState` of a thread, wherever its object is. */
 export type CallThread = <Name extends keyof ThreadState>(
@@ -26,11 +41,22 @@ export type CallThread = <Name extends keyof ThreadState>(
   input: Parameters<ThreadState[Name]> extends [infer Input] ? Input : object,
 ) => Promise<Awaited<ReturnType<ThreadState[Name]>>>;
 
+/** Calls a method of the `ItemState` of a part of the long-term memory, wherever its object is. */
+export type CallItems = <Name extends keyof ItemState>(
+  part: string,
+  method: Name,
+  input: Parameters<ItemState[Name]>[0],
+) => Promise<Awaited<ReturnType<ItemState[Name]>>>;
+
 export interface RestateStoreOptions {
   /** Clock for leases, in milliseconds since 1970. */
   readonly now?: () => number;
   /** For a worker: the invocation that drives a thread. Its writes carry it. */
   readonly driverOf?: (thread: ThreadId) => string | undefined;
+  /** Reads the rows of threads for a listing. */
+  readonly scan?: ScanThreads;
+  /** Calls a method of the `ItemState` of a part of the long-term memory. */
+  readonly callItems?: CallItems;
 }
 
 /**
@@ -42,6 +68,10 @@ export class RestateStore implements Store {
   readonly #call: CallThread;
   readonly #now: () => number;
   readonly #driverOf: (thread: ThreadId) => string | undefined;
+  readonly #scan: ScanThreads | undefined;
+  readonly #items: MemoryParts | undefined;
+  /** The newest place in the listing that this store has given. */
+  #position = 0;
   #isClosed = false;
 
   constructor(call: CallThread, options: RestateStoreOptions = {}) {
@@ -51,6 +81,8 @@ export class RestateStore implements Store {
     };
     this.#now = options.now ?? Date.now;
     this.#driverOf = options.driverOf ?? (() => undefined);
+    this.#scan = options.scan;
+    this.#items = options.callItems && new MemoryParts(options.callItems);
   }
 
   async claim(thread: ThreadId, { owner, leaseMs }: Runner): Promise<Claim> {
@@ -88,6 +120,7 @@ export class RestateStore implements Store {
       ...(takenSignals === undefined || takenSignals.length === 0 ? {} : { takenSignals }),
       ...(returnedSignals === undefined ? {} : { returnedSignals: returnedSignals.map(copyOfSignal) }),
       ...(releaseClaim === undefined ? {} : { releaseClaim }),
+      position: this.#nextPosition(),
       ...this.#tag(claim.threadId),
     });
   }
@@ -156,8 +189,75 @@ export class RestateStore implements Store {
     await this.#call(thread, "label", { thread, id, label });
   }
 
+  async threads(options: ThreadsOptions = {}): Promise<readonly ThreadInfo[]> {
+    if (this.#isClosed) throw storeIsClosed();
+    if (this.#scan === undefined) {
+      throw new StoreError("NG_STORE_FAILED", "a worker cannot list threads: ask a client of the host");
+    }
+    return listThreads(this.#scan, options, this.#now());
+  }
+
+  async prune(thread: ThreadId, policy: PrunePolicy): Promise<number> {
+    checkPrunePolicy(policy);
+    const points: PrunePoint[] = [];
+    for (let from: number | null = 0; from !== null;) {
+      const page: SavedPoints = await this.#call(thread, "points", { from, limit: POINTS });
+      for (const { number: ord, id, namespace, label, ...header } of page.points) {
+        points.push({ ord, id, namespace, label, header: () => header });
+      }
+      from = page.next;
+    }
+    const kept = keptCheckpoints(points, policy);
+    const gone = points.filter(({ ord }) => !kept.has(ord)).map(({ ord }) => ord);
+    let removed = 0;
+    for (let start = 0; start < gone.length; start += DROPPED) {
+      removed += await this.#call(thread, "drop", { numbers: gone.slice(start, start + DROPPED) });
+    }
+    return removed;
+  }
+
+  async putItem(item: StoredItem): Promise<void> {
+    checkJson(item, () => `the item ${quote(item.key)}`);
+    await this.#memory().put(item);
+  }
+
+  async getItem(namespace: readonly string[], key: string): Promise<StoredItem | undefined> {
+    return this.#memory().get(namespace, key);
+  }
+
+  async deleteItem(namespace: readonly string[], key: string): Promise<boolean> {
+    return this.#memory().delete(namespace, key);
+  }
+
+  async listItems(prefix: readonly string[], options: StoredItemsOptions): Promise<readonly StoredItem[]> {
+    return this.#memory().list(prefix, options);
+  }
+
+  async pruneItems(now: number): Promise<number> {
+    return this.#memory().prune(now);
+  }
+
+  /** What was saved from a number on, for a copy of the thread in another store. */
+  copies(thread: ThreadId, from: number, limit: number): Promise<SavedCopies> {
+    return this.#call(thread, "copies", { from, limit });
+  }
+
   close(): void {
     this.#isClosed = true;
+  }
+
+  /** Microseconds and more, so that two saves of one process have different places. */
+  #nextPosition(): number {
+    const now = Math.min(Math.max(0, Math.floor(this.#now())), LAST_MS) * 4096;
+    // Processes that save at the same time should differ, too.
+    this.#position = Math.max(this.#position + 1, now + Math.floor(Math.random() * 2048));
+    return this.#position;
+  }
+
+  #memory(): MemoryParts {
+    if (this.#isClosed) throw storeIsClosed();
+    if (this.#items !== undefined) return this.#items;
+    throw new StoreError("NG_STORE_FAILED", "this store has no long-term memory");
   }
 
   #tag(thread: ThreadId): { readonly tag?: string } {
@@ -165,6 +265,12 @@ export class RestateStore implements Store {
     return tag === undefined ? {} : { tag };
   }
 }
+
+/** Checkpoints that a prune reads, and removes, with one call. */
+const POINTS = 500;
+const DROPPED = 100;
+/** The last time whose places are safe integers: in the year 2039. Later places rise by one. */
+const LAST_MS = 2 ** 41 - 1;
 
 function copyOfSignal(signal: Signal): Signal {
   encodeKey(signal.id);

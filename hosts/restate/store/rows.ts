@@ -12,6 +12,10 @@
  * | `l/<label>`, `n/<id>` | checkpoint of a label, label of a checkpoint |
  * | `wn/<id>`, `w/<number>/<id>` | pending writes of a checkpoint: their number of batches, one batch |
  * | `s`, `s/<id>`, `q/<place>` | inbox: its range of places, place of a signal that the thread has had, signal that waits |
+ * | `o/<number>` | what was saved, in its order: the place of a checkpoint, or a label that was moved |
+ *
+ * The row `thread` begins with its place in the listing of threads, as a number of fixed length. So the server of Restate sorts it
+ * as text.
  */
 import { crc32 } from "node:zlib";
 import type {
@@ -36,9 +40,28 @@ export interface ThreadRow {
   readonly checkpoints: number;
   /** The invocation that has written to the thread last. */
   readonly tag: string | null;
+  /** Numbers of the oldest row `o/…` that may be there, and of the next one. They never repeat, even if the thread was deleted. */
+  readonly first: number;
+  readonly next: number;
+  /** How often the thread was deleted. */
+  readonly deletions: number;
+  /** The place in the listing of threads: rises with each checkpoint. 0: the thread is not listed. */
+  readonly position: number;
+  /** Number of signals in the inbox. */
+  readonly signals: number;
+  /** The head, as the listing shows it. */
+  readonly listed: ListedHead | null;
 }
 
-export const NEW_THREAD: ThreadRow = { epoch: 0, owner: null, expires: 0, chains: 0, checkpoints: 0, tag: null };
+export type ListedHead = Pick<
+  CheckpointHeader,
+  "id" | "status" | "step" | "timestamp" | "metadata" | "label" | "graph" | "prepared" | "due" | "ttl"
+>;
+
+export const NEW_THREAD: ThreadRow = {
+  ...{ epoch: 0, owner: null, expires: 0, chains: 0, checkpoints: 0, tag: null },
+  ...{ first: 0, next: 0, deletions: 0, position: 0, signals: 0, listed: null },
+};
 
 /** The place of a checkpoint: chains start with all values, positions in a chain are contiguous. */
 export type Place = readonly [chain: number, position: number];
@@ -61,6 +84,9 @@ export interface CheckpointRow {
   readonly full: number;
   readonly changes: readonly ChannelChange[];
 }
+
+/** What was saved: a checkpoint, or a label. */
+export type SavedRow = { readonly place: Place } | { readonly id: CheckpointId; readonly label: string };
 
 export interface KindRow {
   readonly chain: number;
@@ -94,11 +120,27 @@ export const keyOf = {
   inbox: "s",
   signal: (id: string): string => `s/${encodeKey(id)}`,
   place: (place: number): string => `q/${place}`,
+  saved: (number: number): string => `o/${number}`,
 } as const;
 
 export function encodeRow(key: string, content: object | string | number): string {
   const json = JSON.stringify(content);
   return `${VERSION}:${checksum(key, json)}:${json}`;
+}
+
+/** Digits of the place in the listing. The largest safe integer has 16. */
+const PLACE_DIGITS = 16;
+
+export function encodePlace(position: number): string {
+  return String(position).padStart(PLACE_DIGITS, "0");
+}
+
+export function encodeThread(row: ThreadRow): string {
+  return `${encodePlace(row.position)}:${encodeRow(keyOf.thread, row)}`;
+}
+
+export function decodeThread(text: string): ThreadRow {
+  return decodeRow<ThreadRow>(keyOf.thread, text.slice(PLACE_DIGITS + 1));
 }
 
 /** @throws StoreError NG_UNKNOWN_VERSION, NG_CORRUPT_RECORD */

@@ -14,36 +14,30 @@ import type { Claim } from "../../../runtime/interface/store.ts";
 import {
   checkpointExists,
   claimIsLost,
-  corruptRecord,
   headHasMoved,
   notAList,
-  quote,
   threadIsHeld,
   unknownCheckpoint,
   unknownThread,
 } from "../../../runtime/stores/contract/store-error.ts";
 import { Chain, snapshotChanges } from "../../../runtime/stores/memory/chain.ts";
 import type { KeyValues } from "./key-values.ts";
+import { dropCheckpoints, ROW_WEIGHT } from "./drop-checkpoints.ts";
 import {
-  decodeRow,
-  encodeRow,
   keyOf,
   NEW_THREAD,
   type CheckpointRow,
   type HeadRow,
   type InboxRow,
   type KindRow,
+  type ListedHead,
   type Place,
   type SignalRow,
   type ThreadRow,
   type WritesRow,
 } from "./rows.ts";
+import { range, ThreadRows } from "./thread-rows.ts";
 
-/**
- * A row with all values is written when the changes since the last one weigh more than it, so that all of them together stay
- * linear in what has changed (5.12). Every row counts with this weight in addition.
- */
-const ROW_WEIGHT = 200;
 /** A row with all values counts with at least this weight. */
 const MIN_WEIGHT = 64 * ROW_WEIGHT;
 
@@ -69,6 +63,8 @@ export interface SaveCall extends Claimed {
   readonly takenSignals?: readonly string[];
   readonly returnedSignals?: readonly Signal[];
   readonly releaseClaim?: boolean;
+  /** The place in the listing of threads, at least. */
+  readonly position: number;
 }
 
 /** Rows from which the reader computes the values of a checkpoint: from a row with all values to the checkpoint itself. */
@@ -86,30 +82,47 @@ export interface ListPart {
   readonly headers: readonly CheckpointHeader[];
 }
 
+/** Checkpoints as a prune policy sees them. `next`: where the next page begins. */
+export interface SavedPoints {
+  readonly points: readonly (Pick<CheckpointHeader, "id" | "namespace" | "timestamp" | "label"> & {
+    readonly number: number;
+    readonly children?: NonNullable<CheckpointHeader["children"]>;
+  })[];
+  readonly next: number | null;
+}
+
+/** A page of what was saved. Another number of deletions: the thread is no longer the one of the page before. */
+export interface SavedCopies {
+  readonly copies: readonly (Found | { readonly id: CheckpointId; readonly label: string })[];
+  readonly next: number;
+  readonly isLast: boolean;
+  readonly deletions: number;
+}
+
 export class ThreadState {
-  readonly #state: KeyValues;
+  readonly #rows: ThreadRows;
 
   constructor(state: KeyValues) {
-    this.#state = state;
+    this.#rows = new ThreadRows(state);
   }
 
   async claim({ thread, owner, leaseMs, now }: ClaimCall): Promise<{ epoch: number; head: string | null }> {
-    const [row, head] = await Promise.all([this.#thread(), this.#read<HeadRow>(keyOf.head(""))]);
+    const [row, head] = await Promise.all([this.#rows.thread(), this.#rows.read<HeadRow>(keyOf.head(""))]);
     const isHeld = row.owner !== null && row.owner !== owner && row.expires > now;
     if (isHeld) throw threadIsHeld(thread, row.owner!);
     const epoch = row.epoch + 1;
-    this.#write(keyOf.thread, { ...row, epoch, owner, expires: now + leaseMs });
+    this.#rows.writeThread({ ...row, epoch, owner, expires: now + leaseMs });
     return { epoch, head: head?.id ?? null };
   }
 
   async renew({ claim, leaseMs, now }: Claimed & { leaseMs: number; now: number }): Promise<void> {
     const row = await this.#claimed(claim);
-    this.#write(keyOf.thread, { ...row, expires: now + leaseMs });
+    this.#rows.writeThread({ ...row, expires: now + leaseMs });
   }
 
   async release({ claim }: Claimed): Promise<void> {
-    const row = await this.#thread();
-    if (holds(row, claim)) this.#write(keyOf.thread, { ...row, owner: null });
+    const row = await this.#rows.thread();
+    if (holds(row, claim)) this.#rows.writeThread({ ...row, owner: null });
   }
 
   async save(call: SaveCall): Promise<void> {
@@ -118,14 +131,14 @@ export class ThreadState {
     const grown = call.changes.filter(({ kind }) => kind === "append" || kind === "splice");
     const [row, head, known, former, batches = 0, inbox, taken, returned, kinds] = await Promise.all([
       this.#claimed(claim),
-      this.#read<HeadRow>(headKey),
-      this.#read<Place>(keyOf.id(header.id)),
-      header.label === null ? undefined : this.#read<CheckpointId>(keyOf.label(header.label)),
-      cleared === undefined ? undefined : this.#read<number>(keyOf.batches(cleared)),
-      takenSignals.length + returnedSignals.length === 0 ? undefined : this.#read<InboxRow>(keyOf.inbox),
-      Promise.all(takenSignals.map((id) => this.#read<number>(keyOf.signal(id)))),
-      Promise.all(returnedSignals.map(({ id }) => this.#read<number>(keyOf.signal(id)))),
-      Promise.all(grown.map(({ channel }) => this.#read<KindRow>(keyOf.kind(header.namespace, channel)))),
+      this.#rows.read<HeadRow>(headKey),
+      this.#rows.read<Place>(keyOf.id(header.id)),
+      header.label === null ? undefined : this.#rows.read<CheckpointId>(keyOf.label(header.label)),
+      cleared === undefined ? undefined : this.#rows.read<number>(keyOf.batches(cleared)),
+      takenSignals.length + returnedSignals.length === 0 ? undefined : this.#rows.read<InboxRow>(keyOf.inbox),
+      Promise.all(takenSignals.map((id) => this.#rows.read<number>(keyOf.signal(id)))),
+      Promise.all(returnedSignals.map(({ id }) => this.#rows.read<number>(keyOf.signal(id)))),
+      Promise.all(grown.map(({ channel }) => this.#rows.read<KindRow>(keyOf.kind(header.namespace, channel)))),
     ]);
     if ((head?.id ?? null) !== expectedHead) {
       throw headHasMoved(claim.threadId, header.namespace, expectedHead, head?.id ?? null);
@@ -136,35 +149,40 @@ export class ThreadState {
     const parent = isNext || parentId === undefined ? undefined : await this.#placeIn(parentId, header.namespace);
     const wrong = isNext ? kinds.findIndex((kind) => kind?.chain === head.place[0] && !kind.isList) : -1;
     if (wrong !== -1) throw notAList(claim.threadId, grown[wrong]!.channel);
-    const present = await Promise.all(returned.map((place) => place && this.#read<SignalRow>(keyOf.place(place))));
+    const present = await Promise.all(returned.map((place) => place && this.#rows.read<SignalRow>(keyOf.place(place))));
     const next = isNext ? await this.#continued(head, call) : startOf(row.chains, call, parent ?? null);
 
-    this.#write(keyOf.checkpoint(next.head.place), next.row);
-    this.#write(keyOf.id(header.id), next.head.place);
+    this.#rows.write(keyOf.checkpoint(next.head.place), next.row);
+    this.#rows.write(keyOf.id(header.id), next.head.place);
     if (header.label !== null) {
-      if (former !== undefined) this.#state.clear(keyOf.labelOf(former));
-      this.#write(keyOf.label(header.label), header.id);
-      this.#write(keyOf.labelOf(header.id), header.label);
+      if (former !== undefined) this.#rows.clear(keyOf.labelOf(former));
+      this.#rows.write(keyOf.label(header.label), header.id);
+      this.#rows.write(keyOf.labelOf(header.id), header.label);
     }
     this.#writeKinds(call, next.head.place[0]);
     // One that is in the inbox stays, unless this call takes it.
     const isBack = (index: number): boolean => present[index] === undefined || taken.includes(returned[index]);
     const back = returnedSignals.filter((_, index) => isBack(index));
-    this.#moveSignals(
+    const signals = this.#moveSignals(
       inbox,
       taken,
       back,
       returned.filter((_, index) => isBack(index)),
     );
-    this.#write(headKey, next.head);
-    this.#write(keyOf.thread, {
+    this.#rows.write(headKey, next.head);
+    this.#rows.write(keyOf.saved(row.next), { place: next.head.place });
+    this.#rows.writeThread({
       ...row,
       ...(call.releaseClaim === true ? { owner: null } : {}),
       chains: isNext ? row.chains : row.chains + 1,
       checkpoints: row.checkpoints + 1,
       tag: call.tag ?? null,
+      next: row.next + 1,
+      position: Math.max(row.position + 1, call.position),
+      signals: signalsAfter(row, signals),
+      listed: header.namespace === "" ? listedHead(header) : withoutLabel(row.listed, header.label),
     });
-    if (cleared !== undefined) this.#clearBatches(cleared, batches);
+    if (cleared !== undefined) this.#rows.clearBatches(cleared, batches);
   }
 
   async putWrites(
@@ -173,26 +191,30 @@ export class ThreadState {
     const { claim, checkpoint, writes, taken = [], tag = null } = call;
     const [row, batches = 0, inbox, places] = await Promise.all([
       this.#claimed(claim),
-      this.#read<number>(keyOf.batches(checkpoint)),
-      taken.length === 0 ? undefined : this.#read<InboxRow>(keyOf.inbox),
-      Promise.all(taken.map((id) => this.#read<number>(keyOf.signal(id)))),
+      this.#rows.read<number>(keyOf.batches(checkpoint)),
+      taken.length === 0 ? undefined : this.#rows.read<InboxRow>(keyOf.inbox),
+      Promise.all(taken.map((id) => this.#rows.read<number>(keyOf.signal(id)))),
     ]);
     this.#addBatch(checkpoint, batches, { put: writes });
-    this.#moveSignals(inbox, places, [], []);
-    if (row.tag !== tag) this.#write(keyOf.thread, { ...row, tag });
+    const moved = this.#moveSignals(inbox, places, [], []);
+    const signals = signalsAfter(row, moved);
+    if (row.tag !== tag || row.signals !== signals) this.#rows.writeThread({ ...row, tag, signals });
   }
 
   async clearWrites({ claim, checkpoint, tasks }: Claimed & { checkpoint: CheckpointId; tasks?: readonly string[] }) {
-    const [, batches = 0] = await Promise.all([this.#claimed(claim), this.#read<number>(keyOf.batches(checkpoint))]);
+    const [, batches = 0] = await Promise.all([
+      this.#claimed(claim),
+      this.#rows.read<number>(keyOf.batches(checkpoint)),
+    ]);
     if (batches === 0) return;
-    if (tasks === undefined) this.#clearBatches(checkpoint, batches);
+    if (tasks === undefined) this.#rows.clearBatches(checkpoint, batches);
     else if (tasks.length > 0) this.#addBatch(checkpoint, batches, { clear: tasks });
   }
 
   async writes({ checkpoint }: { checkpoint: CheckpointId }): Promise<readonly PendingWrite[]> {
-    const batches = (await this.#read<number>(keyOf.batches(checkpoint))) ?? 0;
+    const batches = (await this.#rows.read<number>(keyOf.batches(checkpoint))) ?? 0;
     const rows = await Promise.all(
-      range(0, batches).map((index) => this.#read<WritesRow>(keyOf.batch(checkpoint, index))),
+      range(0, batches).map((index) => this.#rows.read<WritesRow>(keyOf.batch(checkpoint, index))),
     );
     const writes = new Map<string, PendingWrite>();
     for (const row of rows) {
@@ -204,50 +226,59 @@ export class ThreadState {
 
   async putSignal({ thread, signal }: { thread: string; signal: Signal }): Promise<boolean> {
     const [row, known, inbox = NO_SIGNALS] = await Promise.all([
-      this.#thread(),
-      this.#read<number>(keyOf.signal(signal.id)),
-      this.#read<InboxRow>(keyOf.inbox),
+      this.#rows.thread(),
+      this.#rows.read<number>(keyOf.signal(signal.id)),
+      this.#rows.read<InboxRow>(keyOf.inbox),
     ]);
     if (row.checkpoints === 0) throw unknownThread(thread);
     if (known !== undefined) return false;
-    this.#moveSignals(inbox, [], [signal], [undefined]);
+    const moved = this.#moveSignals(inbox, [], [signal], [undefined]);
+    this.#rows.writeThread({ ...row, signals: signalsAfter(row, moved) });
     return true;
   }
 
   async signals(): Promise<readonly Signal[]> {
-    const inbox = (await this.#read<InboxRow>(keyOf.inbox)) ?? NO_SIGNALS;
+    const inbox = (await this.#rows.read<InboxRow>(keyOf.inbox)) ?? NO_SIGNALS;
     const rows = await Promise.all(
-      range(inbox.first, inbox.next).map((place) => this.#read<SignalRow>(keyOf.place(place))),
+      range(inbox.first, inbox.next).map((place) => this.#rows.read<SignalRow>(keyOf.place(place))),
     );
     return rows.filter((row) => row !== undefined);
   }
 
   async loadLatest({ namespace }: { namespace: string }): Promise<Found | undefined> {
-    const head = await this.#read<HeadRow>(keyOf.head(namespace));
+    const head = await this.#rows.read<HeadRow>(keyOf.head(namespace));
     return head && this.#load(head.place, head.id);
   }
 
   async loadById({ id }: { id: CheckpointId }): Promise<Found | undefined> {
-    const place = await this.#read<Place>(keyOf.id(id));
+    const place = await this.#rows.read<Place>(keyOf.id(id));
     return place && this.#load(place, id);
   }
 
   async loadByLabel({ label }: { label: string }): Promise<Found | undefined> {
-    const id = await this.#read<CheckpointId>(keyOf.label(label));
+    const id = await this.#rows.read<CheckpointId>(keyOf.label(label));
     return id === undefined ? undefined : this.loadById({ id });
   }
 
   async label({ thread, id, label }: { thread: string; id: CheckpointId; label: string }): Promise<void> {
-    const [place, former, own] = await Promise.all([
-      this.#read<Place>(keyOf.id(id)),
-      this.#read<CheckpointId>(keyOf.label(label)),
-      this.#read<string>(keyOf.labelOf(id)),
+    const [row, place, former, own] = await Promise.all([
+      this.#rows.thread(),
+      this.#rows.read<Place>(keyOf.id(id)),
+      this.#rows.read<CheckpointId>(keyOf.label(label)),
+      this.#rows.read<string>(keyOf.labelOf(id)),
     ]);
     if (place === undefined) throw unknownCheckpoint(thread, id);
-    if (former !== undefined) this.#state.clear(keyOf.labelOf(former));
-    if (own !== undefined) this.#state.clear(keyOf.label(own));
-    this.#write(keyOf.label(label), id);
-    this.#write(keyOf.labelOf(id), label);
+    if (former !== undefined) this.#rows.clear(keyOf.labelOf(former));
+    if (own !== undefined) this.#rows.clear(keyOf.label(own));
+    this.#rows.write(keyOf.label(label), id);
+    this.#rows.write(keyOf.labelOf(id), label);
+    this.#rows.write(keyOf.saved(row.next), { id, label });
+    const others = withoutLabel(row.listed, label);
+    this.#rows.writeThread({
+      ...row,
+      next: row.next + 1,
+      listed: others?.id === id ? { ...others, label } : others,
+    });
   }
 
   /** Checkpoints along the parents, newest first. */
@@ -260,24 +291,25 @@ export class ThreadState {
     const { thread, namespace, before } = call;
     let left = call.limit;
     let place: Place | null;
-    if (before === undefined) place = (await this.#read<HeadRow>(keyOf.head(namespace)))?.place ?? null;
+    if (before === undefined) place = (await this.#rows.read<HeadRow>(keyOf.head(namespace)))?.place ?? null;
     else {
-      const known = await this.#read<Place>(keyOf.id(before));
-      const row = known && (await this.#checkpoint(known));
+      const known = await this.#rows.read<Place>(keyOf.id(before));
+      const row = known && (await this.#rows.checkpoint(known));
       if (row === undefined || row.header.namespace !== namespace) throw unknownCheckpoint(thread, before);
       place = row.parent;
     }
     const parts: ListPart[] = [];
     while (place !== null && left > 0) {
       const [chain, position]: Place = place;
-      const count = Math.min(left, position + 1);
-      const page: CheckpointRow[] = await this.#rows(chain, position - count + 1, position);
-      const [oldest] = page as [CheckpointRow];
-      const earlier = await this.#rows(chain, oldest.full, position - count);
-      const labels = await Promise.all(page.map(({ header }) => this.#read<string>(keyOf.labelOf(header.id))));
+      const page = await this.#page(chain, position, Math.min(left, position + 1));
+      const [oldest] = page;
+      // Its parent was pruned.
+      if (oldest === undefined) break;
+      const earlier = await this.#rows.rows(chain, oldest.full, position - page.length);
+      const labels = await Promise.all(page.map(({ header }) => this.#rows.label(header.id)));
       const headers = page.map(({ header }, index) => ({ ...header, label: labels[index] ?? null }));
       parts.push({ headers, rows: [...earlier, ...page].map(({ changes }) => changes) });
-      left -= count;
+      left -= page.length;
       place = oldest.parent;
     }
     return parts;
@@ -288,40 +320,83 @@ export class ThreadState {
    * is still on its way fails, and one that has arrived was executed before this call.
    */
   async fence(): Promise<{ readonly head: CheckpointId | null; readonly tag: string | null }> {
-    const [row, head] = await Promise.all([this.#thread(), this.#read<HeadRow>(keyOf.head(""))]);
-    this.#write(keyOf.thread, { ...row, epoch: row.epoch + 1, owner: null });
+    const [row, head] = await Promise.all([this.#rows.thread(), this.#rows.read<HeadRow>(keyOf.head(""))]);
+    this.#rows.writeThread({ ...row, epoch: row.epoch + 1, owner: null });
     return { head: head?.id ?? null, tag: row.tag };
   }
 
   /** Removes everything but the counters of claims and chains, which never repeat. */
   async deleteThread(): Promise<void> {
-    const [row, keys] = await Promise.all([this.#thread(), this.#state.keys()]);
-    for (const key of keys) if (key !== keyOf.thread) this.#state.clear(key);
-    if (keys.length > 0) this.#write(keyOf.thread, { ...NEW_THREAD, epoch: row.epoch, chains: row.chains });
+    const [row, keys] = await Promise.all([this.#rows.thread(), this.#rows.keys()]);
+    for (const key of keys) if (key !== keyOf.thread) this.#rows.clear(key);
+    if (keys.length === 0) return;
+    const { epoch, chains, next, deletions } = row;
+    this.#rows.writeThread({ ...NEW_THREAD, epoch, chains, first: next, next, deletions: deletions + 1 });
+  }
+
+  /** What was saved from a number on, for a prune. */
+  async points({ from, limit }: { from: number; limit: number }): Promise<SavedPoints> {
+    const { first, next } = await this.#rows.thread();
+    const start = Math.max(from, first);
+    const end = Math.min(next, start + limit);
+    const saved = await this.#rows.saved(start, end);
+    const points = await Promise.all(
+      saved.map(async ({ number, row }) => {
+        if (!("place" in row)) return undefined;
+        const { header } = await this.#rows.checkpoint(row.place);
+        const { id, namespace, timestamp, children } = header;
+        const label = await this.#rows.label(id);
+        return { number, id, namespace, timestamp, label, ...(children === undefined ? {} : { children }) };
+      }),
+    );
+    return { points: points.filter((point) => point !== undefined), next: end < next ? end : null };
+  }
+
+  /** Removes checkpoints by the numbers of their saves. Returns how many of them were there. */
+  drop({ numbers }: { numbers: readonly number[] }): Promise<number> {
+    return dropCheckpoints(this.#rows, numbers);
+  }
+
+  /** Checkpoints and labels in the order of their saves, for a copy of the thread. */
+  async copies({ from, limit }: { from: number; limit: number }): Promise<SavedCopies> {
+    const { first, next, deletions } = await this.#rows.thread();
+    const start = Math.max(from, first);
+    const end = Math.min(next, start + limit);
+    const saved = await this.#rows.saved(start, end);
+    const copies = await Promise.all(
+      saved.map(async ({ row }) => {
+        if (!("place" in row)) return row;
+        const checkpoint = await this.#rows.checkpoint(row.place);
+        return this.#load(row.place, checkpoint.header.id);
+      }),
+    );
+    return { copies, next: end, isLast: end === next, deletions };
+  }
+
+  /** Rows of a chain up to a position, back to one that was pruned. */
+  async #page(chain: number, last: number, count: number): Promise<readonly CheckpointRow[]> {
+    const rows = await Promise.all(
+      range(last - count + 1, last + 1).map((position) => this.#rows.checkpointIfAny([chain, position])),
+    );
+    const gap = rows.lastIndexOf(undefined);
+    const page = rows.slice(gap + 1) as CheckpointRow[];
+    if (gap !== -1 && page.length > 0 && page[0]!.parent !== null) {
+      throw this.#rows.missing([chain, last - page.length]);
+    }
+    return page;
   }
 
   async #load(place: Place, id: CheckpointId): Promise<Found> {
-    const [row, label] = await Promise.all([this.#checkpoint(place), this.#read<string>(keyOf.labelOf(id))]);
+    const [row, label] = await Promise.all([this.#rows.checkpoint(place), this.#rows.read<string>(keyOf.labelOf(id))]);
     const [chain, position] = place;
-    const earlier = await this.#rows(chain, row.full, position - 1);
+    const earlier = await this.#rows.rows(chain, row.full, position - 1);
     return { header: row.header, label: label ?? null, rows: [...earlier, row].map(({ changes }) => changes) };
   }
 
-  async #rows(chain: number, first: number, last: number): Promise<CheckpointRow[]> {
-    return Promise.all(range(first, last + 1).map((position) => this.#checkpoint([chain, position])));
-  }
-
-  async #checkpoint(place: Place): Promise<CheckpointRow> {
-    const key = keyOf.checkpoint(place);
-    const row = await this.#read<CheckpointRow>(key);
-    if (row === undefined) throw corruptRecord(`row ${quote(key)} of the thread in Restate`, "it is missing");
-    return row;
-  }
-
   async #placeIn(id: CheckpointId, namespace: string): Promise<Place | undefined> {
-    const place = await this.#read<Place>(keyOf.id(id));
+    const place = await this.#rows.read<Place>(keyOf.id(id));
     if (place === undefined) return undefined;
-    return (await this.#checkpoint(place)).header.namespace === namespace ? place : undefined;
+    return (await this.#rows.checkpoint(place)).header.namespace === namespace ? place : undefined;
   }
 
   /** The row of a checkpoint that continues the head: its changes, or all values if they are due. */
@@ -335,7 +410,7 @@ export class ThreadState {
         row: { header, parent: head.place, full: head.full, changes },
       };
     }
-    const rows = await this.#rows(chain, head.full, position);
+    const rows = await this.#rows.rows(chain, head.full, position);
     const values = new Chain(header.threadId);
     for (const [index, row] of rows.entries()) values.add(index, row.changes);
     values.add(rows.length, changes);
@@ -348,66 +423,66 @@ export class ThreadState {
   }
 
   #addBatch(checkpoint: CheckpointId, batches: number, row: WritesRow): void {
-    this.#write(keyOf.batch(checkpoint, batches), row);
-    this.#write(keyOf.batches(checkpoint), batches + 1);
-  }
-
-  #clearBatches(checkpoint: CheckpointId, batches: number): void {
-    if (batches === 0) return;
-    this.#state.clear(keyOf.batches(checkpoint));
-    for (const index of range(0, batches)) this.#state.clear(keyOf.batch(checkpoint, index));
+    this.#rows.write(keyOf.batch(checkpoint, batches), row);
+    this.#rows.write(keyOf.batches(checkpoint), batches + 1);
   }
 
   /** Whether the new values are lists: later changes of a list can only start from one. */
   #writeKinds({ header, changes }: SaveCall, chain: number): void {
     for (const change of changes) {
       const key = keyOf.kind(header.namespace, change.channel);
-      if (change.kind === "reset") this.#state.clear(key);
-      else if (change.kind === "set") this.#write(key, { chain, isList: Array.isArray(change.value) });
+      if (change.kind === "reset") this.#rows.clear(key);
+      else if (change.kind === "set") this.#rows.write(key, { chain, isList: Array.isArray(change.value) });
     }
   }
 
-  /** Takes signals from the inbox, then puts others into it: at their former place, or at its end. */
+  /**
+   * Takes signals from the inbox, then puts others into it: at their former place, or at its end. Returns by how much their number
+   * changes.
+   */
   #moveSignals(
     inbox: InboxRow = NO_SIGNALS,
     takenPlaces: readonly (number | undefined)[],
     returned: readonly Signal[],
     returnedPlaces: readonly (number | undefined)[],
-  ): void {
+  ): number {
     let { first, next } = inbox;
     const gone = new Set(takenPlaces.filter((place) => place !== undefined));
-    for (const place of gone) this.#state.clear(keyOf.place(place));
+    for (const place of gone) this.#rows.clear(keyOf.place(place));
     while (gone.has(first)) first++;
     for (const [index, signal] of returned.entries()) {
       const place = returnedPlaces[index] ?? next++;
       first = Math.min(first, place);
-      this.#write(keyOf.place(place), signal);
-      this.#write(keyOf.signal(signal.id), place);
+      this.#rows.write(keyOf.place(place), signal);
+      this.#rows.write(keyOf.signal(signal.id), place);
     }
-    if (first !== inbox.first || next !== inbox.next) this.#write(keyOf.inbox, { first, next });
-  }
-
-  async #thread(): Promise<ThreadRow> {
-    return (await this.#read<ThreadRow>(keyOf.thread)) ?? NEW_THREAD;
+    if (first !== inbox.first || next !== inbox.next) this.#rows.write(keyOf.inbox, { first, next });
+    return first === next ? Number.NEGATIVE_INFINITY : returned.length - gone.size;
   }
 
   async #claimed(claim: Claim): Promise<ThreadRow> {
-    const row = await this.#thread();
+    const row = await this.#rows.thread();
     if (!holds(row, claim)) throw claimIsLost(claim);
     return row;
-  }
-
-  async #read<T>(key: string): Promise<T | undefined> {
-    const text = await this.#state.get(key);
-    return text === undefined ? undefined : decodeRow<T>(key, text);
-  }
-
-  #write(key: string, content: object | string | number): void {
-    this.#state.set(key, encodeRow(key, content));
   }
 }
 
 const NO_SIGNALS: InboxRow = { first: 0, next: 0 };
+
+/** The number of signals in the inbox. */
+function signalsAfter({ signals }: ThreadRow, change: number): number {
+  return Math.max(0, signals + change);
+}
+
+function listedHead(header: CheckpointHeader): ListedHead {
+  const { id, status, step, timestamp, metadata, label, graph, prepared, due, ttl } = header;
+  return { id, status, step, timestamp, metadata, label, graph, prepared, due, ttl } as ListedHead;
+}
+
+/** The listed head, without a label that moves elsewhere. */
+function withoutLabel(listed: ListedHead | null, label: string | null): ListedHead | null {
+  return listed === null || label === null || listed.label !== label ? listed : { ...listed, label: null };
+}
 
 function startOf(
   chain: number,
@@ -424,8 +499,4 @@ function startOf(
 
 function holds(row: ThreadRow, claim: Claim): boolean {
   return row.owner === claim.owner && row.epoch === claim.epoch;
-}
-
-function range(first: number, end: number): number[] {
-  return Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
 }

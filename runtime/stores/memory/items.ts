@@ -1,7 +1,6 @@
 import type { StoredItem, StoredItemsOptions } from "../../interface/memory.ts";
 import { frozenJson } from "../contract/frozen-json.ts";
-import { createdOf, encodeNamespace } from "../contract/item-names.ts";
-import { encodeKey } from "../contract/key.ts";
+import { compareNames, createdOf, encodeNamespace, nameOfItem } from "../contract/item-names.ts";
 import { quote } from "../contract/store-error.ts";
 
 /** The long-term memory of a store in memory. */
@@ -10,7 +9,7 @@ export class Items {
   readonly #items = new Map<string, StoredItem>();
 
   put(item: StoredItem): void {
-    const name = nameOf(item.namespace, item.key);
+    const name = nameOfItem(item.namespace, item.key);
     const former = this.#items.get(name);
     const created = createdOf(item.created, item.updated, former);
     this.#items.set(
@@ -20,18 +19,18 @@ export class Items {
   }
 
   get(namespace: readonly string[], key: string): StoredItem | undefined {
-    return this.#items.get(nameOf(namespace, key));
+    return this.#items.get(nameOfItem(namespace, key));
   }
 
   delete(namespace: readonly string[], key: string): boolean {
-    return this.#items.delete(nameOf(namespace, key));
+    return this.#items.delete(nameOfItem(namespace, key));
   }
 
   list(prefix: readonly string[], { limit, after, now }: StoredItemsOptions): readonly StoredItem[] {
     const start = encodeNamespace(prefix);
-    const last = after === undefined ? "" : nameOf(after.namespace, after.key);
-    const names = [...this.#items.keys()].filter((name) => name.startsWith(start) && compare(name, last) > 0);
-    const items = names.sort(compare).map((name) => this.#items.get(name)!);
+    const last = after === undefined ? "" : nameOfItem(after.namespace, after.key);
+    const names = [...this.#items.keys()].filter((name) => name.startsWith(start) && compareNames(name, last) > 0);
+    const items = names.sort(compareNames).map((name) => this.#items.get(name)!);
     return items.filter((item) => !isExpired(item, now)).slice(0, limit);
   }
 
@@ -44,23 +43,4 @@ export class Items {
 
 function isExpired({ expires }: StoredItem, now: number): boolean {
   return expires !== null && expires <= now;
-}
-
-/** The separator comes before every character of a key, and before the line breaks within the text of a namespace. */
-function nameOf(namespace: readonly string[], key: string): string {
-  return `${encodeNamespace(namespace)}\t${encodeKey(key)}`;
-}
-
-/** The order of code points, which is that of the bytes of UTF-8. */
-function compare(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let index = 0; index < length; index++) {
-    const [left, right] = [a.charCodeAt(index), b.charCodeAt(index)];
-    if (left === right) continue;
-    // A surrogate is a part of a code point above all others.
-    const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff;
-    if (isHigh(left) !== isHigh(right)) return isHigh(left) ? 1 : -1;
-    return left - right;
-  }
-  return a.length - b.length;
 }
