@@ -30,6 +30,7 @@ import { studioCommand } from "./commands/studio.ts";
 import { showCommand } from "./commands/show.ts";
 import { testCommand } from "./commands/test.ts";
 import { threadsCommand } from "./commands/threads.ts";
+import { toolsCommand } from "./commands/tools.ts";
 import { typesCommand } from "./commands/types.ts";
 import { updateCommand } from "./commands/update.ts";
 import { workerCommand } from "./commands/worker.ts";
@@ -69,6 +70,7 @@ const COMMANDS = [
   graphCommand,
   planCommand,
   mcpCommand,
+  toolsCommand,
   serveCommand,
   studioCommand,
   workerCommand,

@@ -29,6 +29,7 @@ import { BOOL, nullable, recordOf } from "../types/construct.ts";
 import { isPoisoned, namesOf, KIND_NAMES, type Declared, markMeantAsUsed } from "./file-scope.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
+import { checkServers, checkToolCall } from "./bind-mcp.ts";
 import { bindTools } from "./bind-tools.ts";
 import { requestEffects } from "./request-hosts.ts";
 import { toTypedExpression } from "./typed-expression.ts";
@@ -40,6 +41,8 @@ export interface CallResult {
   readonly effects: readonly Effect[];
   /** Name of the function, built-in node or graph. */
   readonly callee?: string;
+  /** What the called tool declares of a result that is inferred. */
+  readonly declared?: ValueType | undefined;
   /** The channel because of whose missing write an expression may be null. */
   readonly unwritten?: string | undefined;
 }
@@ -142,11 +145,11 @@ function bindBuiltin(
   const args = withQuoting(bindArguments(syntax, callee, scope, context));
   const { needs = Object.keys(signature.forms ?? {}) } = signature;
   // Arguments with errors are not bound, and have been reported.
-  const toolArgument = (name: string): Ast.Expr | undefined =>
+  const argumentOf = (name: string): Ast.Expr | undefined =>
     syntax.args.find((argument, index) => (argument.name?.name ?? signature.parameters[index]?.name) === name)?.value;
-  const isGiven = signature.parameters.filter(({ isTools }) => isTools === true).map(({ name }) => toolArgument(name));
+  const isGiven = signature.parameters.filter(({ isTools }) => isTools === true).map(({ name }) => argumentOf(name));
   const tools = isGiven.some((each) => each !== undefined)
-    ? bindTools(toolArgument("tools"), toolArgument("approve"), context)
+    ? bindTools(argumentOf("tools"), argumentOf("approve"), context)
     : undefined;
   const bound = args.length + isGiven.filter((each) => each !== undefined).length;
   const isShort = bound === syntax.args.length && !args.some(({ name }) => needs.includes(name));
@@ -161,7 +164,10 @@ function bindBuiltin(
     tools === undefined
       ? own
       : [...own, "code", ...(tools.some(({ approval }) => approval) ? (["person"] as const) : [])];
-  return { call, result: resultOfForm(syntax, signature, context), effects, callee: signature.name };
+  if (signature.name === "llm") checkServers(args, argumentOf, context);
+  const declared = signature.name === "tool" ? checkToolCall(syntax, args, argumentOf, context) : undefined;
+  const result = resultOfForm(syntax, signature, context);
+  return { call, result, effects, callee: signature.name, ...(declared === undefined ? {} : { declared }) };
 }
 
 /** The result of a call. Reports arguments that the form of the call lacks, and those of other forms. */

@@ -7,7 +7,7 @@ import type { Facts } from "../expressions/facts.ts";
 import type { ExpressionScope } from "../expressions/scope.ts";
 import { typeFor } from "../expressions/type-expression.ts";
 import { bindCall } from "./bind-call.ts";
-import { boundOutput, checkEachWrites, checkResult, inferResult, type Write } from "./bind-output.ts";
+import { boundOutput, checkDeclared, checkEachWrites, checkResult, inferResult, type Write } from "./bind-output.ts";
 import { bindUndo } from "./bind-undo.ts";
 import type { BoundPolicies } from "./bind-policies.ts";
 import type { Flow } from "../control/flow.ts";
@@ -43,7 +43,7 @@ export function bindNode(
   const outside = scopeWith(NO_LOCALS, flow.facts);
   const each = declaration.each === undefined ? undefined : bindEach(declaration.each, outside, context);
   const scope = each === undefined ? outside : scopeWith(each.inner.locals, each.inner.facts);
-  const { call, result, effects: own, callee, unwritten } = bindCall(declaration.call, scope, context);
+  const { call, result, effects: own, callee, unwritten, declared } = bindCall(declaration.call, scope, context);
   for (const effect of own) effects.add(effect);
   const type = result === "infer" ? inferResult(parts.writes, each !== undefined) : result;
   if (each !== undefined) checkEachWrites(parts.writes, context);
@@ -51,6 +51,7 @@ export function bindNode(
     const isChecked = call.kind === "builtin" || call.kind === "function";
     checkResult(declaration, { type, isChecked, callee, unwritten }, parts.writes, context);
   }
+  checkDeclared(declaration, declared, type, parts.writes, context);
   const output = boundOutput(declaration.output, parts.writes);
   const { undo: undoPolicy, ...policies } = parts.policies;
   const undoParts = { declaration, writes: parts.writes, result: type, scope };

@@ -163,6 +163,22 @@ export function checkResult(
   }
 }
 
+/**
+ * Checks what a tool declares of its result against the channels. A text takes the text of any result.
+ *
+ * @param wanted the result that the channels expect
+ */
+export function checkDeclared(
+  node: Ast.NodeDecl,
+  declared: ValueType | undefined,
+  wanted: ValueType | undefined,
+  writes: readonly Write[],
+  context: GraphContext,
+): void {
+  if (declared === undefined || wanted?.kind === "string") return;
+  checkResult(node, { type: declared, isChecked: true, callee: "tool" }, writes, context);
+}
+
 /** NG408 for a result that JSON cannot hold. Returns whether it has reported one. */
 function reportNotJson(
   type: ValueType,

@@ -6,12 +6,14 @@ import { importCycle } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
+import { isLibraryPath } from "../../stdlib/graphs/library-files.ts";
 import { depthFirst, type Step } from "../algorithms/depth-first.ts";
 import type { CompilerHost } from "./host.ts";
 import { createModuleReader, type LoadedModule } from "./load-module.ts";
 import { findProjectRoot, realPathOf } from "./project-root.ts";
 import { readSyntax, type Spelling } from "./read-syntax.ts";
 import { resolveImport } from "./resolve-import.ts";
+import { readToolLocks, type ToolLock } from "./tool-lock.ts";
 
 /** A graph file and the targets of its imports. */
 export interface LoadedFile {
@@ -21,6 +23,8 @@ export interface LoadedFile {
   readonly imports: readonly LoadedImport[];
   /** Offsets of syntax errors, ascending. */
   readonly errors: readonly number[];
+  /** The lock files of MCP tools that apply to the file, the nearest first. Read when a call of a tool is first checked. */
+  readonly toolLocks: () => readonly ToolLock[];
 }
 
 export interface LoadedImport {
@@ -64,7 +68,7 @@ export function loadProject(text: string, options: LoadOptions): LoadedProject {
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
   const open: ParsedFile[] = [];
   const parse = (content: string, at: string): ParsedFile => {
-    const file = parseFile(content, at, at === path ? spelling : undefined, report);
+    const file = parseFile(content, at, at === path ? spelling : undefined, host, report);
     open.push(file);
     return file;
   };
@@ -94,6 +98,7 @@ function parseFile(
   text: string,
   path: string,
   spelling: Spelling | undefined,
+  host: CompilerHost,
   report: (diagnostic: Diagnostic) => void,
 ): ParsedFile {
   const { file: syntax, diagnostics } = readSyntax(text, path, spelling);
@@ -101,7 +106,9 @@ function parseFile(
   const errors = diagnostics
     .flatMap(({ severity, span }) => (severity === "error" ? [span.start] : []))
     .sort((a, b) => a - b);
-  return { source: syntax.source, syntax, imports: [], errors };
+  let locks: readonly ToolLock[] | undefined;
+  const toolLocks = (): readonly ToolLock[] => (locks ??= isLibraryPath(path) ? [] : readToolLocks(path, host));
+  return { source: syntax.source, syntax, imports: [], errors, toolLocks };
 }
 
 /** Orders files so that imported files come first. Reports an import that closes a cycle (NG112) and breaks it. */

@@ -1,5 +1,6 @@
 /** Tools of models. */
 import { diagnostic, type Diagnostic, type Place } from "../diagnostic.ts";
+import { listNames } from "../similar.ts";
 
 /** NG105: an item of `tools` or `approve` is not a name. */
 export function notATool(place: Place, facts: { parameter: string }): Diagnostic {
@@ -23,4 +24,64 @@ export function missingSignature(place: Place, facts: { name: string; module: st
     label: "a model needs their names and types",
     help: `declare \`${facts.name}\` as a function with types in ${JSON.stringify(facts.module)}`,
   });
+}
+
+/** NG105: a lock file of MCP tools cannot be used. */
+export function brokenToolLock(place: Place, { path, problem }: { path: string; problem: string }): Diagnostic {
+  return diagnostic("NG105", place, `the tools of MCP servers cannot be read from ${path}: ${problem}`, {
+    label: "cannot be checked",
+    help: "write the file again: `ngc tools sync`",
+  });
+}
+
+/** NG105 as a warning: the lock file does not have a server. `ngraph.json` may have it. */
+export function unknownServer(
+  place: Place,
+  facts: { server: string; path: string; similar: string | undefined; known: readonly string[] },
+): Diagnostic {
+  const { server, path, similar, known } = facts;
+  return diagnostic("NG105", place, `${path} has no tools of an MCP server ${quoted(server)}`, {
+    severity: "warning",
+    label: "not checked",
+    help:
+      similar === undefined
+        ? `\`ngc tools sync\` writes the tools of the servers in ngraph.json${known.length === 0 ? "" : ` (now: ${listNames(known)})`}`
+        : `a server with a similar name exists: ${quoted(similar)}`,
+  });
+}
+
+/** NG105: an MCP server has no tool with the name. */
+export function unknownServerTool(
+  place: Place,
+  facts: { server: string; tool: string; path: string; similar: string | undefined; known: readonly string[] },
+): Diagnostic {
+  const { server, tool, path, similar, known } = facts;
+  const tools = known.length === 0 ? "it has none" : `it has ${listNames(known)}`;
+  return diagnostic("NG105", place, `the MCP server ${quoted(server)} has no tool ${quoted(tool)}`, {
+    label: "not one of its tools",
+    notes: [`${path} states the tools. \`ngc tools sync\` reads them again`],
+    help: similar === undefined ? tools : `a tool with a similar name exists: ${quoted(similar)}`,
+  });
+}
+
+/** NG114: a call of an MCP tool without arguments that the tool needs. */
+export function missingToolArguments(
+  place: Place,
+  facts: { server: string; tool: string; missing: readonly string[] },
+): Diagnostic {
+  const { server, tool, missing } = facts;
+  return diagnostic(
+    "NG114",
+    place,
+    `the tool ${quoted(tool)} of the MCP server ${quoted(server)} needs ${listNames(missing)}`,
+    {
+      label: "missing here",
+      help: `add them: \`arguments: { ${missing.slice(0, 3).join(", ")}${missing.length > 3 ? ", …" : ""} }\``,
+    },
+  );
+}
+
+/** A name of another program, which may have any characters. */
+function quoted(name: string): string {
+  return `\`${name}\``;
 }

@@ -251,7 +251,8 @@ export class McpServers {
       this.#open.delete(client);
       await client.close().catch(() => undefined);
       const problem = this.#problems.get(client);
-      const reason = problem === undefined ? messageOf(error) : `${messageOf(error)}: ${problem}`;
+      const message = messageOf(error);
+      const reason = problem === undefined || problem === message ? message : `${message}: ${problem}`;
       throw new NodeFailure(`the MCP server \`${name}\` cannot be reached: ${reason}`, { cause: error });
     }
     // The next call starts a server that has ended.

@@ -14,7 +14,7 @@ import { BOOL, isBroken } from "../../types/construct.ts";
 import { typeToText } from "../../types/type-text.ts";
 import { bindCall } from "../bind-call.ts";
 import { withCode } from "../bind-nodes.ts";
-import { boundOutput, checkResult, inferResult, type Write } from "../bind-output.ts";
+import { boundOutput, checkDeclared, checkResult, inferResult, type Write } from "../bind-output.ts";
 import { placeIn, type GraphContext, type NodeEntry } from "../graph-context.ts";
 import { createNames } from "../resolve-names.ts";
 import { toTypedExpression } from "../typed-expression.ts";
@@ -91,6 +91,7 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
     effects: own,
     callee,
     unwritten,
+    declared,
   } = bindCall(task.call, scopeAt(parts.unwritten, facts, "argument"), context);
   for (const effect of own) effects.add(effect);
   if (task.output === undefined) reportLiteral(task.call, context);
@@ -102,6 +103,7 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
   if (type !== undefined && result !== "infer") {
     checkResult(entry.declaration, { type, isChecked: call.kind === "builtin", callee, unwritten }, writes, context);
   }
+  checkDeclared(entry.declaration, declared, type, writes, context);
   // A check reads the values that the attempt has written.
   const after = new Map(parts.unwritten);
   for (const { channel } of writes) after.delete(channel.index);
