@@ -24,6 +24,7 @@ const DEEP = [
   "test/emit/type-check.test.ts",
   "test/emit/typed-graphs.test.ts",
   "test/docs/snippets.test.ts",
+  "test/site/site.test.ts",
 ];
 
 /** Tests beside LangGraph JS run where it is installed: `npm ci --prefix test/peers`. */
@@ -68,6 +69,7 @@ const FULL_ONLY = [
   "test/proofs/oracle-jumps.test.ts",
   "test/proofs/oracle-planted.test.ts",
   "test/proofs/planted-bugs.test.ts",
+  "test/site/site.test.ts",
   "test/stdlib/robustness.test.ts",
   "test/stores/many-processes.test.ts",
   "test/stores/planted-faults.test.ts",

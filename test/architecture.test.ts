@@ -34,7 +34,7 @@ interface SourceImport {
   readonly isType: boolean;
 }
 
-const files = listFiles(ROOT, [...SOURCES, "test", "scripts", "bench", "examples"]);
+const files = listFiles(ROOT, [...SOURCES, "test", "scripts", "bench", "examples", "site"]);
 const sources = files.filter((file) => SOURCES.some((directory) => file.startsWith(`${directory}/`)));
 const imports = sources.flatMap(importsOf);
 

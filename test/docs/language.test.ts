@@ -14,6 +14,7 @@ describe.each([
   "README.md",
   "docs/language.md",
   "docs/guide.md",
+  "docs/concepts.md",
   "docs/agents.md",
   "docs/models.md",
   "docs/plans.md",

@@ -1,4 +1,4 @@
-/** The programs of README.md, docs/guide.md and docs/deployment.md type-check under strict options as they are printed, and beside their graphs. */
+/** The programs of README.md and of the pages for programmers type-check under strict options as they are printed, and beside their graphs. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { compile, emitDeclarations, memoryHost } from "../../compiler/index.ts";
@@ -12,7 +12,7 @@ function programs(page: string, directory: string): Record<string, string> {
   const files: Record<string, string> = {};
   for (const { language, text, line } of fencedBlocks(read(page))) {
     if (language !== "ts") continue;
-    const name = /^\/\/ (\S+\.ts)\n/.exec(text)?.[1] ?? `program-${line}.ts`;
+    const name = /^\/\/ (\S+\.ts)\n/.exec(text)?.[1] ?? `${page.replaceAll(/\W/g, "-")}-${line}.ts`;
     // A block without imports or exports is a script: its names must not collide with those of other blocks.
     files[`${directory}/${name === "nodes.ts" ? `nodes-${line}.ts` : name}`] = `${text}\nexport {};\n`;
   }
@@ -25,9 +25,12 @@ export const searchTickets = async (ticket: string): Promise<string[]> => [ticke
 export const draftReply = async (ticket: string, notes: string[]) => ({ reply: ticket, score: notes.length });
 `;
 
-test("README.md, docs/guide.md and docs/deployment.md", async () => {
+test("README.md, and the pages guide, durability and deployment", async () => {
   const readme = programs("README.md", "readme");
-  const guide = { ...programs("docs/guide.md", "guide"), ...programs("docs/deployment.md", "guide") };
+  const guide = Object.assign(
+    {},
+    ...["guide", "durability", "deployment"].map((page) => programs(`docs/${page}.md`, "guide")),
+  ) as Record<string, string>;
   expect(Object.keys(readme).length).toBeGreaterThan(1);
   expect(Object.keys(guide).length).toBeGreaterThan(3);
   const support = fencedBlocks(read("README.md")).find(({ language }) => language === "ngraph");
