@@ -51,6 +51,7 @@ const FULL_ONLY = [
   "test/grammar/flat-inputs.test.ts",
   "test/hosts/restate-cluster.test.ts",
   "test/hosts/restate-conformance.test.ts",
+  "test/hosts/restate-copies.test.ts",
   "test/hosts/restate-failover.test.ts",
   "test/hosts/restate-threads.test.ts",
   "test/hosts/restate-versions.test.ts",

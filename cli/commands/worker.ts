@@ -6,6 +6,7 @@ import { collect, parseEffects } from "../run/execution-options.ts";
 import { parseCount } from "../run/parse-values.ts";
 import { loadServedGraphs } from "../sources/load-served-graphs.ts";
 import { defineCommand } from "../start/define-command.ts";
+import { parseStore } from "../threads/open-store.ts";
 import { HOST_FLAG, HOST_HELP, parseHost } from "../hosts/open-host.ts";
 import type { WorkerOptions } from "../hosts/serve-worker.ts";
 
@@ -20,6 +21,7 @@ export const workerCommand = defineCommand<Partial<WorkerOptions> & Pick<WorkerO
       .option("--identity-key <key>", "a public key of Restate, which must sign requests; may be repeated", collect)
       .option("--allow <effects>", `allow only these effects: ${EFFECT_NAMES} or none`, parseEffects)
       .option("--builtins <file>", "a module whose exports supply built-in nodes, such as `llm`")
+      .option("--copy-to <store>", "copy all checkpoints into this store, for tools: postgres:URL or sqlite:PATH")
       .option(
         "--drain <seconds>",
         "on SIGTERM, wait at most this long for running nodes before the worker ends (default 25)",
@@ -42,6 +44,9 @@ export const workerCommand = defineCommand<Partial<WorkerOptions> & Pick<WorkerO
       throw new CommandError(`--identity-key takes a key of the form publickeyv1_…, not \`${printable(wrong)}\``, {
         help: "the server of Restate prints its public key when it starts with a key of requests",
       });
+    }
+    if (options.copyTo !== undefined && parseStore(options.copyTo).kind === "memory") {
+      throw new CommandError("--copy-to takes a store that other programs read: postgres:URL or sqlite:PATH");
     }
     const graphs = await loadServedGraphs(files, output);
     if (graphs === undefined) return EXIT.invalid;

@@ -20,6 +20,7 @@ export interface WorkerOptions extends Pick<ExecutionOptions, "allow" | "builtin
   readonly port: number;
   readonly address: string;
   readonly identityKey?: readonly string[];
+  readonly copyTo?: string;
 }
 
 /** Works for a host until a signal arrives. After SIGTERM, runs end at their next step, and continue on another worker. */
@@ -50,8 +51,10 @@ export async function serveWorker(
     }),
   );
   const { store: _store, functions: _functions, graphs: _graphs, ...common } = sessions[0]!.engineOptions;
+  const copies = options.copyTo === undefined ? undefined : await openStore(options.copyTo, { mustExist: false });
   const worker = await serveRestate({
     ...common,
+    ...(copies === undefined ? {} : { copyTo: copies.store }),
     tables,
     graphs: code,
     restate,
@@ -83,6 +86,7 @@ export async function serveWorker(
   const seconds = options.drain ?? DRAIN_SECONDS;
   await worker.close({ deadline: isTerminated ? seconds * 1000 : 0 });
   for (const session of sessions) await session.close();
+  await copies?.store.close?.();
   return isTerminated ? EXIT.ok : EXIT.interrupted;
 }
 

@@ -5,6 +5,7 @@ import { createEngine } from "../../runtime/engine/create-engine.ts";
 import type { RunContext } from "../../runtime/interface/context.ts";
 import type { Bindings, EngineOptions } from "../../runtime/interface/engine-options.ts";
 import { RunError } from "../../runtime/interface/errors.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { Ingress, type IngressOptions } from "./ingress.ts";
 import type { Spread } from "./dispatch.ts";
@@ -25,6 +26,11 @@ export interface ServeRestateOptions extends Omit<
   readonly context?: RunContext;
   /** Which tasks other workers may execute: those that run beside others (`parallel`, the default), all, or none. */
   readonly spread?: Spread;
+  /**
+   * A store that receives copies of all checkpoints and labels, such as `new PostgresStore(url)`: tools that read it see the threads.
+   * Copies follow within seconds, and are made again until the store accepts them. The caller closes it.
+   */
+  readonly copyTo?: Store;
   /** Public keys of Restate (`publickeyv1_…`). With them, requests of others are refused. */
   readonly identityKeys?: readonly string[];
   /** Receives what the SDK of Restate logs. Default: nothing is logged. */
@@ -56,14 +62,23 @@ export interface RestateWorker {
  * await worker.listen(9080);
  */
 export async function serveRestate(options: ServeRestateOptions): Promise<RestateWorker> {
-  const { tables, restate, context = {}, spread = "parallel", identityKeys = [], onLog, ...engineOptions } = options;
+  const {
+    tables,
+    restate,
+    context = {},
+    spread = "parallel",
+    identityKeys = [],
+    onLog,
+    copyTo,
+    ...engineOptions
+  } = options;
   checkNames(tables);
   const sdk = await loadSdk();
   const ingress = new Ingress(typeof restate === "string" ? { url: restate } : restate);
   const graphs = tables.map((table) => {
     const own = engineOptions.graphs?.[table.name];
     const code = own === undefined ? engineOptions : { ...engineOptions, ...own };
-    return createWorkerGraph({ table, options: code, ingress, context, spread }, createEngine);
+    return createWorkerGraph({ table, options: code, ingress, context, spread, copyTo }, createEngine);
   });
   const services = graphs.flatMap((graph) => servicesOf(sdk, graph));
   const handler = createHandler(sdk, services, identityKeys, onLog);

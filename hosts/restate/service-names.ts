@@ -10,11 +10,19 @@ export interface ServiceNames {
   readonly events: string;
   /** Virtual objects for the parts of the long-term memory. */
   readonly memory: string;
+  /** A virtual object for each thread that is copied into another store. */
+  readonly copies: string;
 }
 
 export function serviceNames(graph: string): ServiceNames {
   const name = `ngraph.${escapeName(graph)}`;
-  return { runs: `${name}.runs`, store: `${name}.store`, events: `${name}.events`, memory: `${name}.memory` };
+  return {
+    runs: `${name}.runs`,
+    store: `${name}.store`,
+    events: `${name}.events`,
+    memory: `${name}.memory`,
+    copies: `${name}.copies`,
+  };
 }
 
 /**

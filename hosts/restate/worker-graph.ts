@@ -11,8 +11,10 @@ import { compileProgram, type CallCode, type Program } from "../../runtime/progr
 import { openMemory } from "../../runtime/memory/long-term-memory.ts";
 import { MemoryNodeCache } from "../../runtime/run/node-cache.ts";
 import { createCore, type EngineCore } from "../../runtime/run/run-settings.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";
+import { beginCopy, copiesService, requestCopy } from "./copies-service.ts";
 import { createDispatch, type Driving, type Spread } from "./dispatch.ts";
 import { driveThread, Interrupted, type Driven, type DriveRequest, type Progress } from "./drive-thread.ts";
 import { EventSender } from "./event-sender.ts";
@@ -20,6 +22,7 @@ import { EventLog } from "./event-log.ts";
 import type { Ingress } from "./ingress.ts";
 import { runRemote, type RemoteCall, type RemoteResult } from "./remote-body.ts";
 import { jsonSerde, TEXT } from "./serdes.ts";
+import { OBJECT_OPTIONS, RETRY } from "./service-options.ts";
 import { serviceNames, tasksService, type ServiceNames } from "./service-names.ts";
 import { ItemState } from "./store/item-state.ts";
 import type { KeyValues } from "./store/key-values.ts";
@@ -35,6 +38,7 @@ interface GraphSettings {
   readonly ingress: Ingress;
   readonly context: RunContext;
   readonly spread: Spread;
+  readonly copyTo: Store | undefined;
 }
 
 export interface WorkerGraph extends GraphSettings {
@@ -76,13 +80,12 @@ export function servicesOf(
 ): readonly (Service & Parameters<Sdk.RestateEndpoint["bind"]>[0])[] {
   return [
     ...[runsService(sdk, graph), storeService(sdk, graph), bodiesService(sdk, graph)],
-    ...[eventsService(sdk, graph), memoryService(sdk, graph)],
+    ...[eventsService(sdk, graph), memoryService(sdk, graph), copiesService(sdk, graph)],
   ];
 }
 
 /** A node may work for a day before Restate takes its worker for dead. A worker that is dead closes its connection. */
 const LONG = { hours: 24 } as const;
-const RETRY = { initialInterval: 50, maxInterval: 5000, exponentiationFactor: 2 } as const;
 
 /** What the client of a run wants besides its result. */
 interface Watched {
@@ -223,24 +226,32 @@ const WRITES = [
 ] as const;
 const READS = ["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals", "points", "copies"] as const;
 
-function storeService(sdk: typeof Sdk, { names }: WorkerGraph) {
+/** Writes that a copy of the thread receives. */
+const COPIED: ReadonlySet<string> = new Set(["save", "label", "deleteThread"]);
+
+function storeService(sdk: typeof Sdk, graph: WorkerGraph) {
+  const { names, copyTo } = graph;
   const { exclusive, shared } = sdk.handlers.object;
   const call =
     (method: keyof ThreadState) =>
-    (ctx: Sdk.ObjectSharedContext, input: object): Promise<Answer<unknown>> => {
+    async (ctx: Sdk.ObjectSharedContext, input: object): Promise<Answer<unknown>> => {
       const state = new ThreadState(stateOf(sdk, ctx));
-      return answer(
+      const done = await answer(
         async () => (await (state[method] as (given: object) => Promise<unknown>).call(state, input)) ?? null,
       );
+      if (copyTo !== undefined && COPIED.has(method) && "value" in done)
+        await requestCopy(graph, ctx as Sdk.ObjectContext);
+      return done;
     };
   const handlers = Object.fromEntries([
     ...WRITES.map((method) => [method, exclusive({}, call(method))]),
     ...READS.map((method) => [method, shared({}, call(method))]),
+    ["beginCopy", exclusive({}, beginCopy)],
   ]) as Record<string, ReturnType<typeof exclusive>>;
   return sdk.object({
     name: names.store,
     handlers,
-    options: { enableLazyState: true, journalRetention: 0, retryPolicy: RETRY },
+    options: OBJECT_OPTIONS,
   });
 }
 
@@ -263,7 +274,7 @@ function memoryService(sdk: typeof Sdk, { names }: WorkerGraph) {
       get: shared({}, call("get")),
       list: shared({}, call("list")),
     },
-    options: { enableLazyState: true, journalRetention: 0, retryPolicy: RETRY },
+    options: OBJECT_OPTIONS,
   });
 }
 
@@ -379,6 +390,6 @@ function eventsService(sdk: typeof Sdk, { names }: WorkerGraph) {
         return { value: null };
       }),
     },
-    options: { enableLazyState: true, journalRetention: 0, retryPolicy: RETRY },
+    options: OBJECT_OPTIONS,
   });
 }

@@ -45,6 +45,12 @@ test("usage", () => {
   refused(["worker", "flow.ngraph", "--host", NOWHERE, "--identity-key", "x", "--port", "0"], 64, "--identity-key");
   const key = ["--identity-key", "publickeyv1_x"];
   refused(["worker", "flow.ngraph", "--host", NOWHERE, ...key, "--port", "0"], 64, "the worker cannot be served");
+  refused(
+    ["worker", "flow.ngraph", "--host", NOWHERE, "--copy-to", "memory"],
+    64,
+    "--copy-to takes a store that other",
+  );
+  refused(["worker", "flow.ngraph", "--host", NOWHERE, "--copy-to", "here"], 64, "not `here`");
   refused(["deploy", "flow.ngraph", "--host", NOWHERE], 64, "needs --worker");
   refused(["deploy", "flow.ngraph", "--host", NOWHERE, "--worker", "here"], 64, "--worker takes an address");
   const worker = ["--worker", "http://127.0.0.1:1", "--admin", "http://127.0.0.1:1"];
@@ -88,7 +94,7 @@ test("a worker, a deployment, a run, a resume", async () => {
     status: 1,
     stderr: expect.stringContaining("register it with `ngc deploy`"),
   });
-  const worker = await startWorker(project, ["flow.ngraph", ...host]);
+  const worker = await startWorker(project, ["flow.ngraph", ...host, "--copy-to", "sqlite:copies.db"]);
   const deploy = ["deploy", "flow.ngraph", ...host, "--admin", server.admin, "--worker", worker.url];
   expect(project.ngc(["deploy", "hello.ngraph", ...deploy.slice(2)])).toMatchObject({
     status: 1,
@@ -139,6 +145,9 @@ test("a worker, a deployment, a run, a resume", async () => {
   expect([done.status, (JSON.parse(done.stdout) as { status: string }).status]).toEqual([0, "completed"]);
   project.write("flow.ngraph", FLOW.replace("  output", "  state more: int = 1\n  output"));
   expect(project.ngc(deploy)).toMatchObject({ status: 1, stderr: expect.stringContaining("another version") });
+  // Copies follow after half a second.
+  const copied = (): number | null => project.ngc(["history", "t", "--store", "sqlite:copies.db"]).status;
+  await expect.poll(copied, { timeout: 20_000 }).toBe(0);
   expect(await worker.end("SIGTERM")).toBe(0);
 }, 120_000);
 

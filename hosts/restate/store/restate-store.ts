@@ -277,7 +277,7 @@ function copyOfSignal(signal: Signal): Signal {
   return frozenJson(signal, () => `the value of signal ${quote(signal.id)}`);
 }
 
-function checkpointOf(found: Found | undefined): Checkpoint | undefined {
+export function checkpointOf(found: Found | undefined): Checkpoint | undefined {
   if (found === undefined) return undefined;
   const chain = chainOf(found.header.threadId, found.rows);
   return checkpointAt(chain, found.rows.length - 1, { ...found.header, label: found.label });
