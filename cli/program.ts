@@ -26,6 +26,7 @@ import { rollbackCommand } from "./commands/rollback.ts";
 import { runCommand } from "./commands/run.ts";
 import { signalCommand } from "./commands/signal.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { playgroundCommand } from "./commands/playground.ts";
 import { studioCommand } from "./commands/studio.ts";
 import { showCommand } from "./commands/show.ts";
 import { testCommand } from "./commands/test.ts";
@@ -73,6 +74,7 @@ const COMMANDS = [
   toolsCommand,
   serveCommand,
   studioCommand,
+  playgroundCommand,
   workerCommand,
   deployCommand,
   lspCommand,

@@ -22,6 +22,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { bundleLibrary, entryPoints, pruneDeclarations, writeLicences } from "./bundle-library.mjs";
+import { buildPlayground } from "./build-playground.mjs";
 import { assembleRuntimePackage } from "./runtime-package.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -36,8 +37,9 @@ try {
   const library = onlyCli ? undefined : await buildLibrary(next);
   const program = await buildCli(join(next, "cli"));
   const studio = await buildStudio(join(next, "cli", "studio"));
+  const playground = await buildPlayground(root, join(next, "cli", "playground"));
   if (library !== undefined) {
-    writeLicences(next, [...library, ...program, ...studio]);
+    writeLicences(next, [...library, ...program, ...studio, ...playground]);
     assembleRuntimePackage(root, next, packageJson);
   }
   const target = onlyCli ? "dist/cli" : "dist";
@@ -152,7 +154,7 @@ async function buildCli(outdir) {
 
 /** The page of the studio, which `ngc serve --studio` sends. It loads nothing from elsewhere. */
 async function buildStudio(outdir) {
-  if (!onlyCli) runTsc(["-p", "studio"]);
+  if (!onlyCli) for (const page of ["studio", "playground"]) runTsc(["-p", page]);
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { studio: "studio/main.tsx" },
@@ -172,6 +174,7 @@ async function buildStudio(outdir) {
     absWorkingDir: root,
     entryPoints: ["studio/studio.css"],
     outdir,
+    bundle: true,
     minify: true,
     logLevel: "warning",
   });

@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client, sentenceOf } from "./connection.ts";
-import { textOf, type Mark } from "./marks.ts";
-
-const SVG = "http://www.w3.org/2000/svg";
+import type { Mark } from "./marks.ts";
+import { insertPicture, PICTURE_SIGNS, showMarks } from "./svg-picture.ts";
 
 /** The picture of a graph with the marks of a run on its nodes. */
 export function Picture({ graph, marks }: { readonly graph: string; readonly marks: ReadonlyMap<string, Mark> }) {
@@ -16,13 +15,7 @@ export function Picture({ graph, marks }: { readonly graph: string; readonly mar
       .graph(graph)
       .picture(controller.signal)
       .then((text) => {
-        const { documentElement } = new DOMParser().parseFromString(text, "image/svg+xml");
-        if (documentElement.localName !== "svg" || place.current === null) return;
-        const height = documentElement.getAttribute("height");
-        documentElement.setAttribute("height", height?.replace("pt", "") ?? "");
-        documentElement.setAttribute("width", documentElement.getAttribute("width")?.replace("pt", "") ?? "");
-        place.current.replaceChildren(document.importNode(documentElement, true));
-        setDrawn(true);
+        if (place.current !== null && insertPicture(place.current, text)) setDrawn(true);
       })
       .catch((error: unknown) => {
         if (!controller.signal.aborted) setProblem(sentenceOf(error));
@@ -36,27 +29,7 @@ export function Picture({ graph, marks }: { readonly graph: string; readonly mar
     <figure class="picture">
       <div ref={place} />
       {problem === undefined ? null : <p class="problem">{problem}</p>}
-      <figcaption>▶ runs · ✓ has run · ‖ waits · ○ runs next · ✗ failed</figcaption>
+      <figcaption>{PICTURE_SIGNS}</figcaption>
     </figure>
   );
-}
-
-function showMarks(place: HTMLElement, marks: ReadonlyMap<string, Mark>): void {
-  for (const group of place.querySelectorAll<SVGGElement>("g.node")) {
-    const name = group.querySelector("title")?.textContent ?? "";
-    const mark = marks.get(name);
-    group.querySelector(".mark")?.remove();
-    group.setAttribute("class", mark === undefined ? "node" : `node is-${mark.status}`);
-    if (mark === undefined) continue;
-    const shape = group.querySelector<SVGGraphicsElement>("path, polygon, ellipse");
-    if (shape === null) continue;
-    const box = shape.getBBox();
-    const text = document.createElementNS(SVG, "text");
-    text.setAttribute("class", "mark");
-    text.setAttribute("x", String(box.x + box.width));
-    text.setAttribute("y", String(box.y - 2));
-    text.setAttribute("text-anchor", "end");
-    text.textContent = textOf(mark);
-    group.append(text);
-  }
 }

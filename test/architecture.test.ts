@@ -22,6 +22,7 @@ const SOURCES = [
   "importers",
   "editor",
   "studio",
+  "playground",
   "api",
   "cli",
 ] as const;
@@ -76,6 +77,17 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
     /^stdlib\/(?:signatures?|graphs\/library-files)\.ts$/,
   ],
   studio: [/^service\/client\.ts$/, /^runtime\/value\/json\.ts$/],
+  // Pieces of the studio's pages, and the pictures of the command line.
+  playground: [
+    /^diagnostics\//,
+    /^grammar\//,
+    /^compiler\//,
+    /^runtime\//,
+    /^testing\//,
+    /^editor\/serve\.ts$/,
+    /^studio\/(?:marks|svg-picture)\.ts$/,
+    /^cli\/(?:drawing\/|replay\/choose-graph\.ts$|process\/command-error\.ts$)/,
+  ],
   api: [
     /^diagnostics\//,
     /^grammar\//,
@@ -116,6 +128,15 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
   importers: [/^@babel\/parser$/],
   editor: [/^vscode-languageserver-(?:protocol|textdocument)$/],
   studio: [/^preact(?:\/hooks)?$/],
+  playground: [
+    /^preact(?:\/hooks)?$/,
+    /^@codemirror\//,
+    /^@lezer\/highlight$/,
+    /^vscode-languageserver-protocol\/browser$/,
+    /^prettier\/(?:standalone|plugins\/yaml)$/,
+    /^@hpcc-js\/wasm-graphviz$/,
+    /^virtual:examples$/,
+  ],
   api: [/^node:/, /^esbuild$/, /^prettier$/],
   // `ngraph/`: in the texts of the project that `ngc new` writes.
   cli: [

@@ -1,19 +1,16 @@
 /** Runs a `test` block on the engine: memory store, simulated clock, mocked nodes. */
 import type { BoundTest, TestExpectation } from "../compiler/bind/bind-tests.ts";
-import { parseYamlText } from "../grammar/yaml/parse-yaml-text.ts";
 import { createEngine } from "../runtime/engine/create-engine.ts";
 import { compileExpression } from "../runtime/expression/compile-expression.ts";
 import type { RunEvent } from "../runtime/interface/events.ts";
-import type { BuiltinNode } from "../runtime/interface/context.ts";
 import type { Bindings, ImportedFunction, RunResult } from "../runtime/interface/engine-options.ts";
 import { MemoryStore } from "../runtime/stores/memory.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { stubBindings } from "../runtime/program/stub-bindings.ts";
-import { builtinNodes } from "../stdlib/builtin-nodes.ts";
-import { createYaml } from "../stdlib/nodes/yaml.ts";
 import type { CoverageCounter } from "./coverage.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
+import { testNodes } from "./test-nodes.ts";
 
 /** The result of one `test` block. */
 export interface TestResult {
@@ -170,7 +167,7 @@ async function runToEnd(
   const engine = createEngine(table, {
     ...bindings,
     ...(coverage === undefined ? {} : { onEvent: (event: RunEvent) => void events.push(event) }),
-    builtins: testBuiltins(),
+    builtins: testNodes((name) => `a test does not run \`${name}\`: add \`mock NODE = …\` for the node that calls it`),
     store: new MemoryStore(),
     // Tests read no secrets of the environment.
     secrets: (name) => `value of ${name} in tests`,
@@ -237,19 +234,6 @@ function mocksOf({ mocks }: BoundTest, clock: SimulatedClock): Record<string, ()
       return [node, () => new Promise<void>((resolve) => clock.setTimeout(resolve, delay)).then(body)];
     }),
   );
-}
-
-/** The built-in nodes without effects on other systems. All others fail, so that a test needs mocks for them. */
-function testBuiltins(): Readonly<Record<string, BuiltinNode>> {
-  const refuse = (name: string): BuiltinNode => {
-    return () => {
-      const message = `a test does not run \`${name}\`: add \`mock NODE = …\` for the node that calls it`;
-      throw Object.assign(new Error(message), { retryable: false });
-    };
-  };
-  const refused = ["llm", "tool", "http", "shell", "file"].map((name) => [name, refuse(name)] as const);
-  const yaml = createYaml(parseYamlText);
-  return { ...builtinNodes, yaml, ...Object.fromEntries(refused), print: () => null };
 }
 
 /** Bindings that load only the modules of functions that the test calls. */

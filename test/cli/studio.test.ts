@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import chromium from "@sparticuz/chromium";
-import { chromium as playwright, type Browser, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createClient } from "../../service/client.ts";
+import { launchBrowser, openPage } from "../support/browser.ts";
 import { createProject, PROGRAM, type Project } from "./project.ts";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
@@ -34,10 +34,7 @@ const NODES = `export async function double(n: number): Promise<number> {
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+  browser = await launchBrowser();
 });
 
 afterAll(() => browser.close());
@@ -58,23 +55,7 @@ async function serve(project: Project, port = "0"): Promise<{ url: string; end: 
   };
 }
 
-/** A page that fails the test when it reports an error or opens a dialog. */
-async function open(url: string): Promise<{ page: Page; problems: string[] }> {
-  const page = await browser.newPage();
-  onTestFinished(() => page.close());
-  page.setDefaultTimeout(20_000);
-  const problems: string[] = [];
-  page.on("pageerror", (error) => problems.push(error.message));
-  page.on("dialog", (dialog) => {
-    problems.push(dialog.message());
-    void dialog.dismiss();
-  });
-  page.on("console", (message) => {
-    if (/Content Security Policy/.test(message.text())) problems.push(message.text());
-  });
-  await page.goto(url);
-  return { page, problems };
-}
+const open = (url: string) => openPage(browser, url);
 
 const status = (page: Page, text: string) => page.locator("h2 .status", { hasText: text }).waitFor();
 const checkpoint = (page: Page, text: string) => page.locator(".timeline li button", { hasText: text });

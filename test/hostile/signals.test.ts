@@ -144,6 +144,7 @@ const STORED: Readonly<Record<string, string>> = {
   mcp: "a.ngraph",
   serve: "a.ngraph --port 0",
   studio: "a.ngraph",
+  playground: "",
   doctor: "",
 };
 
@@ -154,6 +155,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   mcp: "a.ngraph --store memory < pipe",
   serve: "a.ngraph --store memory --port 0",
   studio: "a.ngraph --store memory",
+  playground: "",
   worker: "a.ngraph --host restate:http://127.0.0.1:1 --port 0",
   deploy: "a.ngraph --host restate:http://127.0.0.1:1 --worker http://127.0.0.1:1",
   lsp: "--stdio < pipe",
@@ -240,7 +242,7 @@ describe.runIf(process.platform === "linux")("a signal", () => {
         const { code, killed } = await interrupt(directory, line, ready, signal);
         expect(killed === null || killed === signal, `killed by ${killed}`).toBe(true);
         // An orderly end has 130, and that of a server 0; the default action of a signal has no exit code.
-        const isServer = /NGC (?:serve|studio|worker) /.test(line) && signal === "SIGTERM";
+        const isServer = /NGC (?:serve|studio|playground|worker) /.test(line) && signal === "SIGTERM";
         if (killed === null) expect(code).toBe(isServer ? 0 : 130);
         expect(commandLines().filter((each) => each.includes(directory) || each.includes(sleep))).toEqual([]);
       } finally {

@@ -1,0 +1,37 @@
+/** Pictures of graphs in a page, and marks on their nodes. */
+import { textOf, type Mark } from "./marks.ts";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export const PICTURE_SIGNS = "▶ runs · ✓ has run · ‖ waits · ○ runs next · ✗ failed";
+
+/** Replaces the content of an element by a picture. @returns whether the text is one */
+export function insertPicture(place: HTMLElement, text: string): boolean {
+  const { documentElement } = new DOMParser().parseFromString(text, "image/svg+xml");
+  if (documentElement.localName !== "svg") return false;
+  for (const side of ["width", "height"]) {
+    documentElement.setAttribute(side, documentElement.getAttribute(side)?.replace("pt", "") ?? "");
+  }
+  place.replaceChildren(document.importNode(documentElement, true));
+  return true;
+}
+
+export function showMarks(place: HTMLElement, marks: ReadonlyMap<string, Mark>): void {
+  for (const group of place.querySelectorAll<SVGGElement>("g.node")) {
+    const name = group.querySelector("title")?.textContent ?? "";
+    const mark = marks.get(name);
+    group.querySelector(".mark")?.remove();
+    group.setAttribute("class", mark === undefined ? "node" : `node is-${mark.status}`);
+    if (mark === undefined) continue;
+    const shape = group.querySelector<SVGGraphicsElement>("path, polygon, ellipse");
+    if (shape === null) continue;
+    const box = shape.getBBox();
+    const text = document.createElementNS(SVG, "text");
+    text.setAttribute("class", "mark");
+    text.setAttribute("x", String(box.x + box.width));
+    text.setAttribute("y", String(box.y - 2));
+    text.setAttribute("text-anchor", "end");
+    text.textContent = textOf(mark);
+    group.append(text);
+  }
+}

@@ -1,0 +1,229 @@
+/** The playground of the built program in a real browser. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { toFragment } from "../../playground/share.ts";
+import { TOUR } from "../../playground/tour.ts";
+import { launchBrowser, openPage } from "../support/browser.ts";
+import { createProject, PROGRAM } from "./project.ts";
+
+const MARKUP = "<img src=x onerror=alert(1)>";
+
+let browser: Browser;
+let url: string;
+let end: () => Promise<number>;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  const child = spawn(process.execPath, [PROGRAM, "playground", "--json"], { stdio: ["ignore", "pipe", "ignore"] });
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  ({ url } = JSON.parse(line.toString()) as { url: string });
+  end = async () => {
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    const [code] = (await exited) as [number];
+    return code;
+  };
+});
+
+afterAll(async () => {
+  await browser.close();
+  expect(await end()).toBe(0);
+});
+
+const open = async (fragment = "", options = {}) => {
+  const opened = await openPage(browser, `${url}/${fragment}`, options);
+  await opened.page.locator(".views").waitFor();
+  return opened;
+};
+const share = (source: string, more: Readonly<Record<string, string>> = {}) =>
+  toFragment({ main: "graph.ngraph", files: { "graph.ngraph": source, ...more } });
+const text = (page: Page, name: string): Promise<string> =>
+  page.getByLabel(name, { exact: true }).evaluate((element) => (element as unknown as { innerText: string }).innerText);
+const write = (page: Page, name: string, value: string) => page.getByLabel(name, { exact: true }).fill(value);
+const tab = (page: Page, name: RegExp) => page.locator(".views .tabs button").filter({ hasText: name }).click();
+
+test("the tour shows what each step says, and ends after ten", async () => {
+  const { page, problems } = await open();
+  await page.locator(".picture g.node title", { hasText: "greet" }).waitFor({ state: "attached" });
+  for (const [index, { title, shows }] of TOUR.entries()) {
+    await page.getByRole("heading", { name: `${index + 1} of 10: ${title}` }).waitFor();
+    await page.locator(".picture svg").waitFor();
+    if (shows !== undefined) {
+      await tab(page, /^Findings/);
+      await page.locator(".finding.is-error", { hasText: shows }).waitFor();
+      await tab(page, /^Tour/);
+    }
+    if (index + 1 < TOUR.length) await page.getByRole("button", { name: /^Next: / }).click();
+  }
+  expect(await page.getByRole("button", { name: /^Next: / }).count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+test("both spellings follow each other, and a text with syntax errors leaves the other one", async () => {
+  const { page, problems } = await open();
+  await expect.poll(() => text(page, "graph.ngraph.yaml")).toContain("graph: hello");
+  await write(page, "graph.ngraph", "graph one { output a: int\n node n = 1 into a\n start -> n }");
+  await expect.poll(() => text(page, "graph.ngraph.yaml")).toContain("graph: one");
+  await write(page, "graph.ngraph", "graph one {");
+  await page.getByText("this one is older").waitFor();
+  await write(
+    page,
+    "graph.ngraph.yaml",
+    "graph: two\noutput: { a: int }\nnodes: { m: { expr: 2, into: a } }\nedges: [start -> m]\n",
+  );
+  await expect.poll(() => text(page, "graph.ngraph")).toContain("node m = 2 into a");
+  await page.locator(".picture g.node title", { hasText: "m" }).waitFor({ state: "attached" });
+  expect(await page.getByText("this one is older").count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+test("a finding has its place and its fix, and its run plays on the picture", async () => {
+  const [choice, join] = [TOUR.find(({ shows }) => shows === "NG501"), TOUR.find(({ shows }) => shows === "NG302")];
+  const { page, problems } = await open(await share(choice?.source ?? ""));
+  await page.locator(".finding.is-error").first().click();
+  await page
+    .getByRole("button", { name: /^Fix: / })
+    .first()
+    .click();
+  await expect.poll(() => text(page, "graph.ngraph")).toContain('"other" -> end');
+  await page.getByText("sound", { exact: false }).first().waitFor();
+  await expect.poll(() => page.locator(".finding.is-error").count()).toBe(0);
+
+  await write(page, "graph.ngraph", join?.source ?? "");
+  await page.getByRole("button", { name: "Play the run that shows it" }).click();
+  await page.locator(".picture g.node.is-done title", { hasText: "ready" }).waitFor({ state: "attached" });
+  await page.getByText("step 2 of 2").waitFor();
+  await page.getByRole("button", { name: "Previous step" }).click();
+  await page.locator(".picture g.node.is-running title", { hasText: "ready" }).waitFor({ state: "attached" });
+  expect(problems).toEqual([]);
+});
+
+test("the editor completes and explains what it contains", async () => {
+  const { page, problems } = await open(
+    await share('graph g {\n  input mood: "good" | "bad"\n  node n = print(mood)\n  start -> n\n}\n'),
+  );
+  await page.locator(".cm-line", { hasText: "node n" }).first().getByText("print").hover();
+  await page.locator(".cm-tooltip", { hasText: "print" }).waitFor();
+  await page.getByLabel("graph.ngraph", { exact: true }).click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Home");
+  await page.keyboard.type("  node m = pri");
+  await page.locator(".cm-tooltip-autocomplete li", { hasText: "print" }).first().waitFor();
+  expect(problems).toEqual([]);
+});
+
+test("a graph runs with given results, pauses, and is answered", async () => {
+  const source = `import { search } from "./nodes.ts"
+
+graph desk {
+  input question: string
+  output answer: string
+  state found: string[]
+  state verdict: "yes" | "no"
+  node look = search(question) into found
+  node sure = ask(\`Send \${len(found)} hits?\`) into verdict
+  node rest = sleep(2h)
+  node send = \`\${question}: \${found[0] ?? "none"}\` into answer
+  start -> look -> sure
+  sure -> match verdict { "yes" -> rest  "no" -> end }
+  rest -> send
+}
+`;
+  const nodes = "export async function search(question: string): Promise<string[]> { return [question]; }\n";
+  const { page, problems } = await open(await share(source, { "nodes.ts": nodes }));
+  await page.getByRole("tab", { name: "nodes.ts" }).waitFor();
+  await tab(page, /^Run/);
+  await page.getByLabel("question").fill("lamp");
+  await page.getByRole("button", { name: "Run desk" }).click();
+  await page.getByText("question: lamp is not valid JSON").waitFor();
+  await page.getByLabel("question").fill(JSON.stringify(MARKUP));
+  await page.getByLabel("look").fill('["a hit", "another"]');
+  await page.getByRole("button", { name: "Run desk" }).click();
+  await page.getByText("Send 2 hits?").waitFor();
+  await page.locator(".picture g.node.is-waiting title", { hasText: "sure" }).waitFor({ state: "attached" });
+  await page.getByRole("button", { name: "yes", exact: true }).click();
+  await page.getByText("rest waits").waitFor();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.locator("h3 .status", { hasText: "completed" }).waitFor();
+  await page.locator("pre", { hasText: `"answer": "${MARKUP}: a hit"` }).waitFor();
+  expect(await page.locator("main img").count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+test("a graph is shared by its address; damaged and hostile addresses are refused with a message", async () => {
+  const { page, problems } = await open();
+  await write(page, "graph.ngraph", "graph shared { output a: int\n node n = 1 into a\n start -> n }");
+  await page.getByRole("button", { name: "Share" }).click();
+  await page.getByText(/The address of this/).waitFor();
+  const address = page.url();
+  const second = await openPage(browser, address);
+  await expect.poll(() => text(second.page, "graph.ngraph")).toContain("graph shared");
+
+  const cut = await open(new URL(address).hash.slice(0, -9));
+  await cut.page.getByRole("alert").filter({ hasText: "cannot be opened: it is damaged" }).waitFor();
+  // The page works all the same.
+  await cut.page.locator(".picture svg").waitFor();
+  const hostile = await share(
+    `/// ${MARKUP} [x](javascript:alert(1))\ngraph g { node ${"n"} = print("${MARKUP}") start -> n }`,
+  );
+  const third = await open(hostile);
+  await third.page.locator(".picture svg").waitFor();
+  await third.page.locator(".cm-line", { hasText: "graph g" }).getByText("g", { exact: true }).first().hover();
+  await third.page.waitForTimeout(600);
+  expect(await third.page.locator("main img, main a, main script").count()).toBe(0);
+  expect([...problems, ...second.problems, ...cut.problems, ...third.problems]).toEqual([]);
+});
+
+test("every example opens without errors", async () => {
+  const { page, problems } = await open();
+  await page.locator("header option").nth(3).waitFor({ state: "attached" });
+  const names = await page
+    .locator("header option")
+    .evaluateAll((all) => all.map((each) => (each as unknown as { value: string }).value));
+  expect(names.length).toBeGreaterThan(15);
+  for (const name of names.filter((each) => each !== "")) {
+    await page.getByLabel("Example").selectOption(name);
+    await page.getByText("Findings (0)").waitFor();
+    await page.locator(".picture svg").waitFor();
+  }
+  expect(problems).toEqual([]);
+});
+
+test("a phone shows the page without scrolling sideways", async () => {
+  const { page } = await open("", { viewport: { width: 360, height: 700 } });
+  await page.locator(".picture svg").waitFor();
+  expect(await page.locator("html").evaluate((element) => element.scrollWidth)).toBe(360);
+});
+
+test("`-o` writes files that load nothing from elsewhere, and refuses what it cannot write", () => {
+  const project = createProject({ file: "" });
+  expect(project.ngc(["playground", "-o", "out"]).status).toBe(0);
+  const names = readdirSync(join(project.directory, "out"));
+  expect(names).toEqual(expect.arrayContaining(["index.html", "playground.css", "playground.js", "worker.js"]));
+  const bytes = (name: string): number => gzipSync(readFileSync(join(project.directory, "out", name))).length;
+  // What the first paint waits for is in the page itself and its styles.
+  expect(bytes("index.html") + bytes("playground.css")).toBeLessThan(10_000);
+  expect(bytes("playground.js")).toBeLessThan(260_000);
+  expect(bytes("worker.js")).toBeLessThan(650_000);
+  const refused = project.ngc(["playground", "-o", "file"]);
+  expect(refused.status).toBe(64);
+  expect(refused.stderr).toContain("cannot write to file");
+  expect(project.ngc(["playground", "--port", "70000"]).stderr).toContain("a number from 0 to 65535");
+  expect(existsSync(join(PROGRAM, "..", "playground", "index.html"))).toBe(true);
+});
+
+test("the server sends its files and nothing else", async () => {
+  const page = await fetch(url);
+  expect(page.headers.get("x-frame-options")).toBe("DENY");
+  expect(await page.text()).toContain("Content-Security-Policy");
+  for (const path of ["/../package.json", "/%2e%2e/package.json", "/nothing.js", "/__proto__"]) {
+    expect((await fetch(`${url}${path}`)).status).toBe(404);
+  }
+  expect((await fetch(url, { method: "POST" })).status).toBe(405);
+});
