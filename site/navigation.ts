@@ -13,6 +13,6 @@ export const GROUPS: readonly Group[] = [
   { text: "Models and agents", pages: ["models", "tools", "agents", "evaluation"] },
   { text: "Durability", pages: ["durability", "runs", "stores", "langgraph", "execution"] },
   { text: "Deployment", pages: ["deployment", "serving", "hosts", "threat-model"] },
-  { text: "Tools", pages: ["editors", "importing"] },
+  { text: "Tools", pages: ["editors", "playground", "importing"] },
   { text: "Reference", pages: ["performance", "deviations", "architecture", "changelog"] },
 ];
