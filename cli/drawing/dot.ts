@@ -1,5 +1,6 @@
 import type { Drawing, DrawnEdge, DrawnNode } from "./drawing.ts";
 import type { NodeRun } from "./drawn-run.ts";
+import { FINDING_SIGNS, type DrawnFinding } from "./findings.ts";
 
 /** Characters of a description or condition in one line of a label; longer ones are wrapped. */
 const LINE_LENGTH = 32;
@@ -21,15 +22,17 @@ export interface DotOptions {
 
 /**
  * A drawing in the language of Graphviz. Each kind of node and edge has a form of its own: hexagons are barriers, double frames are
- * pauses, a diamond at the start of an arrow is a choice, red dashed arrows are error routes, dotted arrows are jumps.
+ * pauses, boxes with depth run once for each item, a diamond at the start of an arrow is a choice, a double head leads back, red dashed
+ * arrows are error routes, dotted arrows are jumps. Policies, effects and findings are lines with a sign.
  */
 export function renderDot(drawing: Drawing, { idOf = (id) => id, direction = "TB" }: DotOptions = {}): string {
   const lines = [`digraph ${quote(drawing.name)} {`, `  rankdir=${direction};`, GRAPH];
-  for (const node of drawing.nodes) lines.push(`  ${quote(idOf(node.id))} [${nodeAttributes(node)}];`);
+  lines.push(...groupLines(drawing, undefined, (node) => `${quote(idOf(node.id))} [${nodeAttributes(node)}];`, "  "));
   for (const edge of drawing.edges) {
     lines.push(`  ${quote(idOf(edge.from))} -> ${quote(idOf(edge.to))}${edgeAttributes(edge)};`);
   }
-  const caption = [drawing.run?.title ?? "", drawing.run?.end ?? ""].flatMap((line) => wrap(line, 90));
+  const findings = (drawing.findings ?? []).map(findingText);
+  const caption = [drawing.run?.title ?? "", drawing.run?.end ?? "", ...findings].flatMap((line) => wrap(line, 90));
   if (caption.length > 0) {
     lines.push(`  label=${quoteLabel(caption.join("\n"))};`, `  labelloc=t; labeljust=l; fontsize=${NODE_FONT};`);
   }
@@ -37,8 +40,62 @@ export function renderDot(drawing: Drawing, { idOf = (id) => id, direction = "TB
   return lines.join("\n");
 }
 
+/** The nodes of a group, with the groups inside of it in frames of their own. */
+function groupLines(
+  { nodes, groups = [] }: Drawing,
+  group: string | undefined,
+  lineOf: (node: DrawnNode) => string,
+  indent: string,
+): string[] {
+  const byGroup = new Map<string | undefined, string[]>();
+  for (const node of nodes) {
+    const list = byGroup.get(node.group);
+    if (list === undefined) byGroup.set(node.group, [lineOf(node)]);
+    else list.push(lineOf(node));
+  }
+  const linesOf = (id: string | undefined, space: string): string[] => [
+    ...(byGroup.get(id) ?? []).map((line) => `${space}${line}`),
+    ...groups.flatMap((each, index) => {
+      if (each.parent !== id) return [];
+      const style = `label=${quoteLabel(each.label)}; style=rounded; color="#8c959f"; fontcolor="#57606a"; fontsize=${EDGE_FONT};`;
+      return [
+        `${space}subgraph cluster_${index} {`,
+        `${space}  ${style}`,
+        ...linesOf(each.id, `${space}  `),
+        `${space}}`,
+      ];
+    }),
+  ];
+  return linesOf(group, indent);
+}
+
+/** A finding in one line. */
+export function findingText({ code, severity, message, line }: DrawnFinding): string {
+  return `${FINDING_SIGNS[severity]} ${code} line ${line}: ${message}`;
+}
+
+/** Findings at one node as one short line; a node may have many. */
+export function findingMark({ findings = [] }: DrawnNode): string {
+  const codes = [...new Set(findings.map(({ code, severity }) => `${FINDING_SIGNS[severity]} ${code}`))];
+  return codes.length > 3 ? `${codes.slice(0, 3).join("  ")} …` : codes.join("  ");
+}
+
+/** The lines of a node's label. */
+export function labelLines(node: DrawnNode): string[] {
+  const marks = (node.marks ?? []).flatMap((mark) => wrap(mark));
+  const call = node.calls === undefined || node.group === node.id ? [] : ["⊞ folded"];
+  return [
+    ...(node.fansOut === true ? [`∀ ${node.label}`] : [node.label]),
+    ...wrap(node.detail),
+    ...marks,
+    ...call,
+    findingMark(node),
+    ...wrap(node.run?.text ?? ""),
+  ].filter((line) => line !== "");
+}
+
 function nodeAttributes(node: DrawnNode): string {
-  const texts = [node.label, ...wrap(node.detail), ...wrap(node.run?.text ?? "")].filter((line) => line !== "");
+  const texts = labelLines(node);
   const kind = kindAttributes(node, `label=${quoteLabel(texts.join("\n"))}`);
   return node.run === undefined ? kind : `${kind}, ${RUN_STYLES[node.run.state]}`;
 }
@@ -60,8 +117,13 @@ function kindAttributes(node: DrawnNode, label: string): string {
       return `${label}, shape=hexagon, style=filled, fillcolor="#fff8c5"`;
     case "connector":
       return `${label}, shape=plain, style="", fontcolor="#57606a"`;
-    case "node":
-      return node.pauses ? `${label}, peripheries=2, fillcolor="#fbefff"` : label;
+    case "node": {
+      const frame = node.pauses ? ', peripheries=2, fillcolor="#fbefff"' : "";
+      // A box with depth: one task for each item.
+      const shape = node.fansOut === true ? ", shape=box3d, style=filled" : "";
+      const finding = node.findings === undefined ? "" : ', color="#9a6700", penwidth=2';
+      return `${label}${frame}${shape}${finding}`;
+    }
   }
 }
 
@@ -76,7 +138,9 @@ const EDGE_STYLES: Readonly<Record<DrawnEdge["kind"], readonly string[]>> = {
 function edgeAttributes(edge: DrawnEdge): string {
   const label = edge.label === "" ? [] : [`label=${quoteLabel(` ${wrap(edge.label).join(" \n ")} `)}`];
   const taken = edge.taken === true ? ["penwidth=2.5", ...(edge.kind === "error" ? [] : ['color="#0969da"'])] : [];
-  const attributes = [...label, ...EDGE_STYLES[edge.kind], ...taken];
+  // A double head leads back.
+  const loop = edge.loop === true ? ["arrowhead=normalnormal"] : [];
+  const attributes = [...label, ...EDGE_STYLES[edge.kind], ...loop, ...taken];
   return attributes.length === 0 ? "" : ` [${attributes.join(", ")}]`;
 }
 

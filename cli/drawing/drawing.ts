@@ -2,6 +2,10 @@ import { printable } from "../../diagnostics/render/index.ts";
 import { printExpression, type ExpressionNames } from "../../runtime/expression/print-expression.ts";
 import { routeBranches, type RouteBranch } from "../../runtime/table/route-branches.ts";
 import type { DrawnRun, NodeRun } from "./drawn-run.ts";
+import type { DrawnFinding } from "./findings.ts";
+import { markLoops } from "./loops.ts";
+import type { NodeFacts } from "./node-facts.ts";
+import { marksOf } from "./node-marks.ts";
 import {
   barrierTargets,
   END,
@@ -21,6 +25,19 @@ export interface Drawing {
   readonly edges: readonly DrawnEdge[];
   /** The run that is drawn over the graph. */
   readonly run?: DrawnRun;
+  /** Calls that are drawn with the nodes of the graph that they call. */
+  readonly groups?: readonly DrawnGroup[];
+  /** Findings that belong to no node. */
+  readonly findings?: readonly DrawnFinding[];
+}
+
+/** The frame around an unfolded call. The node of the call is its first one. */
+export interface DrawnGroup {
+  /** The id of the node of the call. */
+  readonly id: string;
+  readonly label: string;
+  /** The group around it. */
+  readonly parent?: string;
 }
 
 export interface DrawnNode {
@@ -32,6 +49,17 @@ export interface DrawnNode {
   /** A short description of the node's call: `searchDocs()`, `ask()`, `rounds + 1`. */
   readonly detail: string;
   readonly pauses: boolean;
+  /** One task for each item of a list. */
+  readonly fansOut?: true;
+  /** What its policies and effects mean for a run, each with a sign of its own: `↶ undo cancel()`, `◷ within 2h`. */
+  readonly marks?: readonly string[];
+  /** What the source states about it. */
+  readonly facts?: NodeFacts;
+  readonly findings?: readonly DrawnFinding[];
+  /** The graph or plan that it calls. */
+  readonly calls?: string;
+  /** The group around it. */
+  readonly group?: string;
   /** What the drawn run did here; absent if it was not here. */
   readonly run?: NodeRun;
 }
@@ -41,6 +69,8 @@ export interface DrawnEdge {
   readonly to: string;
   readonly kind: "plain" | "conditional" | "otherwise" | "error" | "jump";
   readonly label: string;
+  /** It leads back: it closes a cycle. */
+  readonly loop?: true;
   /** Whether both ends ran one after the other in the drawn run. */
   readonly taken?: boolean;
 }
@@ -99,6 +129,9 @@ export function drawTable(table: Table): Drawing {
         label: node.name,
         detail: describeNode(table, node, expression),
         pauses: node.pauseBefore === true || node.pauseAfter === true || waitsInside(node),
+        ...(node.each === undefined ? {} : { fansOut: true as const }),
+        ...marksOf(node, (call) => describeCall(table, call, expression)),
+        ...calledBy(table, node),
       })),
       ...table.barriers.map((barrier): DrawnNode => ({
         id: barrierName(barrier.id),
@@ -109,8 +142,18 @@ export function drawTable(table: Table): Drawing {
       })),
       ...ends.map((name) => ({ id: name, kind: "end", label: name, detail: "", pauses: false }) as const),
     ],
-    edges: mergeEdges(edges),
+    edges: markLoops(mergeEdges(edges)),
   };
+}
+
+function calledBy(table: Table, { call }: NodeSpec): Pick<DrawnNode, "calls"> {
+  const name =
+    call.kind === "graph"
+      ? table.graphs[call.graph]?.name
+      : call.kind === "plan"
+        ? table.plans?.[call.plan]?.name
+        : undefined;
+  return name === undefined ? {} : { calls: name };
 }
 
 function shownBranch(
@@ -153,8 +196,7 @@ function waitsInside(node: NodeSpec): boolean {
 
 function describeNode(table: Table, node: NodeSpec, expression: (index: number) => string): string {
   const each = node.each === undefined ? "" : ` for each of ${expression(node.each.list)}`;
-  const undo = node.undo === undefined ? "" : `, undo ${describeCall(table, node.undo.call, expression)}`;
-  return `${describeCall(table, node.call, expression)}${each}${undo}`;
+  return `${describeCall(table, node.call, expression)}${each}`;
 }
 
 /** A short description of a call. */
@@ -202,11 +244,31 @@ export function printableDrawing(drawing: Drawing): Drawing {
       ...node,
       label: printable(node.label),
       detail: printable(node.detail),
+      ...(node.marks === undefined ? {} : { marks: node.marks.map(printable) }),
+      ...(node.findings === undefined ? {} : { findings: node.findings.map(printableFinding) }),
+      ...(node.facts === undefined ? {} : { facts: printableFacts(node.facts) }),
+      ...(node.calls === undefined ? {} : { calls: printable(node.calls) }),
       ...(node.run === undefined ? {} : { run: { ...node.run, text: printable(node.run.text) } }),
     })),
     edges: drawing.edges.map((edge) => ({ ...edge, label: printable(edge.label) })),
+    ...(drawing.groups === undefined
+      ? {}
+      : { groups: drawing.groups.map((group) => ({ ...group, label: printable(group.label) })) }),
+    ...(drawing.findings === undefined ? {} : { findings: drawing.findings.map(printableFinding) }),
     ...(drawing.run === undefined
       ? {}
       : { run: { ...drawing.run, title: printable(drawing.run.title), end: printable(drawing.run.end) } }),
+  };
+}
+
+function printableFinding(finding: DrawnFinding): DrawnFinding {
+  return { ...finding, message: printable(finding.message), file: printable(finding.file) };
+}
+
+function printableFacts({ doc, place, ...facts }: NodeFacts): NodeFacts {
+  return {
+    ...facts,
+    ...(doc === undefined ? {} : { doc: doc.split("\n").map(printable).join("\n") }),
+    ...(place === undefined ? {} : { place: { ...place, file: printable(place.file) } }),
   };
 }

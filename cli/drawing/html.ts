@@ -1,56 +1,134 @@
-import type { Drawing } from "./drawing.ts";
+import { createHash } from "node:crypto";
+import { findingText, labelLines } from "./dot.ts";
+import type { Drawing, DrawnNode } from "./drawing.ts";
 import { escape } from "./escape-xml.ts";
+import { PAGE_SCRIPT } from "./page-script.ts";
+import { PAGE_STYLE } from "./page-style.ts";
 import { renderSvg } from "./svg.ts";
 
 const LEGEND =
-  "Hexagon: barrier. Double frame: waits for a person. Diamond at the start of an arrow: condition. Red dashed arrow: on error. Dotted arrow: jump.";
+  "Hexagon: barrier. Double frame or ‖: waits for a person. Box with depth and ∀: one task for each item. Diamond at the start of an arrow: condition. " +
+  "Double head or ↻: leads back. Red dashed arrow: on error. Dotted arrow: jump. ◷ timer or deadline. ↶ undo. ⚡ effects. ⊞ a called graph. ✗ ⚠ findings.";
 
 const RUN_LEGEND =
-  "Thick frame: the run was here. Dashed frame: it waits here, or this runs next. Thick arrow: its two ends ran one after the other.";
+  " Thick frame: the run was here. Dashed frame: it waits here, or this runs next. Thick arrow: its two ends ran one after the other.";
 
-/** A self-contained page: the picture, and a table of its nodes for screen readers. */
-export async function renderHtml(drawing: Drawing): Promise<string> {
-  const rows = drawing.nodes
-    .filter((node) => node.kind === "node")
-    .map(({ label, detail, run }) => {
-      const cells = [label, detail, ...(drawing.run === undefined ? [] : [run?.text ?? ""])];
-      return `      <tr>${cells.map((cell) => `<td>${escape(cell)}</td>`).join("")}</tr>`;
-    });
-  const texts = drawing.run === undefined ? [] : [drawing.run.title, drawing.run.end].filter((text) => text !== "");
-  // Screen readers do not read texts inside of the picture, so the page has its own.
-  const withoutCaption =
-    drawing.run === undefined ? drawing : { ...drawing, run: { ...drawing.run, title: "", end: "" } };
+export interface PageParts {
+  /** Pictures with calls unfolded. `unfolds`: the one node whose call is unfolded; absent: all. */
+  readonly unfolded?: readonly { readonly unfolds?: string; readonly drawing: Drawing }[];
+  /** Texts of source files by path, for the places of nodes. */
+  readonly sources?: ReadonlyMap<string, string>;
+}
+
+/** A page that needs nothing else: the picture to zoom, pan and search, its nodes with what the source states, and a table of them. */
+export async function renderHtml(
+  drawing: Drawing,
+  { unfolded = [], sources = new Map() }: PageParts = {},
+): Promise<string> {
+  const all = [{ drawing }, ...unfolded];
+  const pictures: string[] = [];
+  for (const [index, each] of all.entries()) {
+    const svg = await renderSvg(withoutCaption(each.drawing));
+    pictures.push(svg.replace("<svg ", `<svg data-picture="${index}"${index === 0 ? "" : " hidden"} `));
+  }
+  const data = {
+    pictures: all.map((each) => ("unfolds" in each ? { unfolds: each.unfolds } : {})),
+    nodes: Object.fromEntries(all.flatMap((each) => each.drawing.nodes.map((node) => [node.id, nodeData(node)]))),
+    sources: Object.fromEntries(sources),
+  };
+  const { run } = drawing;
+  const texts = [run?.title ?? "", run?.end ?? "", ...(drawing.findings ?? []).map(findingText)];
   return `<!doctype html>
-<html lang="en">
+<html lang="en" data-theme="auto">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src '${hashOf(PAGE_SCRIPT)}'" />
     <title>${escape(drawing.name)}</title>
-    <style>
-      body { font: 14px/1.5 ui-sans-serif, system-ui, sans-serif; margin: 2rem; color: #1b1f24; }
-      figure { margin: 0 0 2rem; overflow: auto; }
-      table { border-collapse: collapse; }
-      figcaption { color: #57606a; }
-      td { padding: 0.2rem 1.5rem 0.2rem 0; border-bottom: 1px solid #d0d7de; }
-      /* The colours of the picture are made for a light ground, which it keeps. */
-      @media (prefers-color-scheme: dark) {
-        :root { color-scheme: dark; }
-        body { color: #e6edf3; background: #0d1117; }
-        figcaption { color: #9198a1; }
-        td { border-color: #3d444d; }
-        svg { background: #ffffff; border-radius: 6px; }
-      }
-    </style>
+    <style>${PAGE_STYLE}</style>
   </head>
   <body>
-    <h1>${escape(drawing.name)}</h1>
-${texts.map((text) => `    <p>${escape(text)}</p>\n`).join("")}    <figure>
-${await renderSvg(withoutCaption)}
-      <figcaption>${LEGEND}${drawing.run === undefined ? "" : ` ${RUN_LEGEND}`}</figcaption>
-    </figure>
-    <table>
-${rows.join("\n")}
-    </table>
+    <header>
+      <h1>${escape(drawing.name)}</h1>
+${texts.flatMap((text) => (text === "" ? [] : [`      <p>${escape(text)}</p>\n`])).join("")}      <div class="tools">
+        <label>Search <input id="search" type="search" autocomplete="off" /></label>
+        <span id="count" role="status"></span>
+        <button id="out" type="button" aria-label="Smaller">−</button>
+        <span id="zoom">100 %</span>
+        <button id="in" type="button" aria-label="Larger">+</button>
+        <button id="fit" type="button">Whole picture</button>
+        <label${all.length === 1 ? " hidden" : ""}>Called graphs <select id="pictures">${all.map((each, index) => `<option value="${index}">${escape(titleOf(each, index))}</option>`).join("")}</select></label>
+        <label>Theme <select id="theme"><option value="auto">as the system</option><option value="light">light</option><option value="dark">dark</option></select></label>
+      </div>
+    </header>
+    <main>
+      <div id="view">
+${pictures.join("\n")}
+      </div>
+      <aside id="details" aria-live="polite" aria-label="The selected node"><p>Point at a node, or select it. Keys: arrows move the picture, + and − zoom, 0 shows all, / searches.</p></aside>
+    </main>
+    <section id="source" hidden></section>
+    <p class="legend">${LEGEND}${run === undefined ? "" : RUN_LEGEND}</p>
+    <details>
+      <summary>All nodes</summary>
+${tableOf(drawing)}
+    </details>
+    <script type="application/json" id="data">${jsonInHtml(data)}</script>
+    <script>${PAGE_SCRIPT}</script>
   </body>
 </html>`;
+}
+
+function tableOf({ nodes, run }: Drawing): string {
+  const heads = ["node", "call", "policies and findings", "reads", "writes", ...(run === undefined ? [] : ["run"])];
+  const rows = nodes
+    .filter((node) => node.kind === "node")
+    .map((node) => {
+      const { label, detail, marks = [], facts, findings = [] } = node;
+      const notes = [...marks, ...findings.map(findingText)].join("; ");
+      const cells = [label, detail, notes, (facts?.reads ?? []).join(", "), (facts?.writes ?? []).join(", ")];
+      if (run !== undefined) cells.push(node.run?.text ?? "");
+      return `        <tr>${cells.map((cell) => `<td>${escape(cell)}</td>`).join("")}</tr>`;
+    });
+  return `      <table>
+        <tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr>
+${rows.join("\n")}
+      </table>`;
+}
+
+function nodeData(node: DrawnNode): object {
+  const { label, detail, marks = [], facts, findings = [], run, calls, kind } = node;
+  return {
+    label: kind === "barrier" ? labelLines(node).join(" ") : label,
+    detail,
+    marks,
+    reads: facts?.reads ?? [],
+    writes: facts?.writes ?? [],
+    effects: facts?.effects ?? [],
+    findings: findings.map(findingText),
+    ...(facts?.doc === undefined ? {} : { doc: facts.doc }),
+    ...(facts?.place === undefined ? {} : { place: facts.place, text: facts.text }),
+    ...(run === undefined ? {} : { run: run.text }),
+    ...(calls === undefined ? {} : { calls }),
+  };
+}
+
+function titleOf(each: { readonly unfolds?: string }, index: number): string {
+  if (index === 0) return "folded";
+  return each.unfolds === undefined ? "all unfolded" : `${each.unfolds} unfolded`;
+}
+
+/** Screen readers do not read texts inside of the picture, so the page has its own. */
+function withoutCaption(drawing: Drawing): Drawing {
+  const { run } = drawing;
+  return { ...drawing, findings: [], ...(run === undefined ? {} : { run: { ...run, title: "", end: "" } }) };
+}
+
+/** JSON that cannot end its element. */
+function jsonInHtml(value: object): string {
+  return JSON.stringify(value).replaceAll("<", "\\u003c");
+}
+
+function hashOf(script: string): string {
+  return `sha256-${createHash("sha256").update(script).digest("base64")}`;
 }

@@ -1,5 +1,6 @@
 import type { Drawing, DrawnNode } from "./drawing.ts";
 import type { NodeRun } from "./drawn-run.ts";
+import { findingMark } from "./dot.ts";
 
 const ARROWS = {
   plain: "-->",
@@ -15,7 +16,8 @@ export function renderMermaid(drawing: Drawing): string {
   const lines = ["flowchart TD"];
   for (const node of drawing.nodes) lines.push(`  ${ids.get(node.id)}${shape(node)}`);
   for (const edge of drawing.edges) {
-    const label = edge.label === "" ? "" : `|"${escape(edge.label)}"|`;
+    const text = `${edge.loop === true ? "↻ " : ""}${edge.label}`.trim();
+    const label = text === "" ? "" : `|"${escape(text)}"|`;
     lines.push(`  ${ids.get(edge.from)} ${ARROWS[edge.kind]}${label} ${ids.get(edge.to)}`);
   }
   if (drawing.run !== undefined) lines.push(...runLines(drawing));
@@ -43,7 +45,9 @@ const RUN_STYLES: Readonly<Record<NodeRun["state"], string>> = {
 };
 
 function shape(node: DrawnNode): string {
-  const texts = [node.label, node.detail, node.run?.text ?? ""].filter((text) => text !== "");
+  const texts = [node.label, node.detail, ...(node.marks ?? []), findingMark(node), node.run?.text ?? ""].filter(
+    (text) => text !== "",
+  );
   const text = `"${texts.map(escape).join("<br/>")}"`;
   switch (node.kind) {
     case "start":
@@ -53,7 +57,7 @@ function shape(node: DrawnNode): string {
       return `{{${text}}}`;
     case "node":
     case "connector":
-      return node.pauses ? `[/${text}/]` : `[${text}]`;
+      return node.pauses ? `[/${text}/]` : node.fansOut === true ? `[[${text}]]` : `[${text}]`;
   }
 }
 

@@ -61,9 +61,15 @@ function readPicture(svg: string): Picture {
 function toSvg({ width, height, body }: Picture, { name, nodes }: Drawing): string {
   const labelOf = (id: string): string => nodes[Number(id)]?.label ?? "";
   const titled = body
+    // Several pictures in one page would have equal ids.
+    .replace(/<g id="(?:edge|graph|clust|a_)\w*" /g, "<g ")
     .replaceAll(fontSize(NODE_FONT), fontSize(NODE_FONT * FONT_SCALE))
     .replaceAll(fontSize(EDGE_FONT), fontSize(EDGE_FONT * FONT_SCALE))
     .replace(/<!--[\s\S]*?-->\n?/g, "")
+    .replace(/<g id="node\d+" class="node">\s*<title>n(\d+)<\/title>/g, (_, id: string) => {
+      const named = escape(nodes[Number(id)]?.id ?? "");
+      return `<g class="node" data-node="${named}">\n<title>${escape(labelOf(id))}</title>`;
+    })
     .replace(/<title>n(\d+)<\/title>/g, (_, id: string) => `<title>${escape(labelOf(id))}</title>`)
     .replace(
       /<title>n(\d+)&#45;&gt;n(\d+)<\/title>/g,
@@ -81,7 +87,15 @@ function withoutControls(drawing: Drawing): Drawing {
   return {
     ...drawing,
     name: clean(drawing.name),
-    nodes: drawing.nodes.map((node) => ({ ...node, label: clean(node.label), detail: clean(node.detail) })),
+    nodes: drawing.nodes.map((node) => ({
+      ...node,
+      label: clean(node.label),
+      detail: clean(node.detail),
+      ...(node.marks === undefined ? {} : { marks: node.marks.map(clean) }),
+    })),
+    ...(drawing.groups === undefined
+      ? {}
+      : { groups: drawing.groups.map((group) => ({ ...group, label: clean(group.label) })) }),
     edges: drawing.edges.map((edge) => ({ ...edge, label: clean(edge.label) })),
   };
 }

@@ -2,6 +2,7 @@ import { printable } from "../../diagnostics/render/index.ts";
 import { duration } from "../run/progress.ts";
 import type { Drawing, DrawnEdge, DrawnNode } from "./drawing.ts";
 import type { DrawnRun, DrawnStep } from "./drawn-run.ts";
+import { findingMark, findingText } from "./dot.ts";
 
 /** Deeper subtrees are printed as separate trees: lines stay readable, and the output is linear in the graph. */
 const MAX_DEPTH = 24;
@@ -59,6 +60,8 @@ export function renderText(drawing: Drawing): string {
   const unreached = drawing.nodes.filter((node) => node.kind === "node" && !seen.has(node.id));
   if (unreached.length > 0) lines.push(`not reached from start: ${unreached.map((node) => node.label).join(", ")}`);
   if (drawing.run !== undefined) lines.push("", ...stepLines(drawing.run));
+  const findings = [...(drawing.findings ?? []), ...drawing.nodes.flatMap((node) => node.findings ?? [])];
+  if (findings.length > 0) lines.push("", ...findings.map((finding) => printable(findingText(finding))));
   return lines.join("\n");
 }
 
@@ -114,7 +117,10 @@ function arrow(edge: DrawnEdge): string {
 
 function describe(node: DrawnNode | undefined, full: boolean): string {
   if (node === undefined) return "";
-  const run = full && node.run !== undefined ? `  [${node.run.text}]` : "";
+  const marks = [...(node.marks ?? []), findingMark(node)].filter((mark) => mark !== "");
+  const run = !full
+    ? ""
+    : `${marks.map((mark) => `  ${printable(mark)}`).join("")}${node.run === undefined ? "" : `  [${node.run.text}]`}`;
   if (node.kind === "barrier") return `${node.label} ${node.id}${run}`;
   if (!full || node.detail === "") return `${node.label}${run}`;
   return `${node.label}  ${node.detail}${node.pauses ? " (waits for a person)" : ""}${run}`;

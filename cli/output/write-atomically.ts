@@ -8,7 +8,7 @@ import { reasonOf } from "../sources/source-files.ts";
  * Writes a temporary file beside the target and renames it, so that readers never see an incomplete file. Keeps permissions, writes
  * through a symbolic link, and creates missing directories. A device or a pipe is written directly: the renamed file would replace it.
  */
-export function writeAtomically(path: string, text: string): void {
+export function writeAtomically(path: string, text: string | Uint8Array): void {
   let temporary: string | undefined;
   try {
     const found = statSync(path, { throwIfNoEntry: false });

@@ -26,6 +26,15 @@ export async function loadGraphOrPlan(
   return (await loadCompiled(file, name, "graph or plan", output, choice))?.table;
 }
 
+/** As `loadGraphOrPlan`, with all that the compiler knows about the file. */
+export async function loadGraphOrPlanWithSource(
+  file: string,
+  name: string | undefined,
+  output: Output,
+): Promise<{ readonly table: Table | PlanTable; readonly compiled: CompileResult } | undefined> {
+  return loadCompiled(file, name, "graph or plan", output);
+}
+
 /** The table of one graph of a file; see `loadGraphOrPlan`. */
 export async function loadGraph(file: string, name: string | undefined, output: Output): Promise<Table | undefined> {
   const loaded = await loadCompiled(file, name, "graph", output);
