@@ -76,13 +76,24 @@ export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrit
   };
 
   const store: Store = {
-    claim: (threadId, runner) =>
-      call("claim", () => {
+    claim: (threadId, runner) => {
+      const until = world.now + runner.leaseMs;
+      return call("claim", () => {
         const claim = base.claim(threadId, runner);
         life.claimed = true;
+        life.heldUntil = until;
         return claim;
-      }),
-    renew: (claim, leaseMs) => call("renew", () => base.renew(claim, leaseMs), undefined, true),
+      });
+    },
+    renew: (claim, leaseMs) => {
+      const until = world.now + leaseMs;
+      const renew = (): void => {
+        life.lapsed ||= world.now >= life.heldUntil;
+        base.renew(claim, leaseMs);
+        life.heldUntil = Math.max(life.heldUntil, until);
+      };
+      return call("renew", renew, undefined, true);
+    },
     release: (claim) => call("release", () => base.release(claim), undefined, true),
     save: (claim, request) =>
       call(`save ${shown(request.header)}`, () => save(world, life, claim, request, keepsWrites)),

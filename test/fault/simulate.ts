@@ -276,6 +276,8 @@ export function newLife(
     version,
     dead: false,
     claimed: false,
+    heldUntil: Number.POSITIVE_INFINITY,
+    lapsed: false,
     disturbed: false,
     hung: false,
     cancelled: false,
@@ -325,6 +327,11 @@ function judge(
       world.report(`${life.name} was rejected with no error of ours: ${String(error)}`);
     if (isDisturbed || (world.isOutOfTime && code === "NG_THREAD_CONFLICT")) return;
     if (life.drained && code === "NG_DRAINED") return;
+    if (code === "NG_STORE_FAILED" && (life.lapsed || world.now >= life.heldUntil)) {
+      // The store was slower than a lease. The release of the claim may be as slow.
+      world.isOutOfTime = true;
+      return;
+    }
     if (code !== refusal) world.report(`${life.name} was rejected: ${String(error)}`);
     else if (world.store.loadLatest(thread)?.id !== before?.id) world.report(`${refusal}: refused, and written`);
     return;

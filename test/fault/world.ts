@@ -36,6 +36,10 @@ export interface Life {
   readonly version: Version;
   dead: boolean;
   claimed: boolean;
+  /** When the lease of its claim ends, by the renewals that the store has answered. */
+  heldUntil: number;
+  /** No renewal was answered before the lease ended. */
+  lapsed: boolean;
   /** A store call of it failed, was lost, or was late. */
   disturbed: boolean;
   /** A store call of it was never answered. */
