@@ -1,6 +1,6 @@
 import type { ListEdit } from "../interface/checkpoint.ts";
 import type { Json } from "../value/json.ts";
-import { isSameJson } from "../value/same-json.ts";
+import { isSameJson, sharedItems } from "../value/same-json.ts";
 
 /** The content of a change that turns one list into another. */
 export type ListChange =
@@ -22,8 +22,8 @@ export function listChange(before: Json | undefined, after: Json, allowsSplices:
   const [old, now] = [before as readonly Json[], after as readonly Json[]];
   const edits: ListEdit[] = [];
   let changed = 0;
-  let i = 0;
-  let j = 0;
+  let i = sharedItems(now, old);
+  let j = i;
   while (i < old.length || j < now.length) {
     if (i < old.length && j < now.length && isSameJson(old[i]!, now[j]!)) {
       i++;

@@ -4,7 +4,7 @@ import { Mismatch } from "../value/mismatch.ts";
 import type { ImportedFunction } from "../interface/engine-options.ts";
 import type { Json } from "../value/json.ts";
 import type { ChannelSpec, Table } from "../table/table.ts";
-import { isSameJson } from "../value/same-json.ts";
+import { sharedItems } from "../value/same-json.ts";
 import { admitUnknown, compileAdmit, type Validator } from "../value/validate.ts";
 import type { ValueType } from "../table/value-type.ts";
 import { mergeAllItems, mergeItems } from "./merge-items.ts";
@@ -154,10 +154,12 @@ export class ChannelCode {
     if (!Array.isArray(result) || !Array.isArray(current) || this.spec.type.kind !== "list") return this.admit(result);
     const known = current as readonly Json[];
     const whole = guardReads(() => {
-      let shared = 0;
-      while (shared < known.length && shared < result.length && isSameJson(result[shared], known[shared]!)) shared++;
+      const shared = sharedItems(result, known);
+      if (shared === known.length && shared === result.length) return current;
       const rest = this.admit(result.slice(shared));
-      return rest instanceof Mismatch ? rest : Object.freeze(known.slice(0, shared).concat(rest as readonly Json[]));
+      if (rest instanceof Mismatch) return rest;
+      const kept = shared === known.length ? known : known.slice(0, shared);
+      return Object.freeze(kept.concat(rest as readonly Json[]));
     });
     // The mismatch names the place in the whole list.
     return whole instanceof Mismatch ? this.admit(result) : whole;
