@@ -8,7 +8,7 @@ import { isThenable } from "../value/promise.ts";
 const MAX_BEHIND = 64;
 
 /** Maximum number of results in one call of the store. */
-const MAX_GROUP = 1000;
+const MAX_GROUP = 256;
 
 /** Results of parallel tasks that one call of the store will write. */
 interface ResultGroup {

@@ -68,6 +68,20 @@ export function takeItemTurn({ turn, clock }: Shared): Promise<void> | undefined
   return isRead || turn.isOver ? waitForTurn(turn, clock) : undefined;
 }
 
+/** A part of the work over so many items begins in a turn of its own. A millisecond has one to five thousand of them. */
+const MANY_ITEMS = 2000;
+
+/**
+ * Called before a part of the work that goes over all items of a step at once: their tasks, their updates, their results.
+ *
+ * @returns a promise if the part has to wait for the next turn
+ */
+export function takeTurnFor({ turn, clock }: Shared, items: number): Promise<void> | undefined {
+  if (items < MANY_ITEMS || clock.nextTurn === undefined || turn.since === undefined) return undefined;
+  turn.isOver = true;
+  return waitForTurn(turn, clock);
+}
+
 /**
  * Called before a run starts: a program may start many runs at once.
  *

@@ -8,10 +8,10 @@ import { emitEvent, eventError, planObserver } from "../event/run-events.ts";
 import type { Run, RunEnd } from "../run/run.ts";
 import { dropSignals } from "../run/drop-signals.ts";
 import { entersFinally, nextStop, saveBetweenSteps, setOutcome, stoppedEnd } from "../run/run-end.ts";
-import { takeTurns } from "../run/take-turns.ts";
+import { takeTurnFor, takeTurns } from "../run/take-turns.ts";
 import { beginAttempt, settleFailure, settleResult } from "./run-task.ts";
 import { commitStep } from "./commit-step.ts";
-import { isDirect, runTasks, tasksOf } from "./step-tasks.ts";
+import { isDirect, leavesOf, runTasks, tasksOf } from "./step-tasks.ts";
 import { CANCELLED_OUTCOME, type Outcome, type Task } from "./task.ts";
 import { Attempt } from "./attempt.ts";
 
@@ -101,6 +101,8 @@ async function runSteps(run: Run, awaited?: AwaitedAttempt, cancelled?: readonly
       const turn = takeTurns(run.shared);
       if (turn !== undefined) await turn;
       tasks = tasksOf(run);
+      const turnOfItems = takeTurnFor(run.shared, leavesOf(tasks));
+      if (turnOfItems !== undefined) await turnOfItems;
       if (run.listening) {
         emitEvent(run, { type: "step", phase: "start", nodes: tasks.map(({ node }) => node.spec.name) });
       }
@@ -133,7 +135,10 @@ async function runSteps(run: Run, awaited?: AwaitedAttempt, cancelled?: readonly
       } else outcomes = runTasks(run, tasks);
     }
     cancelled = undefined;
-    const committed = commitStep(run, tasks, outcomes instanceof Promise ? await outcomes : outcomes);
+    if (outcomes instanceof Promise) outcomes = await outcomes;
+    const commitTurn = takeTurnFor(run.shared, leavesOf(tasks));
+    if (commitTurn !== undefined) await commitTurn;
+    const committed = commitStep(run, tasks, outcomes);
     if (committed === undefined) continue;
     const end = committed instanceof Promise ? await committed : committed;
     if (end !== undefined) return finish(run, end);

@@ -4,6 +4,7 @@ import { isThenable } from "../value/promise.ts";
 import { Attempt } from "./attempt.ts";
 import { awaitBody, beginAttempt, runTask } from "./run-task.ts";
 import type { OutputField } from "../table/table.ts";
+import type { PauseItem } from "../interface/checkpoint.ts";
 import type { NodeCode } from "../program/program.ts";
 import type { Run } from "../run/run.ts";
 import { mayContinue } from "../checkpoint/waits.ts";
@@ -23,7 +24,7 @@ import {
   type Task,
   type Update,
 } from "./task.ts";
-import { takeItemTurn } from "../run/take-turns.ts";
+import { takeItemTurn, takeTurnFor } from "../run/take-turns.ts";
 import { NgraphError, NodeError } from "../interface/errors.ts";
 
 /** The tasks of the next step: nodes in declaration order, then sent items in the order of sending (2.2). */
@@ -55,15 +56,25 @@ function nodeTask(run: Run, index: number): Task {
     const list = node.list(scope);
     if (!Array.isArray(list)) throw new TypeError("the value of its `for` is not a list");
     // The index in an id is the position in the list, so it also counts the items that the condition leaves out.
-    const items = (list as readonly Json[]).flatMap((item, at): Task | readonly Task[] => {
-      const itemTask: Task = { ...task, id: `${name}[${at}]`, item, itemIndex: at };
-      if (node.itemCondition === undefined) return itemTask;
-      return truth(node.itemCondition({ ...scope, locals: itemLocals(itemTask) })) ? itemTask : [];
-    });
+    const items: Task[] = [];
+    for (const [at, item] of (list as readonly Json[]).entries()) {
+      const id = `${name}[${at}]`;
+      const itemTask = { node, id, item, itemIndex: at, error, items: undefined, broken: undefined };
+      const isLeftOut =
+        node.itemCondition !== undefined && !truth(node.itemCondition({ ...scope, locals: itemLocals(itemTask) }));
+      if (!isLeftOut) items.push(itemTask);
+    }
     return { ...task, items };
   } catch (broken) {
     return { ...task, broken };
   }
+}
+
+/** How many bodies the tasks run: one for each item of a `for` node. */
+export function leavesOf(tasks: readonly Task[]): number {
+  let leaves = 0;
+  for (const { items } of tasks) leaves += items?.length ?? 1;
+  return leaves;
 }
 
 /** The task of a node without an item or an error: the same in every run. */
@@ -94,9 +105,7 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
     const outcome = runLeaf(run, first, false);
     return isThenable(outcome) ? outcome.then((done) => [done]) : [outcome];
   }
-  let leaves = 0;
-  for (const task of tasks) leaves += task.items?.length ?? 1;
-  const keeps = run.writer !== undefined && leaves > 1;
+  const keeps = run.writer !== undefined && leavesOf(tasks) > 1;
   const outcomes: Outcome[] = tasks.map(() => CANCELLED_OUTCOME);
   let open = 0;
   let resolve: (outcomes: readonly Outcome[]) => void = ignore;
@@ -264,57 +273,88 @@ function runList(run: Run, task: Task, items: readonly Task[], keeps: boolean): 
 /** Items that run at once without a `max parallel`. `Promise.all` refuses two million promises. */
 const MOST_AT_ONCE = 1_000_000;
 
+/**
+ * Items that start one after the other. Then those that have ended are settled, which is part of the work of the turn. A body that
+ * returns a resolved promise ends at once.
+ */
+const STARTED_AT_ONCE = 32;
+
 /** Runs the items of a `for` node, at most `parallel` at a time, and combines their outcomes. */
 function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean): Outcome | Promise<Outcome> {
   const outcomes: Outcome[] = items.map(() => CANCELLED_OUTCOME);
   const limit = Math.min(task.node.spec.each?.parallel ?? MOST_AT_ONCE, MOST_AT_ONCE, items.length);
   let next = 0;
-  const work = (hasTurn = false): Promise<void> | undefined => {
-    while (next < items.length) {
-      const turn = hasTurn ? undefined : takeItemTurn(run.shared);
-      if (turn !== undefined) return turn.then(() => work(true));
-      hasTurn = false;
-      const index = next++;
-      const outcome = run.aborting ? CANCELLED_OUTCOME : runLeaf(run, items[index]!, keeps);
-      if (isThenable(outcome)) {
-        return outcome.then((done) => {
-          // Mutation point: item-outcome
-          outcomes[index] = done;
-          return work();
-        });
-      }
-      outcomes[index] = outcome;
-    }
-    return undefined;
+  let started = 0;
+  // The workers that have not ended, and the start of the others.
+  let open = 1;
+  let end: () => void = ignore;
+  let reject: (error: unknown) => void = ignore;
+  const fail = (error: unknown): void => reject(error);
+  const work = (): void => {
+    let turn: Promise<void> | undefined;
+    while (next < items.length && (turn = takeItemTurn(run.shared)) === undefined) if (!begin(next++)) return;
+    if (turn !== undefined) turn.then(() => (next < items.length && !begin(next++) ? undefined : work())).catch(fail);
+    else if (--open === 0) end();
   };
-  const workers: Promise<void>[] = [];
-  for (let worker = 0; worker < limit; worker++) {
-    const working = work();
-    if (working !== undefined) workers.push(working);
-  }
-  if (workers.length === 0) return combineItems(run, task, items, outcomes);
-  return Promise.all(workers).then(() => combineItems(run, task, items, outcomes));
+  /** Runs an item. Returns `false` if its worker goes on when the item has ended. */
+  const begin = (index: number): boolean => {
+    const outcome = run.aborting ? CANCELLED_OUTCOME : runLeaf(run, items[index]!, keeps);
+    if (isThenable(outcome)) {
+      const ended = outcome.then((done) => {
+        // Mutation point: item-outcome
+        outcomes[index] = done;
+        work();
+      });
+      ended.catch(fail);
+      return false;
+    }
+    outcomes[index] = outcome;
+    return true;
+  };
+  /** Starts the workers. While there is no turn it starts none: each of them would wait for one. */
+  const start = (): void => {
+    while (started < limit && next < items.length) {
+      const turn = takeItemTurn(run.shared);
+      if (turn !== undefined) {
+        turn.then(() => (startOne(), start())).catch(fail);
+        return;
+      }
+      startOne();
+      if (started % STARTED_AT_ONCE === 0 && open > 1) {
+        Promise.resolve().then(start).catch(fail);
+        return;
+      }
+    }
+    if (--open === 0) end();
+  };
+  const startOne = (): void => {
+    started++;
+    if (next >= items.length) return;
+    open++;
+    if (begin(next++)) work();
+  };
+  start();
+  if (open === 0) return combineItems(run, task, items, outcomes);
+  const combine = (): Outcome => combineItems(run, task, items, outcomes);
+  return new Promise<void>((onEnd, onFailure) => {
+    end = onEnd;
+    reject = onFailure;
+  }).then(() => takeTurnFor(run.shared, items.length)?.then(combine) ?? combine());
 }
 
 /** Combines the outcomes of all items: one update for each channel, in item order (7.1). */
 function combineItems(run: Run, task: Task, items: readonly Task[], outcomes: readonly Outcome[]): Outcome {
-  const children = childrenOfAll(outcomes);
-  const taken = takenOfAll(outcomes);
-  const undo = undosOfAll(outcomes);
-  const failures = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
-  const broken = failures.find((failure) => !handlesFailure(task, failure));
-  const first = broken ?? failures[0];
-  const isCancelled = outcomes.some((outcome) => outcome.cancelled);
-  const pauses = outcomes.flatMap((outcome) => outcome.pauses ?? []);
+  const all = summaryOf(outcomes);
+  const { children, taken, undo, failures, pauses } = all;
+  const broken = failures.find(({ failure }) => !handlesFailure(task, failure))?.failure;
+  const first = broken ?? failures[0]?.failure;
   // Error edges are followed when all items have finished. A failure without an error edge ends the run even if items
   // wait.
-  const isDecided = broken !== undefined || (!isCancelled && pauses.length === 0);
+  const isDecided = broken !== undefined || (!all.isCancelled && pauses.length === 0);
   if (first !== undefined && isDecided) {
-    const indexes = failures.flatMap((failure) => failure.items);
-    const failedItems = Object.freeze(
-      outcomes.flatMap(({ failure }, at) => (failure === undefined ? [] : [failedItem(items[at]!, failure)])),
-    );
-    const attempts = failures.reduce((most, failure) => Math.max(most, failure.attempts), 0);
+    const indexes = failures.flatMap(({ failure }) => failure.items);
+    const failedItems = Object.freeze(failures.map(({ failure, at }) => failedItem(items[at]!, failure)));
+    const attempts = failures.reduce((most, { failure }) => Math.max(most, failure.attempts), 0);
     const { error, reason, thrown } = first;
     const combined =
       error instanceof NodeError
@@ -335,25 +375,75 @@ function combineItems(run: Run, task: Task, items: readonly Task[], outcomes: re
       retryable: first.retryable,
     };
     // Mutation point: allowed-updates
-    if (allowsFailure(task) && broken === undefined) return { ...joinItems(run, task, outcomes), failure, children };
+    if (allowsFailure(task) && broken === undefined)
+      return { ...joinItems(run, task, outcomes, all), failure, children };
     return { ...failedOutcome(failure, children), taken, undo };
   }
-  if (isCancelled) return { ...CANCELLED_OUTCOME, children, undo };
+  if (all.isCancelled) return { ...CANCELLED_OUTCOME, children, undo };
   if (pauses.length > 0) return { ...pausedOutcome(pauses, children), taken, undo };
-  return joinItems(run, task, outcomes);
+  return joinItems(run, task, outcomes, all);
+}
+
+/** What the items of a node have beside their updates. */
+interface ItemsSummary {
+  readonly children: Record<string, string>;
+  readonly taken: Outcome["taken"];
+  readonly undo: Outcome["undo"];
+  readonly failures: readonly { readonly at: number; readonly failure: Failure }[];
+  readonly pauses: readonly PauseItem[];
+  readonly goto: readonly number[];
+  readonly sends: Outcome["sends"];
+  readonly isCancelled: boolean;
+  readonly isExclusive: boolean;
+  readonly hasStopped: boolean;
+}
+
+/** One pass over the outcomes: a list may be long, and nothing else runs in the meantime. */
+function summaryOf(outcomes: readonly Outcome[]): ItemsSummary {
+  const failures: { at: number; failure: Failure }[] = [];
+  const pauses: PauseItem[] = [];
+  const goto: number[] = [];
+  const sends: Outcome["sends"][number][] = [];
+  let isCancelled = false;
+  let isExclusive = false;
+  let hasStopped = outcomes.length > 0;
+  let mayHaveMore = false;
+  for (let at = 0; at < outcomes.length; at++) {
+    const outcome = outcomes[at]!;
+    if (outcome.failure !== undefined) failures.push({ at, failure: outcome.failure });
+    if (outcome.pauses !== undefined) for (const pause of outcome.pauses) pauses.push(pause);
+    if (outcome.goto !== undefined) for (const target of outcome.goto) goto.push(target);
+    if (outcome.sends.length > 0) for (const send of outcome.sends) sends.push(send);
+    isCancelled ||= outcome.cancelled;
+    isExclusive ||= outcome.exclusive;
+    hasStopped &&= outcome.stopped;
+    mayHaveMore ||= outcome.children !== undefined || outcome.taken !== undefined || outcome.undo !== undefined;
+  }
+  return {
+    children: mayHaveMore ? childrenOfAll(outcomes) : {},
+    taken: mayHaveMore ? takenOfAll(outcomes) : undefined,
+    undo: mayHaveMore ? undosOfAll(outcomes) : undefined,
+    failures,
+    pauses,
+    goto,
+    sends,
+    isCancelled,
+    isExclusive,
+    hasStopped,
+  };
 }
 
 /** The results of the items that have one. */
-function joinItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outcome {
-  const gotos = outcomes.flatMap((outcome) => outcome.goto ?? []);
+function joinItems(run: Run, task: Task, outcomes: readonly Outcome[], all: ItemsSummary): Outcome {
+  const { taken, undo, goto, sends } = all;
   return {
     ...doneOutcome(updatesOfItems(run, task, outcomes)),
-    taken: takenOfAll(outcomes),
-    undo: undosOfAll(outcomes),
-    goto: gotos.length === 0 ? undefined : gotos,
-    exclusive: outcomes.some((outcome) => outcome.exclusive),
-    stopped: gotos.length === 0 && outcomes.length > 0 && outcomes.every((outcome) => outcome.stopped),
-    sends: outcomes.flatMap((outcome) => outcome.sends),
+    taken,
+    undo,
+    goto: goto.length === 0 ? undefined : goto,
+    exclusive: all.isExclusive,
+    stopped: goto.length === 0 && all.hasStopped,
+    sends,
   };
 }
 
@@ -372,11 +462,12 @@ function updatesOfItems(run: Run, task: Task, outcomes: readonly Outcome[]): Upd
     // Items without a result, or without an optional field, have no updates. A stored result may have them in another
     // order.
     const isOnly = targets.every((other, at) => at === position || other.channel !== channel);
-    const values = outcomes.flatMap(({ updates }) => {
-      const atPosition = isOnly ? undefined : updates[position];
+    const values: Json[] = [];
+    for (const { updates } of outcomes) {
+      const atPosition = updates[isOnly && updates.length === 1 ? 0 : position];
       const update = atPosition?.channel === channel ? atPosition : updates.find((each) => each.channel === channel);
-      return update === undefined ? [] : [update.value];
-    });
+      if (update !== undefined) values.push(update.value);
+    }
     if (optional === true && values.length === 0 && outcomes.length > 0) return [];
     const code = run.program.channels[channel]!;
     if (set === true) return [{ channel, value: code.plain.combineItems(values), set }];

@@ -68,3 +68,29 @@ it.each([
     expect(most).toBeLessThan(200);
   }
 });
+
+it("the updates of many items are applied in a turn after that of the last item", async () => {
+  const text = `graph g { input n: int  output s: int = 0 reduce addUp
+    node work_all = work(i) for i in range(n) into s  start -> work_all }`;
+  let turn = 0;
+  const count = (): void => {
+    turn++;
+    if (turn < 1_000_000) counter = setImmediate(count);
+  };
+  let counter = setImmediate(count);
+  const turns: { last: number; reduced: number }[] = [];
+  let last = 0;
+  const engine = engineOf(text, {
+    work: async (n: number) => {
+      last = turn;
+      return n;
+    },
+    addUp: (_now: number, more: readonly number[]) => {
+      turns.push({ last, reduced: turn });
+      return more.length;
+    },
+  });
+  for (const n of [5000, 20_000]) expect((await engine.run({ n })).output).toEqual({ s: n });
+  clearImmediate(counter);
+  for (const each of turns) expect(each.reduced - each.last).toBeGreaterThanOrEqual(1);
+});
