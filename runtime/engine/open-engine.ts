@@ -65,15 +65,19 @@ export function openEngine(table: Table, options: EngineOptions, linker: Linker,
     (clock) => new MemoryNodeCache({ now: () => clock.now() }),
     code.openMemory,
   );
-  /** Calls an operation on threads, with copies of its arguments while its module loads: the caller may change them. */
+  /**
+   * Calls an operation on threads, with copies of its arguments while its module loads or others have the turn of the event loop:
+   * the caller may change them.
+   */
   const onThreads = <Args extends readonly unknown[], Result>(
     operation: (threads: ThreadOperations, ...args: Args) => Promise<Result>,
     ...args: Args
   ): Promise<Result> => {
     const threads = code.threads();
-    if (!isThenable(threads)) return operation(threads, ...args);
+    const turn = takeFirstTurn(core.clock, true);
+    if (turn === undefined && !isThenable(threads)) return operation(threads, ...args);
     const copies = args.map((arg) => snapshotOptions(snapshotJson(arg as object))) as unknown as Args;
-    return Promise.resolve(threads).then((loaded) => operation(loaded, ...copies));
+    return Promise.all([threads, turn]).then(([loaded]) => operation(loaded, ...copies));
   };
   const waker = new Waker(core, (thread, now) => onThreads((threads) => threads.resumeDue(core, thread, now, {})));
   const runOnThread = (input: JsonObject, settings: RunOptions): Promise<RunResult> =>

@@ -1,4 +1,4 @@
-import type { Checkpoint, CheckpointId, ThreadId } from "../interface/checkpoint.ts";
+import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
 import type {
   Engine,
   ForkOptions,
@@ -8,7 +8,8 @@ import type {
   RunResult,
   UpdateOptions,
 } from "../interface/engine-options.ts";
-import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
+import { NgraphError, RunError, StoreError, ThreadError } from "../interface/errors.ts";
+import type { Store } from "../interface/store.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { checkMetadata } from "../run/check-options.ts";
@@ -34,6 +35,7 @@ import { followRun } from "../run/follow-run.ts";
 import { applyInput } from "../run/run-input.ts";
 import { beginRun } from "../step/run-loop.ts";
 import { executeRun } from "../run/execute-run.ts";
+import { takeFirstTurn } from "../run/take-turns.ts";
 import { createShared, limitsOfCall, type EngineCore } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
 import { dropSignals } from "../run/drop-signals.ts";
@@ -137,17 +139,65 @@ async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["s
 async function historyOf(core: EngineCore, thread: ThreadId, options: HistoryOptions): Promise<readonly Checkpoint[]> {
   checkOptions("a history", options, HISTORY_OPTIONS);
   const store = storeOf(core, "history is kept in a store");
-  const list = await asStoreError(() => store.list(thread, options));
-  const [newest] = list;
-  // Only the newest checkpoint can have answers that no checkpoint records.
-  const writes = newest?.status === "paused" ? await loadWrites(store, thread, newest.id) : [];
   const program = programAt(core.program, (options.namespace ?? "").split("/"));
-  return list.map((checkpoint) => {
-    const found = checkpoint === newest ? writes : [];
-    if (program === undefined) return withAnswers(checkpoint, found);
-    const head = answeredHead(program, checkpoint, found);
-    return { ...head, values: allValues(program, head) };
-  });
+  const found: Checkpoint[] = [];
+  for await (const list of historyParts(core, store, thread, options)) {
+    // Only the newest checkpoint can have answers that no checkpoint records.
+    const newest = found.length === 0 ? list[0] : undefined;
+    const writes = newest?.status === "paused" ? await loadWrites(store, thread, newest.id) : [];
+    for (const checkpoint of list) found.push(asAnswered(program, checkpoint, checkpoint === newest ? writes : []));
+  }
+  return found;
+}
+
+function asAnswered(program: Program | undefined, checkpoint: Checkpoint, writes: readonly PendingWrite[]): Checkpoint {
+  if (program === undefined) return withAnswers(checkpoint, writes);
+  const head = answeredHead(program, checkpoint, writes);
+  return { ...head, values: allValues(program, head) };
+}
+
+/** Checkpoints that are read in one turn of the event loop. */
+const LISTED_IN_TURN = 50;
+
+/** A history in parts with turns between them: a synchronous store would keep everything else of the process waiting. */
+async function* historyParts(
+  { clock }: EngineCore,
+  store: Store,
+  thread: ThreadId,
+  options: HistoryOptions,
+): AsyncGenerator<readonly Checkpoint[]> {
+  const { limit = 100, all } = options;
+  if (all === true || !Number.isSafeInteger(limit) || limit <= LISTED_IN_TURN) {
+    // Each part of all branches would read all of them again.
+    yield await asStoreError(() => store.list(thread, options));
+    return;
+  }
+  let { before } = options;
+  let left = limit;
+  while (left > 0) {
+    const part = { ...options, limit: Math.min(LISTED_IN_TURN, left), ...(before === undefined ? {} : { before }) };
+    const list = await nextPart(store, thread, part, left < limit);
+    yield list;
+    left -= list.length;
+    before = list.at(-1)?.id;
+    if (list.length < part.limit) return;
+    await takeFirstTurn(clock, true);
+  }
+}
+
+/** @param isFurther an earlier part ends where this one begins: a prune may have removed that checkpoint, and all before it */
+async function nextPart(
+  store: Store,
+  thread: ThreadId,
+  options: HistoryOptions,
+  isFurther: boolean,
+): Promise<readonly Checkpoint[]> {
+  try {
+    return await asStoreError(() => store.list(thread, options));
+  } catch (error) {
+    if (isFurther && error instanceof NgraphError && error.code === "NG_UNKNOWN_CHECKPOINT") return [];
+    throw error;
+  }
 }
 
 /**

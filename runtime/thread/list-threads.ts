@@ -8,13 +8,14 @@ import { hasOpenWork, withAnswers } from "../checkpoint/restore-run.ts";
 import type { Program } from "../program/program.ts";
 import { checkMetadata } from "../run/check-options.ts";
 import { checkOptions } from "../run/option-names.ts";
+import { takeFirstTurn } from "../run/take-turns.ts";
 import { THREADS_OPTIONS } from "../run/thread-option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import { isListed } from "../stores/contract/listed-thread.ts";
 import { storeOf } from "./thread-access.ts";
 
 /** Threads that are read from the store at a time. */
-const PAGE = 500;
+const PAGE = 100;
 
 /**
  * The threads of a store, most recently written first. The status is the present one: a thread whose answers were all
@@ -30,6 +31,7 @@ export async function listThreads(core: EngineCore, options: ThreadListOptions):
     options,
     undefined,
     core.program,
+    () => takeFirstTurn(core.clock, true),
   );
 }
 
@@ -38,12 +40,14 @@ export async function listThreads(core: EngineCore, options: ThreadListOptions):
  *
  * @param onCorrupt receives the damage of threads that the listing omits; without it, damage fails the call
  * @param program the graph, which knows the former names of its nodes
+ * @param takeTurn returns a promise if the listing has to wait for the next turn of the event loop
  */
 export async function threadsOf(
   store: Store,
   options: ThreadListOptions,
   onCorrupt?: ThreadsOptions["onCorrupt"],
   program?: Program,
+  takeTurn?: () => Promise<void> | undefined,
 ): Promise<readonly ThreadSummary[]> {
   const { limit = 100, status } = options;
   const reported = new Set<string>();
@@ -73,6 +77,7 @@ export async function threadsOf(
     }
     after = page.threads.at(-1)?.position;
     if (page.isLast || after === undefined || found.length >= limit) return found;
+    await takeTurn?.();
   }
 }
 

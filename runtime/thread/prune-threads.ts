@@ -5,6 +5,7 @@ import type { Store } from "../interface/store.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { checkCount } from "../run/check-options.ts";
 import { checkOptions } from "../run/option-names.ts";
+import { takeFirstTurn } from "../run/take-turns.ts";
 import { PRUNE_OPTIONS } from "../run/thread-option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import type { MaybePromise } from "../value/json.ts";
@@ -21,8 +22,10 @@ export type UnderClaim = (thread: ThreadId, work: (store: Store) => MaybePromise
 export function pruneOwnThreads(core: EngineCore, options: PruneOptions): Promise<PruneResult> {
   const { name, was = [] } = core.program.table;
   const store = core.options.store ?? storeOf(core, "threads are kept in a store");
-  const underClaim: UnderClaim = (thread, work) =>
-    asRunner(core, thread, { durability: "sync" }, async (durable) => work(durable.store));
+  const underClaim: UnderClaim = async (thread, work) => {
+    await takeFirstTurn(core.clock, true);
+    return asRunner(core, thread, { durability: "sync" }, async (durable) => work(durable.store));
+  };
   return pruneThreads(store, underClaim, options, [name, ...was]);
 }
 

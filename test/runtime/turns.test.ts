@@ -94,3 +94,44 @@ it("the updates of many items are applied in a turn after that of the last item"
   clearImmediate(counter);
   for (const each of turns) expect(each.reduced - each.last).toBeGreaterThanOrEqual(1);
 });
+
+it("a history of many checkpoints is read in several turns, and is whole", async () => {
+  const text = `graph g { limit steps none  input n: int  state i: int = 0
+    node a = i + 1 into i  start -> a  a -> a when i < n  a -> end otherwise }`;
+  const store = new MemoryStore();
+  const engine = engineOf(text, {}, { store, clock: slowClock(), durability: "exit" });
+  const steady = engineOf(text, {}, { store });
+  await steady.run({ n: 600 }, { thread: "t" });
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const whole = await engine.history("t", { limit: 10_000 });
+  isOver = true;
+  // Twelve parts, and each reading of the clock takes a millisecond.
+  expect(turns).toBeGreaterThan(1);
+  expect(whole.map(({ step }) => step)).toEqual(Array.from({ length: 601 }, (_, n) => 599 - n));
+  expect(await engine.history("t", { limit: 120 })).toEqual(whole.slice(0, 120));
+  expect(await engine.history("t", { limit: 120, before: whole[49]!.id })).toEqual(whole.slice(50, 170));
+});
+
+it("a history of which a prune removes the rest meanwhile ends", async () => {
+  const text = `graph g { limit steps none  input n: int  state i: int = 0
+    node a = i + 1 into i  start -> a  a -> a when i < n  a -> end otherwise }`;
+  class PrunedStore extends MemoryStore {
+    override list(...args: Parameters<MemoryStore["list"]>): ReturnType<MemoryStore["list"]> {
+      const list = super.list(...args);
+      this.prune("t", { keepLast: 3 });
+      return list;
+    }
+  }
+  const engine = engineOf(text, {}, { store: new PrunedStore() });
+  await engine.run({ n: 200 }, { thread: "t" });
+  expect(await engine.history("t", { limit: 1000 })).toHaveLength(50);
+  await expect(engine.history("t", { limit: 1000, before: "unknown" })).rejects.toMatchObject({
+    code: "NG_UNKNOWN_CHECKPOINT",
+  });
+});
