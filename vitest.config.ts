@@ -53,6 +53,7 @@ const FULL_ONLY = [
   "test/hosts/restate-conformance.test.ts",
   "test/hosts/restate-copies.test.ts",
   "test/hosts/restate-failover.test.ts",
+  "test/hosts/restate-scale.test.ts",
   "test/hosts/restate-threads.test.ts",
   "test/hosts/restate-versions.test.ts",
   "test/lower/lower-large.test.ts",

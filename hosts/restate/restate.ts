@@ -12,7 +12,7 @@ import type {
   RunOptions,
   RunResult,
 } from "../../runtime/interface/engine-options.ts";
-import { RunError } from "../../runtime/interface/errors.ts";
+import { RunError, ThreadError } from "../../runtime/interface/errors.ts";
 import type { RunEvent } from "../../runtime/interface/events.ts";
 import type { EngineHost } from "../../runtime/interface/host.ts";
 import { notify } from "../../runtime/event/run-events.ts";
@@ -49,12 +49,15 @@ export interface RestateHost extends EngineHost {
    */
   cancel(graph: string, thread: ThreadId): Promise<boolean>;
   /**
-   * The events of a stream from a position on, until the run ends. A reader that was cut off continues after the last event that it
-   * has: `position` of that event plus 1. Restate keeps the newest 4,096 events of a stream, for a day.
+   * The events of the newest run of a thread that was started with `stream` or `onEvent`, from a position on, until the run ends. Any
+   * number of processes can read them. A reader that was cut off continues after the last event that it has: `position` of that event
+   * plus 1. Restate keeps the newest 4,096 events of a run, for a day.
+   *
+   * @throws ThreadError NG_UNKNOWN_THREAD if the thread has no such run
    */
   events(
     graph: string,
-    stream: string,
+    thread: ThreadId,
     options?: { readonly from?: number; readonly signal?: AbortSignal },
   ): AsyncIterable<StreamedEvent>;
 }
@@ -80,7 +83,7 @@ export function restate(address: string | IngressOptions): RestateHost {
     connect: (table, given) => new RestateClient(ingress, table, store(table.name)).engine(given),
     store,
     cancel: (graph, thread) => ingress.call([serviceNames(graph).runs, thread, "cancel"], {}, { repeat: true }),
-    events: (graph, stream, given = {}) => readEvents(ingress, serviceNames(graph), stream, given),
+    events: (graph, thread, given = {}) => eventsOf(ingress, serviceNames(graph), thread, given),
   };
 }
 
@@ -186,6 +189,20 @@ class RestateClient {
     const options = { from: 0, ended };
     for await (const { event } of readEvents(this.#ingress, this.#names, stream, options)) notify(onEvent, event);
   }
+}
+
+async function* eventsOf(
+  ingress: Ingress,
+  names: ServiceNames,
+  thread: ThreadId,
+  options: { readonly from?: number; readonly signal?: AbortSignal },
+): AsyncIterable<StreamedEvent> {
+  const stream = await ingress.call<string | null>([names.runs, thread, "stream"], {}, { repeat: true });
+  if (stream === null) {
+    const message = `thread \`${thread}\` has no stream of events: start its run with \`stream\` or \`onEvent\``;
+    throw new ThreadError("NG_UNKNOWN_THREAD", thread, message);
+  }
+  yield* readEvents(ingress, names, stream, options);
 }
 
 async function* readEvents(

@@ -116,6 +116,8 @@ function runsService(sdk: typeof Sdk, graph: WorkerGraph) {
         if ("value" in added) wake(graph, ctx, ctx.key, 0);
         return added;
       }),
+      /** The stream of the newest run that has one. */
+      stream: shared({}, async (ctx: Sdk.ObjectSharedContext) => ({ value: await ctx.get<string>("stream") })),
       cancel: shared({}, async (ctx: Sdk.ObjectSharedContext) => {
         const running = await ctx.get<string>("running");
         if (running !== null) ctx.invocation(sdk.InvocationIdParser.fromString(running)).cancel();
@@ -174,6 +176,7 @@ async function driveInvocation(
   let driven: Driven;
   try {
     ctx.set("running", id);
+    if (request.stream !== undefined) ctx.set("stream", request.stream);
     const before = await ctx.run("head", fence);
     driven = await ctx.run("run", () => (running = drive(before).catch((error: unknown) => fail(sdk, error))));
   } catch (error) {

@@ -16,7 +16,9 @@ else if (isFull) describe("Restate", testFailover);
 else it("is tested at full depth", () => undefined);
 
 const seed = process.env["SEED"];
-const SEEDS = seed === undefined ? Array.from({ length: isSoak ? 30 : 4 }, (_, index) => index + 1) : [Number(seed)];
+const SEEDS = seed === undefined ? Array.from({ length: isSoak ? 40 : 8 }, (_, index) => index + 1) : [Number(seed)];
+/** Items of the list. */
+const LENGTH = 200;
 const NAMES = ["begin", "work", "branch", "finish", "book", "cancel", "pay"];
 
 const ITEMS = `graph share { input list: int[]  output squares: int[]
@@ -39,7 +41,7 @@ graph trip { input list: int[]  input broke: bool  output squares: int[]  output
 function testFailover(): void {
   let server: RestateServer;
   let graphs = 0;
-  let kills = 0;
+  const kills = { workers: 0, servers: 0 };
   beforeAll(async () => {
     server = await RestateServer.start();
   }, 90_000);
@@ -79,29 +81,36 @@ function testFailover(): void {
     "kills at seeded points, seed %i",
     async (seed) => {
       const random = randomOf(seed);
-      const list = Array.from({ length: 60 }, (_, index) => index);
+      const list = Array.from({ length: LENGTH }, (_, index) => index);
       const isBroke = seed % 2 === 0;
       await withCluster(TRIP, 2, async (engine, cluster, graph) => {
         const store = restate(server.url).store(graph);
         /** Bodies whose results were stored before a kill, and the length of the ledger at that time. */
         const stored: { readonly names: ReadonlySet<string>; readonly lines: number }[] = [];
+        const kill = async (): Promise<void> => {
+          stored.push({ names: await storedBodies(store, "t"), lines: cluster.ledger().length });
+          if (chance(random, 0.3)) {
+            await server.kill();
+            await server.start();
+            kills.servers++;
+          } else {
+            await cluster.killWorker(below(random, 2));
+            await cluster.addWorker();
+            kills.workers++;
+          }
+        };
         let isOver = false;
+        // Places in the run: numbers of lines of the ledger, in the items and behind them.
+        const places = [below(random, 300), below(random, 400), 404 + below(random, 6), 410 + below(random, 20)];
         const killing = (async () => {
-          for (let kill = 0; kill < 4 && !isOver; kill++) {
-            await new Promise((resolve) => setTimeout(resolve, 150 + below(random, 500)));
-            if (isOver) return;
-            stored.push({ names: await storedBodies(store, "t"), lines: cluster.ledger().length });
-            if (chance(random, 0.3)) {
-              await server.kill();
-              await server.start();
-            } else {
-              await cluster.killWorker(below(random, 2));
-              await cluster.addWorker();
-            }
+          for (const place of places.sort((a, b) => a - b)) {
+            while (!isOver && cluster.ledger().length < place) await new Promise((resolve) => setTimeout(resolve, 3));
+            if (!isOver) await kill();
           }
         })();
         const paused = await engine.run({ list, broke: isBroke }, { thread: "t" });
         expect(paused.status).toBe("paused");
+        if (chance(random, 0.5)) await kill();
         const done = await engine.resume("t", { answer: "yes" });
         isOver = true;
         await killing;
@@ -118,13 +127,15 @@ function testFailover(): void {
           const later = cluster.ledger().slice(lines);
           expect(later.filter(({ what, name }) => what === "start" && names.has(name))).toEqual([]);
         }
-        kills += stored.length;
       });
     },
     120_000,
   );
 
-  test("the seeds have killed workers and servers", () => expect(kills).toBeGreaterThan(SEEDS.length));
+  test("the seeds have killed workers and servers", () => {
+    expect(kills.workers).toBeGreaterThan(SEEDS.length);
+    if (seed === undefined) expect(kills.servers).toBeGreaterThan(SEEDS.length / 2);
+  });
 }
 
 function groupBy<T, Key>(list: readonly T[], keyOf: (item: T) => Key): Map<Key, T[]> {
@@ -154,7 +165,7 @@ async function storedBodies(store: Store, thread: string): Promise<ReadonlySet<s
     const item = /^square\[(\d+)\]$/.exec(task);
     if (item !== null) names.add(`work-${item[1]}`);
     else if (Object.hasOwn(BODIES, task)) names.add(BODIES[task]!);
-    if (task === "square") for (let index = 0; index < 60; index++) names.add(`work-${index}`);
+    if (task === "square") for (let index = 0; index < LENGTH; index++) names.add(`work-${index}`);
   }
   return names;
 }
