@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished, test } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
 import { restate } from "../../api/hosts/restate.ts";
-import { isSoak } from "../support/depth.ts";
+import { isFull } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
 import { Balancer } from "./balancer.ts";
 import { Cluster } from "./cluster.ts";
@@ -14,8 +14,8 @@ const SHARE = `graph share { input list: int[]  output squares: int[]  output lo
   start -> first -> square -> last -> end }`;
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
-else if (isSoak) test("a cluster loses its first node", loseNode, 180_000);
-else it("is tested at depth `soak`", () => undefined);
+else if (isFull) test("a cluster loses its first node", loseNode, 180_000);
+else it("is tested at full depth", () => undefined);
 
 async function loseNode(): Promise<void> {
   const servers = await RestateServer.startCluster(3);
