@@ -14,5 +14,5 @@ export const GROUPS: readonly Group[] = [
   { text: "Durability", pages: ["durability", "runs", "stores", "langgraph", "execution"] },
   { text: "Deployment", pages: ["deployment", "serving", "hosts", "threat-model"] },
   { text: "Tools", pages: ["editors", "playground", "importing"] },
-  { text: "Reference", pages: ["performance", "deviations", "architecture", "changelog"] },
+  { text: "Reference", pages: ["api/index", "performance", "deviations", "architecture", "changelog"] },
 ];

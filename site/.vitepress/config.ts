@@ -47,6 +47,7 @@ export default defineConfig({
       { text: "Guide", link: "/guide" },
       { text: "Language", link: "/language" },
       { text: "Diagnostics", link: "/diagnostics/" },
+      { text: "API", link: "/api/" },
       { text: "Examples", link: "/examples/" },
       { text: version, link: "/changelog" },
     ],

@@ -1,9 +1,12 @@
 /** The programs of README.md and of the pages for programmers type-check under strict options as they are printed, and beside their graphs. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { compile, emitDeclarations, memoryHost } from "../../compiler/index.ts";
 import { createProject } from "../emit/project.ts";
 import { fencedBlocks } from "./fenced-blocks.ts";
+
+/** The examples of the API reference. */
+const API_EXAMPLES = "test/package/api-examples";
 
 const read = (path: string): string => readFileSync(path, "utf8");
 
@@ -45,6 +48,7 @@ test("README.md, and the pages guide, durability and deployment", async () => {
     "guide/review.d.ngraph.ts": emitDeclarations(compiled, { outPath: "guide/review.d.ngraph.ts" }),
     ...readme,
     ...guide,
+    ...Object.fromEntries(readdirSync(API_EXAMPLES).map((file) => [`api/${file}`, read(`${API_EXAMPLES}/${file}`)])),
     "readme/support.ngraph": support?.text ?? "",
     "readme/nodes.ts": SUPPORT_NODES,
   });
