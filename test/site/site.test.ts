@@ -36,7 +36,7 @@ beforeAll(async () => {
     executablePath: await chromium.executablePath(),
     args: ["--no-sandbox", "--disable-gpu"],
   });
-}, 240_000);
+}, 480_000);
 
 afterAll(async () => {
   await browser?.close();
