@@ -281,6 +281,10 @@ export type Policy =
       readonly span: Span;
       readonly duration?: Duration;
       readonly inputs?: readonly StringLiteral[];
+      /** Environment variables that a result depends on. */
+      readonly variables?: readonly StringLiteral[];
+      /** Commands whose output a result depends on: `node --version`. */
+      readonly tools?: readonly StringLiteral[];
     }
   | { readonly kind: "MaxParallel"; readonly span: Span; readonly count: Count }
   | { readonly kind: "Waits"; readonly span: Span; readonly nodes: readonly Identifier[] }
@@ -308,7 +312,11 @@ export type Policy =
   /** Further environment variables of a task's commands. */
   | { readonly kind: "Env"; readonly span: Span; readonly values: Expr }
   /** The task has a git worktree of its own. */
-  | { readonly kind: "Worktree"; readonly span: Span };
+  | { readonly kind: "Worktree"; readonly span: Span }
+  /** The files that the cache stores with a result and restores with it. */
+  | { readonly kind: "Outputs"; readonly span: Span; readonly paths: readonly StringLiteral[] }
+  /** The task's command has the terminal. */
+  | { readonly kind: "Interactive"; readonly span: Span };
 
 export type UndoPolicy = Extract<Policy, { readonly kind: "Tries" | "Timeout" }>;
 

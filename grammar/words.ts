@@ -60,6 +60,8 @@ export const POLICY_WORDS: ReadonlySet<string> = new Set([
   "cwd",
   "env",
   "worktree",
+  "outputs",
+  "interactive",
 ]);
 
 /** Words that may follow an expression. An expression ends before them. */

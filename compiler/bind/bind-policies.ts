@@ -178,7 +178,9 @@ function bindUndoPolicies(
 
 /** For each policy that only plans have: how to get its effect in a graph. */
 const ALTERNATIVES: Readonly<
-  Record<"Touches" | "Alone" | "DoneWhen" | "Pool" | "Estimate" | "Cwd" | "Env" | "Worktree", string>
+  Record<"Touches" | "Alone" | "DoneWhen" | "Pool" | "Estimate" | "Cwd" | "Env" | "Worktree" | "Outputs" | "Interactive",
+    string
+  >
 > = {
   Touches: "nodes share state by channels, not files; to keep two nodes apart put an edge between them",
   Alone: "a step runs what was signalled: to run a node alone, lead a barrier `all(…)` to it",
@@ -187,6 +189,8 @@ const ALTERNATIVES: Readonly<
   Cwd: 'pass it to the command: `shell("…", cwd: "…")`',
   Env: 'pass it to the command: `shell("…", env: { … })`',
   Worktree: "call a plan from the node: its tasks have the policy",
+  Outputs: "call a plan from the node: its tasks have the policy",
+  Interactive: "call a plan from the node: its tasks have the policy",
   Estimate: "remove it: steps are not scheduled by how long they take",
 };
 
@@ -267,8 +271,9 @@ function bindCache(
   context: GraphContext,
 ): void {
   const place = placeIn(context, policy.span);
-  if (policy.inputs !== undefined) {
-    context.report(policyOfPlans(place, { policy: "cache inputs", help: "the arguments of the node are its key" }));
+  const list = (["inputs", "variables", "tools"] as const).find((key) => policy[key] !== undefined);
+  if (list !== undefined) {
+    context.report(policyOfPlans(place, { policy: `cache ${list}`, help: "the arguments of the node are its key" }));
     return;
   }
   const message = whyNotCached(node.call, context);

@@ -7,6 +7,7 @@ import {
   DEFAULT_TRIES,
   PLAN_FORMAT,
   PLAN_VERSION,
+  type CacheSpec,
   type PlanTable,
   type TaskSpec,
   type TouchSpec,
@@ -88,7 +89,17 @@ function lowerTask(task: BoundTask, context: CallContext): TaskSpec {
     ...(tries?.backoff === undefined ? {} : { backoff: tries.backoff }),
     ...(task.timeout === undefined ? {} : { timeout: task.timeout }),
     ...(task.estimate === undefined ? {} : { estimate: task.estimate }),
-    ...(task.cache === undefined ? {} : { cache: { inputs: [...task.cache.inputs].sort() } }),
+    ...(task.cache === undefined ? {} : { cache: lowerCache(task.cache) }),
+    ...(task.interactive === true ? { interactive: true } : {}),
+  };
+}
+
+function lowerCache({ inputs, outputs, variables, tools }: CacheSpec): CacheSpec {
+  return {
+    inputs: [...inputs].sort(),
+    ...(outputs === undefined ? {} : { outputs: [...outputs].sort() }),
+    ...(variables === undefined ? {} : { variables: [...variables].sort() }),
+    ...(tools === undefined ? {} : { tools: [...tools].sort() }),
   };
 }
 

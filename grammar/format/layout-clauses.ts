@@ -63,6 +63,8 @@ function layoutPolicy(policy: Ast.Policy, source: SourceView): Doc {
         "cache",
         ...(policy.duration === undefined ? [] : ["for", policy.duration.raw]),
         ...(policy.inputs === undefined ? [] : ["inputs", strings(policy.inputs, source)]),
+        ...(policy.variables === undefined ? [] : ["variables", strings(policy.variables, source)]),
+        ...(policy.tools === undefined ? [] : ["tools", strings(policy.tools, source)]),
       );
     case "MaxParallel":
       return words("max", "parallel", layoutCount(policy.count));
@@ -96,6 +98,10 @@ function layoutPolicy(policy: Ast.Policy, source: SourceView): Doc {
       return words("env", layoutExpression(policy.values, source));
     case "Worktree":
       return "worktree";
+    case "Outputs":
+      return words("outputs", strings(policy.paths, source));
+    case "Interactive":
+      return "interactive";
   }
 }
 

@@ -48,6 +48,8 @@ const NAMES = [
   "backoffMax",
   "cacheFor",
   "cacheInputs",
+  "cacheVariables",
+  "cacheTools",
   "pauseWhen",
   "undoPolicies",
   "undoPolicy",
@@ -55,6 +57,9 @@ const NAMES = [
   "poolCount",
   "inputPath",
   "touchedPath",
+  "variableName",
+  "toolCommand",
+  "outputPath",
   // Declarations
   "channelRole",
   "initial",
@@ -126,4 +131,4 @@ export function decisionName(number: number): DecisionName | undefined {
  * Lists in brackets, bodies and lists of names decide by hand, because they recover from errors: their numbers begin
  * here.
  */
-export const FIRST_LOOP = 100;
+export const FIRST_LOOP = 150;

@@ -83,6 +83,7 @@ export abstract class PolicyRules extends ExpressionRules {
       case "timeout":
         return this.at(t.Duration, 2);
       case "touches":
+      case "outputs":
         return this.at(t.Quoted, 2);
       case "goes":
         return this.at(t.Identifier, 2);
@@ -142,13 +143,23 @@ export abstract class PolicyRules extends ExpressionRules {
           });
       const inputs = this.maybe(D.cacheInputs, () => {
         this.takePolicyWord("inputs");
-        return this.paths(D.inputPath);
+        return this.strings(D.inputPath, "a path in quotes");
+      });
+      const variables = this.maybe(D.cacheVariables, () => {
+        this.takePolicyWord("variables");
+        return this.strings(D.variableName, "the name of an environment variable in quotes");
+      });
+      const tools = this.maybe(D.cacheTools, () => {
+        this.takePolicyWord("tools");
+        return this.strings(D.toolCommand, "a command in quotes");
       });
       return {
         kind: "Cache",
         span: this.spanFrom(first),
         ...(duration === undefined ? undefined : { duration }),
         ...(inputs === undefined ? undefined : { inputs }),
+        ...(variables === undefined ? undefined : { variables }),
+        ...(tools === undefined ? undefined : { tools }),
       };
     },
     max: () => {
@@ -192,7 +203,7 @@ export abstract class PolicyRules extends ExpressionRules {
     touches: () => {
       const first = this.takePolicyWord("touches");
       const read = this.maybe(D.touchesRead, () => this.takeWord("read"));
-      const paths = this.paths(D.touchedPath);
+      const paths = this.strings(D.touchedPath, "a path in quotes");
       return { kind: "Touches", span: this.spanFrom(first), mode: read === undefined ? "write" : "read", paths };
     },
     alone: () => ({ kind: "Alone", span: this.spanFrom(this.takeAnyWord("alone")) }),
@@ -224,6 +235,12 @@ export abstract class PolicyRules extends ExpressionRules {
       return { kind: "Env", span: this.spanFrom(first), values };
     },
     worktree: () => ({ kind: "Worktree", span: this.spanFrom(this.takeAnyWord("worktree")) }),
+    outputs: () => {
+      const first = this.takePolicyWord("outputs");
+      const paths = this.strings(D.outputPath, "a path in quotes");
+      return { kind: "Outputs", span: this.spanFrom(first), paths };
+    },
+    interactive: () => ({ kind: "Interactive", span: this.spanFrom(this.takeAnyWord("interactive")) }),
   };
 
   /** The policies of an `undo`. */
@@ -277,16 +294,16 @@ export abstract class PolicyRules extends ExpressionRules {
   });
 
   /** Strings with commas between them. */
-  private paths(decision: number): StringLiteral[] {
-    const paths = [this.stringLiteral("a path in quotes")];
+  private strings(decision: number, what: string): StringLiteral[] {
+    const strings = [this.stringLiteral(what)];
     this.repeat(
       decision,
       () => {
         this.take(t.Comma);
-        paths.push(this.stringLiteral("a path in quotes"));
+        strings.push(this.stringLiteral(what));
       },
       () => !this.isStrayComma(),
     );
-    return paths;
+    return strings;
   }
 }

@@ -257,10 +257,12 @@ export function startsPolicy(source: TokenText, index: number): boolean {
       return is(source, index + 1, t.LeftBrace);
     case "undo":
       return next?.tokenType === t.Identifier && is(source, index + 2, t.LeftParen);
+    case "outputs":
+      return is(source, index + 1, t.Quoted);
     case "touches":
       return is(source, index + 1, t.Quoted) || word(source, index + 1) === "read";
     case "cache":
-      return word(source, index + 1) === "for" || word(source, index + 1) === "inputs";
+      return ["for", "inputs", "variables", "tools"].includes(word(source, index + 1) ?? "");
     case "max":
       return word(source, index + 1) === "parallel";
     case "allow":

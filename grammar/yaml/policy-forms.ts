@@ -27,11 +27,16 @@ interface CacheValue {
   readonly isOn: boolean;
   readonly duration?: Duration;
   readonly inputs?: readonly StringLiteral[];
+  readonly variables?: readonly StringLiteral[];
+  readonly tools?: readonly StringLiteral[];
 }
 
 const pathsForm = oneOrMore(textForm("a path"), "a path or a list of paths");
 
-const cacheForm: Form<CacheValue> = byKind("true, a duration, or a map with `for` and `inputs`", {
+const variablesForm = oneOrMore(textForm("the name of a variable"), "a variable or a list of variables");
+const toolsForm = oneOrMore(textForm("a command"), "a command or a list of commands");
+
+const cacheForm: Form<CacheValue> = byKind("true, a duration, or a map with `for`, `inputs`, `variables` and `tools`", {
   scalar: {
     expected: "true or a duration",
     schema: (definitions) => ({ anyOf: [{ type: "boolean" }, durationForm.schema(definitions)] }),
@@ -45,11 +50,15 @@ const cacheForm: Form<CacheValue> = byKind("true, a duration, or a map with `for
     {
       for: optional(durationForm, "How long a result is used again."),
       inputs: optional(pathsForm, "Files whose contents a result depends on."),
+      variables: optional(variablesForm, "Environment variables that a result depends on."),
+      tools: optional(toolsForm, "Commands whose output a result depends on: `node --version`."),
     },
     ({ values }) => ({
       isOn: true,
       ...(values.for === undefined ? {} : { duration: values.for }),
       ...(values.inputs === undefined ? {} : { inputs: values.inputs }),
+      ...(values.variables === undefined ? {} : { variables: values.variables }),
+      ...(values.tools === undefined ? {} : { tools: values.tools }),
     }),
   ),
 });
@@ -155,6 +164,8 @@ export const POLICY_FIELDS = {
     flagForm,
     "The task has a git worktree of its own. What it has changed is merged when its checks pass.",
   ),
+  outputs: optional(pathsForm, "Files that the cache stores with the result of the task, and restores with it."),
+  interactive: optional(flagForm, "The task's command has the terminal: it reads what a person types."),
 } as const satisfies Fields;
 
 /** The policies of a node or task that has been read, in the order of their keys. */
@@ -196,13 +207,15 @@ function readPolicy(
       return values.within === undefined ? [] : [{ kind: "Within", span, duration: values.within }];
     case "cache": {
       if (values.cache === undefined || !values.cache.isOn) return [];
-      const { duration, inputs } = values.cache;
+      const { duration, inputs, variables, tools } = values.cache;
       return [
         {
           kind: "Cache",
           span,
           ...(duration === undefined ? {} : { duration }),
           ...(inputs === undefined ? {} : { inputs }),
+          ...(variables === undefined ? {} : { variables }),
+          ...(tools === undefined ? {} : { tools }),
         },
       ];
     }
@@ -247,6 +260,10 @@ function readPolicy(
       return values.env === undefined ? [] : [{ kind: "Env", span, values: values.env }];
     case "worktree":
       return values.worktree === true ? [{ kind: "Worktree", span }] : [];
+    case "outputs":
+      return values.outputs === undefined ? [] : [{ kind: "Outputs", span, paths: values.outputs }];
+    case "interactive":
+      return values.interactive === true ? [{ kind: "Interactive", span }] : [];
     default:
       return [];
   }

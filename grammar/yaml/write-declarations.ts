@@ -177,17 +177,13 @@ function policyValues(policy: Policy, writing: Writing): Entry[] {
     case "Within":
       return [["within", policy.duration.raw]];
     case "Cache": {
-      if (policy.inputs === undefined) return [["cache", policy.duration?.raw ?? true]];
-      const inputs = yamlList(policy.inputs.map(({ value }) => value));
-      return [
-        [
-          "cache",
-          yamlMap([
-            ...(policy.duration === undefined ? [] : [["for", policy.duration.raw] as const]),
-            ["inputs", inputs],
-          ]),
-        ],
-      ];
+      const lists = CACHE_LISTS.flatMap((key) => {
+        const list = policy[key];
+        return list === undefined ? [] : [[key, yamlList(list.map(({ value }) => value))] as const];
+      });
+      if (lists.length === 0) return [["cache", policy.duration?.raw ?? true]];
+      const duration = policy.duration === undefined ? [] : [["for", policy.duration.raw] as const];
+      return [["cache", yamlMap([...duration, ...lists])]];
     }
     case "MaxParallel":
       return [["max parallel", policy.count.value]];
@@ -225,8 +221,14 @@ function policyValues(policy: Policy, writing: Writing): Entry[] {
       return [["env", recordValue(policy.values) ?? expressionValue(policy.values, source)]];
     case "Worktree":
       return [["worktree", true]];
+    case "Outputs":
+      return [["outputs", yamlList(policy.paths.map(({ value }) => value))]];
+    case "Interactive":
+      return [["interactive", true]];
   }
 }
+
+const CACHE_LISTS = ["inputs", "variables", "tools"] as const;
 
 // Edges -----------------------------------------------------------------------------------------------
 

@@ -130,8 +130,22 @@ export interface TaskSpec {
   readonly timeout?: number;
   /** Milliseconds that the schedule assumes until a duration is recorded. */
   readonly estimate?: number;
-  /** Skips the task if none of its dependencies has changed. `inputs` are further globs, normalised like `touches`. */
-  readonly cache?: { readonly inputs: readonly string[] };
+  /** Skips the task if nothing that its result depends on has changed. */
+  readonly cache?: CacheSpec;
+  /** The command has the terminal. Such a task is `alone`. */
+  readonly interactive?: true;
+}
+
+/** What the result of a cached task depends on beside its call, its `touches` and the tasks before it, and what belongs to it. */
+export interface CacheSpec {
+  /** Further globs of files, normalised like `touches`. */
+  readonly inputs: readonly string[];
+  /** Globs of files that are stored with the result and restored with it. They are among the `touches`, too. */
+  readonly outputs?: readonly string[];
+  /** Names of environment variables. */
+  readonly variables?: readonly string[];
+  /** Commands whose output counts. The effects of the plan include `shell`. */
+  readonly tools?: readonly string[];
 }
 
 /** A path or glob relative to the root, normalised: `/` between segments, no `.` or `..`. */

@@ -293,7 +293,15 @@ const TASK = record<TaskSpec>({
   backoff: optional(BACKOFF),
   timeout: optional(AMOUNT),
   estimate: optional(AMOUNT),
-  cache: optional(record<NonNullable<TaskSpec["cache"]>>({ inputs: list(TEXT) })),
+  cache: optional(
+    record<NonNullable<TaskSpec["cache"]>>({
+      inputs: list(TEXT),
+      outputs: optional(list(TEXT)),
+      variables: optional(list(TEXT)),
+      tools: optional(list(TEXT)),
+    }),
+  ),
+  interactive: optional(YES),
 });
 
 /** The fields that tables of graphs and of plans share. */

@@ -209,11 +209,11 @@ describe("nodes", () => {
 
   it("have every policy", () => {
     const node = readStatement(
-      `node n = f() { tries 2 backoff 1s  timeout 10s cache cache for 1h cache inputs "a", "b" cache for 1d inputs "c" max parallel 3 waits a, b goes a, end
-        pause before pause after idempotent touches "x", "y" touches read "z" alone done when a == 1 pool gpu pool cpu 2 estimate 5m }`,
+      `node n = f() { tries 2 backoff 1s  timeout 10s cache cache for 1h cache inputs "a", "b" cache for 1d inputs "c" cache variables "CI" tools "node --version", "cc" max parallel 3 waits a, b goes a, end
+        pause before pause after idempotent touches "x", "y" touches read "z" alone done when a == 1 pool gpu pool cpu 2 estimate 5m outputs "dist/**", "x" interactive }`,
     ) as NodeDecl;
     expect(outline(node.policies)).toMatchInlineSnapshot(
-      `"[Tries(attempts: Count(value: 2), backoff: (min: Duration(milliseconds: 1000))), Timeout(duration: Duration(milliseconds: 10000)), Cache(), Cache(duration: Duration(milliseconds: 3600000)), Cache(inputs: ["a", "b"]), Cache(duration: Duration(milliseconds: 86400000), inputs: ["c"]), MaxParallel(count: Count(value: 3)), Waits(nodes: [a, b]), Goes(nodes: [a, end]), Pause(when: before), Pause(when: after), Idempotent(), Touches(mode: write, paths: ["x", "y"]), Touches(mode: read, paths: ["z"]), Alone(), DoneWhen(check: Binary(operator: ==, left: a, right: Number(value: 1, isFloat: false))), Pool(name: gpu), Pool(name: cpu, count: Count(value: 2)), Estimate(duration: Duration(milliseconds: 300000))]"`,
+      `"[Tries(attempts: Count(value: 2), backoff: (min: Duration(milliseconds: 1000))), Timeout(duration: Duration(milliseconds: 10000)), Cache(), Cache(duration: Duration(milliseconds: 3600000)), Cache(inputs: ["a", "b"]), Cache(duration: Duration(milliseconds: 86400000), inputs: ["c"]), Cache(variables: ["CI"], tools: ["node --version", "cc"]), MaxParallel(count: Count(value: 3)), Waits(nodes: [a, b]), Goes(nodes: [a, end]), Pause(when: before), Pause(when: after), Idempotent(), Touches(mode: write, paths: ["x", "y"]), Touches(mode: read, paths: ["z"]), Alone(), DoneWhen(check: Binary(operator: ==, left: a, right: Number(value: 1, isFloat: false))), Pool(name: gpu), Pool(name: cpu, count: Count(value: 2)), Estimate(duration: Duration(milliseconds: 300000)), Outputs(paths: ["dist/**", "x"]), Interactive()]"`,
     );
   });
 

@@ -73,6 +73,8 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
       "Cwd",
       "Env",
       "Worktree",
+      "Outputs",
+      "Interactive",
     ],
   ],
 ];

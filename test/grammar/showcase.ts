@@ -39,7 +39,7 @@ plan ship {
   max parallel 3 order file pool gpu 2 on failure no-new
   task a = shell("x") for v in ["20"] after any b, c when v == "20" into out {
     touches "src/**", "x" touches read "y" alone estimate 5m pool gpu 1
-    done when shell("npm test") tries 6 cache inputs "a"
+    done when shell("npm test") tries 6 cache inputs "a" variables "CI" tools "cc --version" outputs "o/**" interactive
   }
 }
 

@@ -33,7 +33,8 @@ plan everything {
   task s = 0.5 after any test into score {
     done when score > 0.3
     done when shell("true")
-    cache inputs "x/*.ts"
+    cache inputs "x/*.ts" variables "CI" tools "node --version"
+    outputs "made/**"
     alone
   }
   task d = print(\`\${logs} \${score ?? 0} \${maybe ?? "none"}\`) after done test, s

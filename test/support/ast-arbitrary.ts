@@ -195,6 +195,8 @@ const policy: fc.Arbitrary<Ast.Policy> = fc.oneof(
     fc.constant({ kind: "Cache", span }),
     maybe("duration", duration),
     maybe("inputs", fc.array(string, { minLength: 1, maxLength: 2 })),
+    maybe("variables", fc.array(string, { minLength: 1, maxLength: 2 })),
+    maybe("tools", fc.array(string, { minLength: 1, maxLength: 2 })),
   ),
   fc.record({ kind: fc.constant("MaxParallel" as const), span: fc.constant(span), count: count() }),
   fc.record({ kind: fc.constant("Waits" as const), span: fc.constant(span), nodes: names }),
@@ -220,6 +222,12 @@ const policy: fc.Arbitrary<Ast.Policy> = fc.oneof(
   fc.constant<Ast.Policy>({ kind: "Alone", span }),
   fc.constant<Ast.Policy>({ kind: "AllowFailure", span }),
   fc.constant<Ast.Policy>({ kind: "Worktree", span }),
+  fc.constant<Ast.Policy>({ kind: "Interactive", span }),
+  fc.record({
+    kind: fc.constant("Outputs" as const),
+    span: fc.constant(span),
+    paths: fc.array(string, { minLength: 1, maxLength: 2 }),
+  }),
   fc.record({ kind: fc.constant("DoneWhen" as const), span: fc.constant(span), check: anyExpression }),
   merged<Ast.Policy>(
     fc.record({ kind: fc.constant("Pool"), span: fc.constant(span), name: identifier }),

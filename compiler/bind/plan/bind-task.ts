@@ -40,7 +40,7 @@ export interface TaskParts {
 /** A task before its matrix is multiplied. */
 export type TypedTask = Omit<
   BoundTask,
-  "name" | "item" | "after" | "statuses" | "touches" | "alone" | "worktree" | "pool"
+  "name" | "item" | "after" | "statuses" | "touches" | "alone" | "worktree" | "interactive" | "pool"
 > & {
   readonly result: ValueType | undefined;
   /** Of a matrix over a list that only a run knows. */
@@ -112,6 +112,7 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
   );
   const output = boundOutput(task.output, writes);
   const { tries, timeout, estimate, cache, idempotent } = policies;
+  if (cache?.tools !== undefined) effects.add("shell");
   return {
     declaration: task,
     ...(task.doc === undefined ? {} : { doc: task.doc.text }),

@@ -88,7 +88,8 @@ export interface BoundTask {
   readonly tries?: NonNullable<BoundNode["tries"]>;
   readonly timeout?: number;
   readonly estimate?: number;
-  readonly cache?: { readonly inputs: readonly string[] };
+  readonly cache?: NonNullable<TaskSpec["cache"]>;
+  readonly interactive?: true;
   readonly idempotent: boolean;
   /** Of the call and of the checks. */
   readonly effects: readonly Effect[];

@@ -1,4 +1,4 @@
-/** `cwd`, `env` and `worktree` of a task: they apply to all its commands, the call and the checks. */
+/** `cwd`, `env`, `worktree` and `interactive` of a task: they apply to all its commands, the call and the checks. */
 import { notSupported } from "../../../diagnostics/catalog/names.ts";
 import { policyWithoutEffect } from "../../../diagnostics/catalog/policies.ts";
 import type { Span } from "../../../diagnostics/source.ts";
@@ -10,7 +10,7 @@ const COMMAND = "shell";
 
 /**
  * A task with its `cwd` and `env` as arguments of its commands. What a command states itself stays. Reports a setting of a task without
- * commands, and `worktree` on a task that calls something else.
+ * commands, and `worktree` and `interactive` on a task that calls something else.
  */
 export function settleCommands(
   task: Ast.TaskDecl,
@@ -31,6 +31,12 @@ export function settleCommands(
     const help = "let the task call `shell`, or state the policy in the tasks of the plan that it calls";
     const what = "`worktree` on a task that runs no command is";
     report(notSupported({ file: scope.file.source, span: worktree.span }, { what, help }));
+  }
+  const interactive = task.policies.find(({ kind }) => kind === "Interactive");
+  if (interactive !== undefined && !isCommand(task.call)) {
+    const help = "let the task call `shell`, or state the policy in the tasks of the plan that it calls";
+    const what = "`interactive` on a task that runs no command is";
+    report(notSupported({ file: scope.file.source, span: interactive.span }, { what, help }));
   }
   if (settings.size === 0) return task;
   const settled = (call: Ast.Expr): Ast.Expr => {

@@ -1,7 +1,8 @@
 /** Binds the policies of tasks. Reports and omits repeated, impossible and misplaced policies. */
 import { notSupported, statedTwice } from "../../../diagnostics/catalog/names.ts";
 import { policyOfGraphs, touchEscapesRoot, unknownPool } from "../../../diagnostics/catalog/plans.ts";
-import { illegalPolicyValue } from "../../../diagnostics/catalog/policies.ts";
+import { illegalPolicyValue, policyWithoutEffect } from "../../../diagnostics/catalog/policies.ts";
+import type { Span } from "../../../diagnostics/source.ts";
 import { suggest } from "../../../diagnostics/similar.ts";
 import type * as Ast from "../../../grammar/ast.ts";
 import { normalizePath, PathEscapesRoot } from "../../../runtime/plan/path-pattern.ts";
@@ -11,7 +12,17 @@ import { placeIn, type GraphContext } from "../graph-context.ts";
 
 export type TaskPolicies = Pick<
   BoundTask,
-  "touches" | "alone" | "allowFailure" | "pool" | "tries" | "timeout" | "estimate" | "cache" | "idempotent" | "worktree"
+  | "touches"
+  | "alone"
+  | "allowFailure"
+  | "pool"
+  | "tries"
+  | "timeout"
+  | "estimate"
+  | "cache"
+  | "idempotent"
+  | "worktree"
+  | "interactive"
 > & {
   /** `done when`, as written. */
   readonly checks: readonly Ast.Expr[];
@@ -20,11 +31,58 @@ type Draft = { -readonly [Key in keyof TaskPolicies]: TaskPolicies[Key] };
 
 export function bindTaskPolicies(task: Ast.TaskDecl, pools: BoundPlan["pools"], context: GraphContext): TaskPolicies {
   const bound: Draft = { touches: [], alone: false, idempotent: false, checks: [] };
-  for (const policy of withoutRepeated(task.policies, context, REPEATABLE)) bindPolicy(policy, bound, pools, context);
+  const outputs: OutputsPolicy[] = [];
+  for (const policy of withoutRepeated(task.policies, context, REPEATABLE)) {
+    if (policy.kind === "Outputs") outputs.push(policy);
+    else bindPolicy(policy, bound, pools, context);
+  }
+  bindOutputs(task, outputs, bound, context);
   return bound;
 }
 
-const REPEATABLE: ReadonlySet<Ast.Policy["kind"]> = new Set(["Touches", "DoneWhen"]);
+const REPEATABLE: ReadonlySet<Ast.Policy["kind"]> = new Set(["Touches", "DoneWhen", "Outputs"]);
+
+type OutputsPolicy = Extract<Ast.Policy, { readonly kind: "Outputs" }>;
+
+/** Outputs are files that the task writes, so they are among its `touches`. */
+function bindOutputs(
+  task: Ast.TaskDecl,
+  policies: readonly OutputsPolicy[],
+  bound: Draft,
+  context: GraphContext,
+): void {
+  const [first] = policies;
+  if (first === undefined) return;
+  const found = new Map<string, Span>();
+  for (const { value, span } of policies.flatMap(({ paths }) => paths)) {
+    let path: string;
+    try {
+      path = normalizePath(value);
+    } catch (error) {
+      if (!(error instanceof PathEscapesRoot)) throw error;
+      const message = `\`${value}\` is outside of the root, and the cache stores only files below it`;
+      context.report(illegalPolicyValue(placeIn(context, span), { message, label: "leads outside" }));
+      continue;
+    }
+    if (path === "." || path.split("/")[0] === "**") {
+      const message = `\`${value}\` names all files of the tree, sources included`;
+      const help = "name the folders that the task writes: `outputs \"dist/**\"`";
+      context.report(illegalPolicyValue(placeIn(context, span), { message, label: "too wide", help }));
+    } else if (found.has(path)) {
+      const facts = { what: `the path \`${path}\``, first: placeIn(context, found.get(path)!) };
+      context.report(statedTwice(placeIn(context, span), facts));
+    } else found.set(path, span);
+  }
+  const written = new Set(bound.touches.filter(({ mode }) => mode === "write").map(({ path }) => path));
+  const added = [...found].filter(([path]) => !written.has(path));
+  bound.touches = [...bound.touches, ...added.map(([path, span]) => ({ path, mode: "write" as const, span }))];
+  if (bound.cache !== undefined) bound.cache = { ...bound.cache, outputs: [...found.keys()] };
+  else if (!task.policies.some(({ kind }) => kind === "Cache")) {
+    const message = `\`outputs\` is what a cached task stores, and \`${task.name.name}\` has no \`cache\``;
+    const help = "add `cache`, or declare the paths with `touches`";
+    context.report(policyWithoutEffect(placeIn(context, first.span), { policy: "outputs", message, help }));
+  }
+}
 
 function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"], context: GraphContext): void {
   switch (policy.kind) {
@@ -63,6 +121,14 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
     case "Worktree":
       bound.worktree = true;
       break;
+    case "Interactive":
+      // One terminal: nothing else may print or read beside the command.
+      bound.interactive = true;
+      bound.alone = true;
+      break;
+    case "Outputs":
+      // `bindOutputs` binds all of a task together.
+      break;
     case "Pool":
       bindPool(policy, bound, pools, context);
       break;
@@ -74,7 +140,11 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
         context.report(notSupported(placeIn(context, policy.duration.span), { what, help }));
       } else {
         const inputs = (policy.inputs ?? []).map((path) => pathOf(path, "cache inputs", context));
-        bound.cache = { inputs: [...new Set(inputs)] };
+        bound.cache = {
+          inputs: [...new Set(inputs)],
+          ...bindNames("variables", policy.variables, isVariableName, context),
+          ...bindNames("tools", policy.tools, (text) => text.trim() !== "" && !text.includes("\0"), context),
+        };
       }
       break;
     default:
@@ -82,6 +152,40 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
         policyOfGraphs(placeIn(context, policy.span), { policy: nameOf(policy), help: ALTERNATIVES[policy.kind] }),
       );
   }
+}
+
+function bindNames<Key extends "variables" | "tools">(
+  key: Key,
+  literals: readonly Ast.StringLiteral[] | undefined,
+  isAllowed: (text: string) => boolean,
+  context: GraphContext,
+): { readonly [_ in Key]?: readonly string[] } {
+  if (literals === undefined) return {};
+  const values = new Set<string>();
+  for (const { value, span } of literals) {
+    if (isAllowed(value)) values.add(value);
+    else context.report(illegalPolicyValue(placeIn(context, span), NOT_A_NAME[key](value)));
+  }
+  const bound: { [_ in Key]?: readonly string[] } = {};
+  bound[key] = [...values];
+  return bound;
+}
+
+const NOT_A_NAME = {
+  variables: (text: string) => ({
+    message: `\`${text}\` is not the name of an environment variable`,
+    label: "not a name",
+    help: 'name each variable: `cache variables "NODE_ENV", "CI"`',
+  }),
+  tools: () => ({
+    message: "an empty text is not a command",
+    label: "nothing to run",
+    help: 'name commands that print a version: `cache tools "node --version"`',
+  }),
+};
+
+function isVariableName(text: string): boolean {
+  return text !== "" && !/[=\0\s*]/.test(text);
 }
 
 /** For each policy that only graphs have: how to get its effect in a plan. */
