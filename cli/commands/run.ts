@@ -17,6 +17,7 @@ import { parseConfig } from "../run/parse-config.ts";
 import { parseInput, parseName } from "../run/parse-values.ts";
 import { dryRun } from "../plan/dry-run.ts";
 import { executePlan, type PlanExecution } from "../plan/execute-plan.ts";
+import { refuseWithoutTerminal } from "../plan/terminal.ts";
 import { addPlanOptions, refusePlanFlags, type PlanFlags } from "../plan/plan-flags.ts";
 
 interface RunOptions extends ExecutionOptions, PlanFlags {
@@ -81,6 +82,7 @@ export const runCommand = defineCommand<RunOptions>({
       if (only !== undefined) options = { ...options, only };
     }
     if (table.kind === "plan" && options.dryRun === true) return dryRun(table, options, output);
+    if (table.kind === "plan") refuseWithoutTerminal(table, options);
     const input = await parseInput(options.input);
     const config = parseConfig(options.config, table);
     const { host } = options;

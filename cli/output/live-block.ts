@@ -7,6 +7,8 @@ export interface LiveBlock {
   draw(): void;
   /** Removes the lines, calls `write`, which writes whole lines, and draws the lines again. */
   above(write: () => void): void;
+  /** Removes the lines, and draws none until the returned function is called. */
+  pause(): () => void;
   /** Removes the lines permanently. */
   stop(): void;
 }
@@ -34,6 +36,7 @@ export function liveBlock(lines: () => readonly string[], streams: Streams = pro
   let drawnAt = -Infinity;
   let isAtLineStart = true;
   let isOver = false;
+  let pauses = 0;
   const columns = (): number => Math.max(1, stream.columns || 80);
 
   const erase = (): string => {
@@ -64,7 +67,7 @@ export function liveBlock(lines: () => readonly string[], streams: Streams = pro
     (last) => (isAtLineStart = last === "\n" || (last === "" && isAtLineStart)),
   );
   const draw = (): void => {
-    if (!isOver && isAtLineStart && performance.now() - drawnAt >= REDRAW_MS) paint();
+    if (!isOver && pauses === 0 && isAtLineStart && performance.now() - drawnAt >= REDRAW_MS) paint();
   };
   const timer = setInterval(draw, TICK_MS);
   timer.unref();
@@ -75,6 +78,15 @@ export function liveBlock(lines: () => readonly string[], streams: Streams = pro
       write();
       isAtLineStart = true;
       draw();
+    },
+    pause() {
+      pauses++;
+      clear();
+      return () => {
+        pauses--;
+        isAtLineStart = true;
+        draw();
+      };
     },
     stop() {
       if (isOver) return;

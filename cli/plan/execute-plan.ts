@@ -9,7 +9,8 @@ import { reasonOf } from "../sources/source-files.ts";
 import { withDrain } from "./drain.ts";
 import { createOutputTails, type OutputTails } from "./output-tails.ts";
 import { createOutputGroups, isGithubActions } from "./output-groups.ts";
-import { createFileTaskCache } from "./file-task-cache.ts";
+import { createFileTaskCache } from "./cache/file-task-cache.ts";
+import { openSharedCache, type SharedCache } from "./cache/shared-cache.ts";
 import { createFailedOutputs } from "./failed-outputs.ts";
 import type { PlanFlags } from "./plan-flags.ts";
 import { PlanLog } from "./plan-log.ts";
@@ -21,6 +22,7 @@ import { RUNS_DIRECTORY } from "./run-directory.ts";
 import { recordedDurations } from "./run-index.ts";
 import { outputOf, writeReports } from "./run-report.ts";
 import { createRunTimeline } from "./run-timeline.ts";
+import { hasTerminal } from "./terminal.ts";
 import { createTaskWorktrees, usesWorktrees } from "./task-worktrees.ts";
 import { claimTree, endDeadRuns } from "./tree-claim.ts";
 import { createTouchGuard } from "./verify-touches.ts";
@@ -39,6 +41,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     import("../../runtime/plan/plan-runner.ts"),
     import("../../stdlib/nodes/shell.ts"),
   ]);
+  const shared = sharedCacheOf(options);
   const tails = createOutputTails();
   const log = new PlanLog(RUNS_DIRECTORY, output.live ? tails.onText : undefined);
   const expected = recordedDurations(log.runs, table.name);
@@ -61,11 +64,22 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     onStart: (command) => log.onCommandStart(command),
     onEnd: (command) => log.onCommandEnd(command),
     ...(worktrees === undefined ? {} : { rootOf: (node) => worktrees.rootOf(node) }),
+    lendTerminal: () => (hasTerminal() ? progress.pause() : undefined),
     storeFailure: (task, text) => log.storeFailure(task, session.redact(text)),
     onOutput: (command, stream, chunk) => log.onOutput(command, stream, chunk),
   });
   const session = await openRunSession(execution, progress, output, () => ({ shell }));
   const runner = createPlanRunner(table, session.engineOptions);
+
+  const remark = (text: string): void => progress.above(() => output.note(text));
+  const cache = createFileTaskCache(resolve(".ngraph/cache"), {
+    root: process.cwd(),
+    isForced: options.cache === false,
+    shared,
+    signatureKey: process.env["NGRAPH_CACHE_SIGNATURE_KEY"],
+    redact: session.redact,
+    onRemark: remark,
+  });
 
   let started: PlanRunInfo | undefined;
   let releaseTree = (): void => undefined;
@@ -73,7 +87,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     ...session.runOptions,
     expected,
     metadata: { ...session.runOptions.metadata, kind: "plan", runs: log.runs },
-    taskCache: createFileTaskCache(resolve(".ngraph/cache"), process.cwd(), options.cache === false),
+    taskCache: cache,
     async beforeStart(info) {
       releaseTree = claimTree(log.runs, { run: info.runId, thread: info.thread, plan: table.name });
       if (info.lastRun !== null) await endLastRun(info.lastRun, log.runs, output);
@@ -108,6 +122,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     const result = await session.run(() =>
       withDrain(onDrain, (signals) => execution.start(runner, { ...runOptions, ...signals })),
     );
+    await cache.close();
     const remarks = guard?.remarks ?? [];
     log.finish(planDocument(result, remarks));
     if (log.failure !== undefined) output.problem(`the run's log is not complete: ${reasonOf(log.failure)}`);
@@ -125,6 +140,12 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     log.close();
     releaseTree();
   }
+}
+
+/** The shared cache that a flag or the environment names. `--no-cache` stores results there and takes none. */
+function sharedCacheOf({ sharedCache }: PlanFlags): SharedCache | undefined {
+  const place = sharedCache ?? process.env["NGRAPH_SHARED_CACHE"];
+  return place === undefined || place === "" ? undefined : openSharedCache(place, process.env);
 }
 
 function createProgress(

@@ -6,6 +6,11 @@ import { parsePathPattern, patternsOverlap, type PathPattern } from "../../runti
 /** Directories that are skipped: they are large and contain no inputs. */
 const IGNORED: ReadonlySet<string> = new Set([".git", ".ngraph", "node_modules"]);
 
+/** Whether a path is a file that a pattern names. */
+export function matchesPattern(pattern: PathPattern, path: string): boolean {
+  return path === pattern.text || matches(pattern, path);
+}
+
 /** SHA-256 of the content of every file that matches one of the patterns, by path relative to the root; sorted. */
 export function hashFiles(root: string, patterns: readonly string[]): Record<string, string> {
   const hashes = Object.create(null) as Record<string, string>;
@@ -34,7 +39,7 @@ function filesOf(root: string, pattern: PathPattern): readonly string[] {
     const stat = statOf(join(root, path));
     if (stat === undefined) continue;
     if (!stat.isDirectory()) {
-      if (path === pattern.text || matches(pattern, path)) files.push(path);
+      if (matchesPattern(pattern, path)) files.push(path);
       continue;
     }
     for (const name of namesIn(join(root, path))) {

@@ -19,6 +19,8 @@ export interface PlanFlags {
   readonly report?: readonly string[];
   /** `false` with `--no-cache`. */
   readonly cache?: boolean;
+  /** A folder or an address. */
+  readonly sharedCache?: string;
 }
 
 export function addPlanOptions(command: Command): void {
@@ -31,7 +33,11 @@ export function addPlanOptions(command: Command): void {
       "plans: write a report: FILE.xml (JUnit) or FILE.html (with a Gantt chart); may be repeated",
       (path, before: readonly string[] | undefined) => [...(before ?? []), parseReport(path)],
     )
-    .option("--no-cache", "plans: run cached tasks even if nothing they depend on has changed");
+    .option("--no-cache", "plans: run cached tasks even if nothing they depend on has changed")
+    .option(
+      "--shared-cache <place>",
+      "plans: also store cached results in this folder, or on this server with Turborepo's protocol (default: NGRAPH_SHARED_CACHE)",
+    );
 }
 
 /** Adds the option of `resume` for plans. */
@@ -103,6 +109,7 @@ export function refusePlanFlags(
     flags.verifyTouches === true ? ["--verify-touches"] : [],
     flags.report === undefined ? [] : ["--report"],
     flags.cache === false ? ["--no-cache"] : [],
+    flags.sharedCache === undefined ? [] : ["--shared-cache"],
   ].flat();
   if (given.length > 0) throw new CommandError(`${given.join(", ")}: \`${table.name}\` is a graph, not a plan`);
 }

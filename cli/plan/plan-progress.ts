@@ -12,6 +12,8 @@ export interface PlanProgress {
   readonly onEvent: (event: PlanEvent) => void;
   /** Writes whole lines above the live part. */
   above(write: () => void): void;
+  /** Removes the live part until the returned function is called. */
+  pause(): () => void;
   /** Removes the live part. */
   stop(): void;
 }
@@ -21,6 +23,7 @@ export function planEventLines(): PlanProgress {
   return {
     onEvent: (event) => void process.stderr.write(`${jsonText(event)}\n`),
     above: (write) => write(),
+    pause: () => () => {},
     stop: () => {},
   };
 }
@@ -35,7 +38,7 @@ export function createPlanProgress(
   now: () => number,
   tails: OutputTails,
 ): PlanProgress {
-  if (output.quiet) return { onEvent: view.onEvent, above: (write) => write(), stop: () => {} };
+  if (output.quiet) return { ...planEventLines(), onEvent: view.onEvent };
   const live = output.live ? liveBlock(() => blockLines(view, output, now, tails)) : undefined;
   const started = new Map<string, number>();
   const above = (write: () => void): void => (live === undefined ? write() : live.above(write));
@@ -48,6 +51,7 @@ export function createPlanProgress(
       else live?.draw();
     },
     above,
+    pause: () => live?.pause() ?? (() => {}),
     stop: () => live?.stop(),
   };
 }

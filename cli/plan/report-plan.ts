@@ -46,7 +46,7 @@ export function reportPlan(
   const isClean = result.exitCode === 0;
   const { totals } = result;
   const parts = (["done", "failed", "blocked", "skipped", "cancelled", "waiting"] as const).flatMap((kind) =>
-    totals[kind] > 0 ? [`${totals[kind]} ${kind}`] : [],
+    totals[kind] > 0 ? [`${totals[kind]} ${kind}${kind === "done" ? fromCache(result) : ""}`] : [],
   );
   const status = result.status === "completed" ? result.outcome.replaceAll("_", " ") : result.status;
   output.result(
@@ -90,6 +90,11 @@ export function planDocument(result: PlanRunResult, remarks: readonly string[]):
     error: result.error === null ? null : { code: result.error.code, message: result.error.message },
     exitCode: result.exitCode,
   };
+}
+
+function fromCache({ tasks }: PlanRunResult): string {
+  const cached = tasks.filter((task) => task.cached === true).length;
+  return cached === 0 ? "" : ` (${cached} from the cache)`;
 }
 
 function count(number: number, what: string): string {

@@ -205,8 +205,15 @@ function resultOfForm(
 function withQuoting(args: readonly BoundArgument[]): readonly BoundArgument[] {
   const command = args.find(({ name }) => name === "command");
   if (command === undefined || !hasQuotedValue(command.value.expression)) return args;
+  return withMark(args, "quoted");
+}
+
+/** Adds an argument to a command that only the compiler states, with the value `true`. */
+export function withMark(args: readonly BoundArgument[], name: "quoted" | "interactive"): readonly BoundArgument[] {
+  const command = args.find((arg) => arg.name === "command");
+  if (command === undefined) return args;
   const value = { ...command.value, expression: { op: "const", value: true }, type: BOOL, reads: [] } as const;
-  return [...args, { name: "quoted", value }];
+  return [...args, { name, value }];
 }
 
 /** The call of a graph or plan: its inputs are the parameters, its outputs the result. */

@@ -178,7 +178,8 @@ function bindUndoPolicies(
 
 /** For each policy that only plans have: how to get its effect in a graph. */
 const ALTERNATIVES: Readonly<
-  Record<"Touches" | "Alone" | "DoneWhen" | "Pool" | "Estimate" | "Cwd" | "Env" | "Worktree" | "Outputs" | "Interactive",
+  Record<
+    "Touches" | "Alone" | "DoneWhen" | "Pool" | "Estimate" | "Cwd" | "Env" | "Worktree" | "Outputs" | "Interactive",
     string
   >
 > = {

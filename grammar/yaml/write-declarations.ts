@@ -152,7 +152,7 @@ function policyEntries(policies: readonly Policy[], writing: Writing): Entry[] {
 }
 
 /** Policies that may occur several times: their values form a list. */
-const MANY = new Set(["pause", "done when", "pool"]);
+const MANY = new Set(["pause", "done when", "pool", "touches", "reads", "outputs"]);
 
 function listed(value: YamlValue): readonly YamlValue[] {
   return typeof value === "object" && value !== null && value.kind === "list" ? value.items : [value];

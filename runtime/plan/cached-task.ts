@@ -1,5 +1,4 @@
 import type { Evaluate } from "../expression/compile-expression.ts";
-import { setField } from "../expression/operations.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import type { CallSpec } from "../table/table.ts";
 import type { Update } from "../step/task.ts";
@@ -7,35 +6,42 @@ import { Mismatch } from "../value/mismatch.ts";
 import type { PlanProgram, TaskCode } from "./plan-program.ts";
 import type { TaskIndex } from "../table/plan-table.ts";
 import { runPlanTask, type PlanTaskEnd, type TaskEnvironment } from "./run-plan-task.ts";
+import type { ResultKeys } from "./result-keys.ts";
 import type { TaskCache, TaskCacheRequest } from "./task-cache.ts";
 
-/** The cache of a run, and the cache key of each finished task for the tasks that depend on it. */
-export interface CacheKeys {
+/** The cache of a run, and what its finished tasks have made. */
+export interface CacheState {
   readonly cache: TaskCache | undefined;
-  readonly keys: Map<TaskIndex, string>;
+  readonly keys: ResultKeys;
   /** Tasks that run even if they have a cached result. */
   readonly forced: ReadonlySet<TaskIndex> | undefined;
 }
 
-/** Runs a task, or returns its cached result if none of its dependencies has changed (policy `cache`). */
+/** Runs a task, or returns its cached result if nothing that it depends on has changed (policy `cache`). */
 export async function runOrRecall(
   program: PlanProgram,
   task: TaskCode,
   environment: TaskEnvironment,
-  { cache, keys, forced }: CacheKeys,
+  { cache, keys, forced }: CacheState,
 ): Promise<PlanTaskEnd> {
-  if (cache === undefined || task.spec.cache === undefined) {
-    const end = await runPlanTask(task, environment);
-    if (end.kind === "done") keys.set(task.index, JSON.stringify(storedUpdates(program, end.updates)));
-    return end;
-  }
+  const end = await recallOrRun(program, task, environment, { cache, keys, forced });
+  if (end.kind === "done") keys.record(task.index, storedUpdates(program, end.updates));
+  return end;
+}
+
+async function recallOrRun(
+  program: PlanProgram,
+  task: TaskCode,
+  environment: TaskEnvironment,
+  { cache, keys, forced }: CacheState,
+): Promise<PlanTaskEnd> {
+  if (cache === undefined || task.spec.cache === undefined) return runPlanTask(task, environment);
   const request = requestOf(program, task, environment, keys);
   if (request === undefined) return runPlanTask(task, environment);
   const entry = await cache.look(request);
   const isForced = forced?.has(task.index) === true;
   const recalled = entry.result === undefined || isForced ? undefined : readUpdates(program, entry.result);
   if (recalled !== undefined) {
-    keys.set(task.index, entry.key);
     environment.onAttempt({
       node_id: task.spec.name,
       attempt: 1,
@@ -44,11 +50,11 @@ export async function runOrRecall(
       done_when_results: [],
       cached: true,
     });
-    return { kind: "done", updates: recalled, attempts: 0 };
+    return { kind: "done", updates: recalled, attempts: 0, isCached: true };
   }
   if (!isForced) environment.onChanged?.(task.spec.name, entry.changed);
   const end = await runPlanTask(task, environment);
-  if (end.kind === "done") keys.set(task.index, await cache.keep(request, storedUpdates(program, end.updates)));
+  if (end.kind === "done") await cache.keep(request, storedUpdates(program, end.updates));
   return end;
 }
 
@@ -77,17 +83,14 @@ function requestOf(
   program: PlanProgram,
   task: TaskCode,
   { run, values }: TaskEnvironment,
-  keys: ReadonlyMap<TaskIndex, string>,
+  keys: ResultKeys,
 ): TaskCacheRequest | undefined {
   const { spec } = task;
+  if (spec.cache === undefined) return undefined;
   const { expressions } = program.program.routing;
   const locals = spec.item === undefined ? undefined : new Map([[spec.item.name, spec.item.value]]);
   const scope = { state: run.state, secrets: run.scope.secrets, error: null, locals };
   const valueOf = (index: number): Json => (expressions[index] as Evaluate)(scope);
-  const upstream: Record<string, string> = {};
-  for (const before of spec.after) {
-    setField(upstream as Record<string, Json>, program.plan.tasks[before]?.name ?? "", keys.get(before) ?? "");
-  }
   try {
     values.show(task);
     const checks = spec.checks.map((call) => describe(program, call, valueOf));
@@ -96,8 +99,8 @@ function requestOf(
       task: spec.name,
       call: { call: describe(program, spec.call, valueOf), checks },
       touches: spec.touches,
-      inputs: spec.cache?.inputs ?? [],
-      upstream,
+      cache: spec.cache,
+      upstream: keys.upstream(task.index),
     };
   } catch {
     return undefined;

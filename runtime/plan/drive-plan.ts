@@ -1,7 +1,7 @@
 import type { PauseItem } from "../interface/checkpoint.ts";
 import type { Run } from "../run/run.ts";
 import { RunError, type NgraphError, reasonOf } from "../interface/errors.ts";
-import { runOrRecall, storedUpdates, type CacheKeys } from "./cached-task.ts";
+import { runOrRecall, storedUpdates, type CacheState } from "./cached-task.ts";
 import type { PlanEventBody } from "./plan-events.ts";
 import type { PlanExecuteOptions, PlanTaskResult } from "./plan-options.ts";
 import type { PlanProgram, TaskCode } from "./plan-program.ts";
@@ -9,6 +9,8 @@ import { createPlanScheduler, type PlanScheduler, type TaskEnd } from "./plan-sc
 import type { Json } from "../value/json.ts";
 import type { TaskIndex, TaskSpec, TaskStatusName } from "../table/plan-table.ts";
 import { createPlanValues, type PlanValues } from "./plan-values.ts";
+import { topologicalOrder } from "./plan-order.ts";
+import { ResultKeys } from "./result-keys.ts";
 import { claimOf, type RunLedger } from "./run-ledger.ts";
 import { digestOfCall, recordWrite, unseen, type TaskRecord } from "./task-record.ts";
 import type { PlanTaskEnd } from "./run-plan-task.ts";
@@ -82,7 +84,7 @@ class Drive {
   readonly #request: DriveRequest;
   readonly #scheduler: PlanScheduler;
   readonly #values: PlanValues;
-  readonly #keys: CacheKeys;
+  readonly #cache: CacheState;
   readonly #batches: (readonly string[])[] = [];
   readonly #attempts: Int32Array;
   readonly #started: Float64Array;
@@ -91,6 +93,8 @@ class Drive {
   readonly #epochs = new Map<TaskIndex, number>();
   /** Tasks whose results of an earlier run hold. */
   readonly #kept = new Set<TaskIndex>();
+  /** Tasks whose results come from the cache. */
+  readonly #cached = new Set<TaskIndex>();
   readonly #errors = new Map<TaskIndex, string>();
   readonly #pauses = new Map<TaskIndex, readonly PauseItem[]>();
   #children: Record<string, string> = {};
@@ -110,7 +114,8 @@ class Drive {
     const { program, run, options, emit, prefix, ledger } = request;
     this.#request = request;
     this.#values = createPlanValues(program, run);
-    this.#keys = { cache: options.taskCache, keys: new Map(), forced: request.forced };
+    const cache = program.plan.tasks.some((task) => task.cache !== undefined) ? options.taskCache : undefined;
+    this.#cache = { cache, keys: new ResultKeys(program, cache), forced: request.forced };
     const count = program.tasks.length;
     this.#attempts = new Int32Array(count);
     this.#started = new Float64Array(count).fill(-1);
@@ -148,7 +153,13 @@ class Drive {
   start(): Promise<DriveEnd> {
     const { restored, waited, leftOut, options, run, ledger } = this.#request;
     const scheduler = this.#scheduler;
-    for (const [task, record] of restored) this.#keep(task, record);
+    const isLeftOut = new Set(leftOut);
+    // The fingerprint of a task may contain those of the tasks before it.
+    for (const task of topologicalOrder(this.#request.program.plan)) {
+      const record = restored.get(task);
+      if (record !== undefined) this.#keep(task, record);
+      else if (isLeftOut.has(task)) this.#cache.keys.record(task, []);
+    }
     scheduler.leaveOut(leftOut, "left_out");
     scheduler.restore([...restored.keys()]);
     scheduler.prefer(waited);
@@ -181,7 +192,7 @@ class Drive {
     this.#durations[task] = duration;
     this.#epochs.set(task, epoch);
     this.#kept.add(task);
-    this.#keys.keys.set(task, JSON.stringify(storedUpdates(this.#request.program, updates)));
+    this.#cache.keys.record(task, storedUpdates(this.#request.program, updates));
   }
 
   /**
@@ -287,9 +298,10 @@ class Drive {
           },
           onChanged: (name, changed) => emit({ type: "node_changed", node_id: `${prefix}${name}`, changed }),
         },
-        this.#keys,
+        this.#cache,
       ));
     this.#attempts[task.index] = Math.max(this.#attempts[task.index] ?? 0, end.attempts);
+    if (end.kind === "done" && end.isCached === true) this.#cached.add(task.index);
     const now = run.shared.clock.now();
     this.#durations[task.index] = now - (this.#started[task.index] ?? now);
     await this.#settle(task, end, seen);
@@ -433,6 +445,7 @@ class Drive {
         id: name,
         status,
         ...(isAllowed ? { allowed: true } : {}),
+        ...(this.#cached.has(task) ? { cached: true } : {}),
         attempts: own,
         reason: scheduler.reason(task),
         duration: this.#durations[task] ?? null,

@@ -99,6 +99,8 @@ export interface PlanTaskResult {
   readonly status: TaskStatus;
   /** The task has failed, and its policy `allow failure` allows it. */
   readonly allowed?: true;
+  /** Its result comes from the cache: nothing that it depends on has changed. */
+  readonly cached?: true;
   /** How often its body started, in this run or in the run that it was restored from. */
   readonly attempts: number;
   readonly reason: string | null;

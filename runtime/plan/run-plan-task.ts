@@ -17,7 +17,7 @@ import { taskOf } from "./task-of.ts";
 
 /** How a started task has ended. */
 export type PlanTaskEnd =
-  | { readonly kind: "done"; readonly updates: readonly Update[]; readonly attempts: number }
+  | { readonly kind: "done"; readonly updates: readonly Update[]; readonly attempts: number; readonly isCached?: true }
   | {
       readonly kind: "failed";
       readonly reason: string;

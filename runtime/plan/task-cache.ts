@@ -1,5 +1,5 @@
 import type { Json } from "../value/json.ts";
-import type { TouchSpec } from "../table/plan-table.ts";
+import type { CacheSpec, TouchSpec } from "../table/plan-table.ts";
 
 /** Everything that the result of a task depends on. */
 export interface TaskCacheRequest {
@@ -8,18 +8,15 @@ export interface TaskCacheRequest {
   /** The call with the values of its arguments, and the checks. */
   readonly call: Json;
   readonly touches: readonly TouchSpec[];
-  /** Further globs of files. */
-  readonly inputs: readonly string[];
-  /** By name of the task it depends on: the key of that task's result. */
+  readonly cache: CacheSpec;
+  /** By name of the task it depends on: a fingerprint of what that task has made. */
   readonly upstream: Readonly<Record<string, string>>;
 }
 
 export interface TaskCacheEntry {
-  /** Hash of everything the result depends on. It is part of the requests of dependent tasks. */
-  readonly key: string;
-  /** The result for the same key; absent if the task has to run. */
+  /** A result that was made from the same; absent if the task has to run. Its files are restored already. */
   readonly result?: Json;
-  /** What has changed: `command`, `src/api.ts`, `upstream build`, `first run`. */
+  /** What has changed since the last result: `command`, `src/api.ts`, `upstream build`, `first run`. */
   readonly changed: readonly string[];
 }
 
@@ -29,6 +26,8 @@ export interface TaskCacheEntry {
  */
 export interface TaskCache {
   look(request: TaskCacheRequest): Promise<TaskCacheEntry> | TaskCacheEntry;
-  /** Called after the task has run: the files that it touches have their new content. */
-  keep(request: TaskCacheRequest, result: Json): Promise<string> | string;
+  /** Called with the object that `look` was called with, after the task has run: the files that it touches have their new content. */
+  keep(request: TaskCacheRequest, result: Json): Promise<void> | void;
+  /** A hash of a value, and of the content of all files that match one of the paths. */
+  fingerprint(paths: readonly string[], value: Json): string;
 }

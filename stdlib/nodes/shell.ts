@@ -51,6 +51,11 @@ export interface ShellOptions {
   readonly onOutput?: (command: RunningCommand, stream: "stdout" | "stderr", chunk: Uint8Array) => void;
   /** The root directory of a command, if it is not the working directory of this process: a git working tree of its own. */
   readonly rootOf?: (node: string) => string | undefined;
+  /**
+   * Lends the terminal to a command of an `interactive` task, and returns how to take it back. `undefined` if there is no terminal.
+   * Without this function such a command fails.
+   */
+  readonly lendTerminal?: () => (() => void) | undefined;
   /** Stores why the previous attempt of a task has failed, and returns the path of the file; `undefined` if there is none. */
   readonly storeFailure?: (
     task: { readonly node: string; readonly attempt: number },
@@ -60,8 +65,9 @@ export interface ShellOptions {
 
 /** Makes the node `shell` with hooks that observe its commands. */
 export function createShell(watch: ShellOptions = {}): BuiltinNode {
-  return async ({ command, quoted, cwd, env, input, check = true }, context) => {
+  return async ({ command, quoted, interactive, cwd, env, input, check = true }, context) => {
     const call = readCommand(command, quoted === true);
+    const takeBack = interactive === true ? lend(watch) : undefined;
     const { code, stdout, stderr } = await runCommand(
       call,
       {
@@ -74,13 +80,14 @@ export function createShell(watch: ShellOptions = {}): BuiltinNode {
           ...failureEntries(context, watch),
         },
         ...(typeof input === "string" ? { input } : {}),
+        ...(takeBack === undefined ? {} : { isInteractive: true }),
         signal: context.signal,
         node: context.node ?? "",
         attempt: context.attempt,
         stores: (stream) => mayStore(context.expects, stream),
       },
       watch,
-    );
+    ).finally(() => takeBack?.());
     if (check !== false && code !== 0) {
       // Redacted before it is cut: a part of a secret is harder to find.
       const output = context.redact((stderr.trim() === "" ? stdout : stderr).trim());
@@ -91,6 +98,15 @@ export function createShell(watch: ShellOptions = {}): BuiltinNode {
     }
     return { code, stdout: stdout.replace(/\r?\n$/, ""), stderr };
   };
+}
+
+function lend({ lendTerminal }: ShellOptions): () => void {
+  const takeBack = lendTerminal?.();
+  if (takeBack !== undefined) return takeBack;
+  throw new NodeFailure(
+    "the task is `interactive`, and this run has no terminal: run the plan in a terminal, without redirected input",
+    { retryable: false },
+  );
 }
 
 /** The directory of a command, as an absolute path if it has a root of its own. */
@@ -159,6 +175,8 @@ interface CommandOptions {
   readonly isOwnTree?: true;
   readonly env: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** The command reads from the terminal and prints to it. */
+  readonly isInteractive?: true;
   readonly signal: AbortSignal;
   readonly node: string;
   readonly attempt: number;
@@ -180,16 +198,22 @@ const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"';
 
 function runCommand(call: Call, options: CommandOptions, watch: ShellOptions): Promise<CommandResult> {
   const { spawn, exists, signals, posix } = nodeModules();
-  const isGated = posix && watch.onStart !== undefined;
-  const { signal, cwd, input } = options;
+  const { signal, cwd, input, isInteractive = false } = options;
+  // The shell of the user ends what reads from a terminal that is gone, so an interactive command needs no record.
+  const isGated = posix && watch.onStart !== undefined && !isInteractive;
+  // Only the process group in front may read from a terminal: an interactive command stays in the group of this process.
+  const isGroup = posix && !isInteractive;
   signal.throwIfAborted();
   const spawnOptions: SpawnOptions = {
     shell: !isGated && call.args === undefined,
     // A process group of its own: ending the group ends all processes that the command has started.
-    detached: posix,
+    detached: isGroup,
     windowsHide: true,
     env: { ...process.env, ...(options.isOwnTree === true ? TREE_VARIABLES : {}), ...options.env },
-    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", ...(isGated ? (["pipe"] as const) : [])],
+    // Standard output of this process may be a file for the result of the run.
+    stdio: isInteractive
+      ? ["inherit", 2, 2]
+      : [input === undefined ? "ignore" : "pipe", "pipe", "pipe", ...(isGated ? (["pipe"] as const) : [])],
     ...(cwd === undefined ? {} : { cwd }),
   };
   return new Promise((resolve, reject) => {
@@ -198,7 +222,7 @@ function runCommand(call: Call, options: CommandOptions, watch: ShellOptions): P
     const child = isGated
       ? spawn("/bin/sh", ["-c", GATE, "sh", ...gated], spawnOptions)
       : spawn(program, args ?? [], spawnOptions);
-    if (posix && child.pid !== undefined) watchGroup(child.pid);
+    if (isGroup && child.pid !== undefined) watchGroup(child.pid);
     const { node, attempt, stores } = options;
     const running: RunningCommand | undefined =
       isGated && child.pid !== undefined
@@ -216,8 +240,8 @@ function runCommand(call: Call, options: CommandOptions, watch: ShellOptions): P
     const end = (reason: unknown): void => {
       if (failure !== undefined) return;
       failure = reason;
-      endGroup(child, posix, "SIGTERM");
-      setTimeout(() => endGroup(child, posix, "SIGKILL"), GRACE_MS).unref();
+      endGroup(child, isGroup, "SIGTERM");
+      setTimeout(() => endGroup(child, isGroup, "SIGKILL"), GRACE_MS).unref();
     };
     const onAbort = (): void => end(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -310,10 +334,10 @@ function collect(
   };
 }
 
-function endGroup(child: ChildProcess, posix: boolean, signal: "SIGTERM" | "SIGKILL"): void {
+function endGroup(child: ChildProcess, isGroup: boolean, signal: "SIGTERM" | "SIGKILL"): void {
   if (child.pid === undefined) return;
   try {
-    if (posix) process.kill(-child.pid, signal);
+    if (isGroup) process.kill(-child.pid, signal);
     else child.kill(signal);
   } catch {
     // The command has already ended.

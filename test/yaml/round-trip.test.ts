@@ -230,7 +230,6 @@ describe("parts that YAML cannot represent are reported", () => {
 }`;
     expect(toYaml(parse(text).file).lost).toEqual([
       "line 2: `timeout` is given twice",
-      "line 2: `touches` is given twice",
       "line 3: `a` is declared again",
       "line 5: `steps` is declared again",
     ]);

@@ -165,7 +165,14 @@ function multiply({
   const tasksOf = (declared: number): readonly number[] =>
     Array.from({ length: sizes[declared] ?? 0 }, (_, value) => (firsts[declared] ?? 0) + value);
   return typed.flatMap(({ result: _result, dynamic: _dynamic, ...task }, declared): readonly BoundTask[] => {
-    const { touches = [], alone = false, allowFailure, worktree, interactive, pool } = policies[declared] ?? NO_POLICIES;
+    const {
+      touches = [],
+      alone = false,
+      allowFailure,
+      worktree,
+      interactive,
+      pool,
+    } = policies[declared] ?? NO_POLICIES;
     const { name } = task.declaration.name;
     const own = dependencies.needs[declared];
     const before: number[] = [];

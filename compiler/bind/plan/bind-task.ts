@@ -12,7 +12,7 @@ import { typeCondition } from "../../expressions/type-expression.ts";
 import { isAssignable } from "../../types/assignable.ts";
 import { BOOL, isBroken } from "../../types/construct.ts";
 import { typeToText } from "../../types/type-text.ts";
-import { bindCall } from "../bind-call.ts";
+import { bindCall, withMark } from "../bind-call.ts";
 import { withCode } from "../bind-nodes.ts";
 import { boundOutput, checkDeclared, checkResult, inferResult, type Write } from "../bind-output.ts";
 import { placeIn, type GraphContext, type NodeEntry } from "../graph-context.ts";
@@ -86,13 +86,15 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
     facts = factsOf(status.condition, true);
   }
   const {
-    call,
+    call: boundCall,
     result,
     effects: own,
     callee,
     unwritten,
     declared,
   } = bindCall(task.call, scopeAt(parts.unwritten, facts, "argument"), context);
+  const isTerminal = policies.interactive === true && boundCall.kind === "builtin";
+  const call = isTerminal ? { ...boundCall, args: withMark(boundCall.args, "interactive") } : boundCall;
   for (const effect of own) effects.add(effect);
   if (task.output === undefined) reportLiteral(task.call, context);
   if (call.kind === "builtin" && call.signature.name === "receive") {

@@ -66,7 +66,7 @@ function bindOutputs(
     }
     if (path === "." || path.split("/")[0] === "**") {
       const message = `\`${value}\` names all files of the tree, sources included`;
-      const help = "name the folders that the task writes: `outputs \"dist/**\"`";
+      const help = 'name the folders that the task writes: `outputs "dist/**"`';
       context.report(illegalPolicyValue(placeIn(context, span), { message, label: "too wide", help }));
     } else if (found.has(path)) {
       const facts = { what: `the path \`${path}\``, first: placeIn(context, found.get(path)!) };
