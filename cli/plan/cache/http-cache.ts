@@ -8,7 +8,10 @@ import { request as httpsRequest } from "node:https";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { CommandError } from "../../process/command-error.ts";
-import { MOST_ARCHIVE_BYTES, type SharedCache } from "./shared-cache.ts";
+import type { SharedCache } from "./shared-cache.ts";
+
+/** The largest archive that is taken from a shared cache or stored there. */
+export const MOST_ARCHIVE_BYTES = 4 * 1024 ** 3;
 
 /** Without a byte for so long, a request has failed. */
 const IDLE_MS = 15_000;

@@ -11,7 +11,7 @@ import {
 import { join, resolve } from "node:path";
 import { CommandError } from "../../process/command-error.ts";
 import { reasonOf } from "../../sources/source-files.ts";
-import { openHttpCache } from "./http-cache.ts";
+import { MOST_ARCHIVE_BYTES, openHttpCache } from "./http-cache.ts";
 
 /** A place that several trees and machines share: archives of results by key. */
 export interface SharedCache {
@@ -22,8 +22,6 @@ export interface SharedCache {
   put(key: string, archive: string, tag: string | undefined): Promise<void>;
 }
 
-/** The largest archive that is taken from a shared cache or stored there. */
-export const MOST_ARCHIVE_BYTES = 4 * 1024 ** 3;
 
 /**
  * Opens the cache that `--shared-cache` or `NGRAPH_SHARED_CACHE` names: an address of a server with Turborepo's protocol, or a folder.
