@@ -22,7 +22,6 @@ export interface SharedCache {
   put(key: string, archive: string, tag: string | undefined): Promise<void>;
 }
 
-
 /**
  * Opens the cache that `--shared-cache` or `NGRAPH_SHARED_CACHE` names: an address of a server with Turborepo's protocol, or a folder.
  *
