@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { compile, memoryHost, type CompileOptions, type CompileResult } from "../../compiler/index.ts";
 import { CODE_GROUPS, DIAGNOSTIC_CODES, type CodeInfo, type DiagnosticCode } from "../../diagnostics/codes.ts";
+import { ADVICE } from "./diagnostic-advice.ts";
 import { renderPretty } from "../../diagnostics/render/index.ts";
 
 /** The fixtures of the checks, and those of findings that need a whole compilation. */
@@ -23,14 +24,14 @@ export function diagnosticIndex(): string {
   return [
     "# Diagnostics",
     "",
-    "Each code has a page with an example that causes it, its message, and a similar example without it.",
+    "Each code has a page with an example that causes it, its message, a similar example without it, why it matters, and how to choose a fix.",
     "`ngc explain CODE` prints the page. The tests generate these pages from the compiler's output.",
     "",
     ...parts,
   ].join("\n");
 }
 
-/** The page of a code: its subject, an example that causes it with the message, and a similar example that does not. */
+/** The page of a code: its subject, an example that causes it with the message, a similar one that does not, and advice. */
 export function diagnosticPage(code: DiagnosticCode): string {
   const { name, severity, title }: CodeInfo = DIAGNOSTIC_CODES[code];
   const parts = [`# ${code} ${name}`, "", `${severity[0]?.toUpperCase()}${severity.slice(1)}: ${title}.`, ""];
@@ -43,6 +44,9 @@ export function diagnosticPage(code: DiagnosticCode): string {
   }
   const near = fixture(code, "near");
   if (near !== undefined) parts.push("## A similar one that does not", "", ...fenced(near), "");
+  const { why, fix } = ADVICE[code];
+  const isFinding = severity !== "info";
+  parts.push("## Why it matters", "", why, "", isFinding ? "## How to choose a fix" : "## What to do", "", fix, "");
   return parts.join("\n");
 }
 
