@@ -81,12 +81,23 @@ export function serve(
       if (uri === undefined) return;
       pending.delete(uri);
       publish(uri);
-      if (pending.size > 0) timer = setTimeout(checkNext, 0);
+      if (pending.size > 0) timer = setTimeout(afterMessages, 0);
+    };
+    /** Messages that have arrived are answered first: a check of a large file takes longer than an answer. One turn reads them, the next takes one. */
+    const afterMessages = (): void => {
+      const due = timer;
+      setImmediate(() =>
+        setImmediate(() =>
+          setImmediate(() => {
+            if (timer === due) checkNext();
+          }),
+        ),
+      );
     };
     const schedule = (uris: Iterable<string>): void => {
       for (const uri of uris) if (workspace.document(uri) !== undefined) pending.add(uri);
       clearTimeout(timer);
-      timer = setTimeout(checkNext, QUIET);
+      timer = setTimeout(afterMessages, QUIET);
     };
     const scheduleWithImporters = (uri: string): void => {
       const importers = workspace.importersOf(uri);

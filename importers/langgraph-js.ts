@@ -432,7 +432,8 @@ function readChannel(name: string, value: Tree, changes: Changes): StateChannel 
       reducer: "append",
     };
   }
-  if (kind === "sum") {
+  // `+` of texts, or of values that may be null, is left to the program's own function.
+  if (kind === "sum" && /^(?:json|int|float)$/.test(type)) {
     const number = type === "json" ? "float" : type;
     return {
       name,

@@ -56,7 +56,7 @@ function sayTest(variable: string, name: string, value: Source, scope: Scope): S
   if (name === "StringMatches") {
     const pattern = value
       .text()
-      .replace(/\\([*\\])|\*|[\\^$.+?()[\]{}|/-]/g, (part, escaped: string | undefined) =>
+      .replace(/\\([*\\])|\*|[\\^$.+?()[\]{}|]/g, (part, escaped: string | undefined) =>
         part === "*" ? "[^]*" : `\\${escaped ?? part}`,
       );
     return atom(`matches(${at("string").text}, ${quoted(`^${pattern.replaceAll("[^]*", "(.|\\n)*")}$`)})`, "bool");

@@ -120,7 +120,7 @@ class Intrinsics {
         return atom(`${operand(list(0))}[${value(1, "float").text}]`, "json");
       case "States.ArrayRange":
         return atom(
-          `range(${value(0, "float").text}, ${operand(value(1, "float"))} + 1, ${value(2, "float").text})`,
+          `range(${rounded(value(0, "float"))}, ${rounded(value(1, "float"))} + 1, ${rounded(value(2, "float"))})`,
           "json",
         );
       case "States.ArrayUnique":
@@ -190,4 +190,9 @@ export function sayLiteral(source: Source): Said {
           ? "bool"
           : "json";
   return text.startsWith("-") ? compound(text, kind) : atom(text, kind);
+}
+
+/** An int for a number, as the functions of the state language round it. */
+function rounded({ text }: Said): string {
+  return /^-?\d+$/.test(text) ? text : `round(${text})`;
 }

@@ -240,6 +240,26 @@ test("a condition of JSONata does not hold for a missing value", async () => {
   expect(ends).toEqual(["none", "none", "one", "both"].map((data) => ({ data })));
 });
 
+test("patterns with punctuation match, and the parts of a range are ints", async () => {
+  const source = {
+    StartAt: "Look",
+    States: {
+      Look: {
+        Type: "Choice",
+        Choices: [{ Variable: "$.text", StringMatches: "on-going/request-*", Next: "Fill" }],
+        Default: "None",
+      },
+      Fill: { Type: "Pass", Parameters: { "items.$": "States.ArrayRange(1,$.count,2)" }, End: true },
+      None: { Type: "Pass", Result: "none", End: true },
+    },
+  };
+  const engine = await engineOf(source, {});
+  expect((await engine.run({ input: { text: "on-going/request-7", count: 4.6 } })).output).toEqual({
+    data: { items: [1, 3, 5] },
+  });
+  expect((await engine.run({ input: { text: "ongoing", count: 1 } })).output).toEqual({ data: "none" });
+});
+
 test("each change of meaning is a comment and a change", async () => {
   const { text, changes } = await imported(ORDER);
   expect(changes.join("\n")).toContain("$.States.Pay.Catch");

@@ -285,6 +285,17 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
     expect(steps.flat()).toEqual(["begin", "grade", "agent", "tools", "agent"]);
   });
 
+  test("a reducer that joins texts stays a function", async () => {
+    const { text, findings } = await imported(
+      `const State = Annotation.Root({ log: Annotation<string>({ reducer: (a: string, b: string) => a + b, default: () => "" }) });
+       const g = new StateGraph(State).addNode("one", (s) => ({ log: "1" })).addEdge("__start__", "one").addEdge("one", "__end__");
+       export default g.compile();`,
+      "g.ts",
+    );
+    expect(findings.filter((each) => each.endsWith("error"))).toEqual([]);
+    expect(text).toContain("reduce reduce_log");
+  });
+
   test("lists of sources are joins, and objects of nodes are nodes", async () => {
     const { text, findings } = await imported(
       `const g = new StateGraph({ channels: { a: null, b: { value: (x, y) => y ?? x, default: () => "z" } } })
