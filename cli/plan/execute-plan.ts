@@ -12,6 +12,7 @@ import { createOutputGroups, isGithubActions } from "./output-groups.ts";
 import { createFileTaskCache } from "./cache/file-task-cache.ts";
 import { openSharedCache, type SharedCache } from "./cache/shared-cache.ts";
 import { createFailedOutputs } from "./failed-outputs.ts";
+import { notifyEnd } from "./notify.ts";
 import type { PlanFlags } from "./plan-flags.ts";
 import { PlanLog } from "./plan-log.ts";
 import { createPlanProgress, planEventLines } from "./plan-progress.ts";
@@ -135,6 +136,8 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
         timeline,
         outputOf: (task) => outputOf(log.runs, result.runId, task),
       });
+    const notified = await notifyEnd(options.notify ?? [], table.name, result, log.runs, session.redact);
+    for (const problem of notified) output.problem(problem);
     return code;
   } finally {
     log.close();

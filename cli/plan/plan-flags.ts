@@ -17,6 +17,8 @@ export interface PlanFlags {
   readonly watch?: boolean;
   readonly verifyTouches?: boolean;
   readonly report?: readonly string[];
+  /** Commands that run when the run has ended or waits. */
+  readonly notify?: readonly string[];
   /** `false` with `--no-cache`. */
   readonly cache?: boolean;
   /** A folder or an address. */
@@ -33,11 +35,24 @@ export function addPlanOptions(command: Command): void {
       "plans: write a report: FILE.xml (JUnit) or FILE.html (with a Gantt chart); may be repeated",
       (path, before: readonly string[] | undefined) => [...(before ?? []), parseReport(path)],
     )
+    .option(
+      "--notify <command>",
+      "plans: run this command when the run has ended or waits for an answer, with NGRAPH_OUTCOME and others in its environment; may be repeated",
+      (command, before: readonly string[] | undefined) => [...(before ?? []), parseNotification(command)],
+    )
     .option("--no-cache", "plans: run cached tasks even if nothing they depend on has changed")
     .option(
       "--shared-cache <place>",
       "plans: also store cached results in this folder, or on this server with Turborepo's protocol (default: NGRAPH_SHARED_CACHE)",
     );
+}
+
+/** @throws CommandError for a text that cannot be a command */
+function parseNotification(command: string): string {
+  if (command.trim() !== "" && !command.includes("\0")) return command;
+  throw new CommandError("--notify: an empty text is not a command", {
+    help: "for example `--notify 'notify-send \"$NGRAPH_PLAN: $NGRAPH_OUTCOME\"'`",
+  });
 }
 
 /** Adds the option of `resume` for plans. */
@@ -108,6 +123,7 @@ export function refusePlanFlags(
     flags.watch === true ? ["--watch"] : [],
     flags.verifyTouches === true ? ["--verify-touches"] : [],
     flags.report === undefined ? [] : ["--report"],
+    flags.notify === undefined ? [] : ["--notify"],
     flags.cache === false ? ["--no-cache"] : [],
     flags.sharedCache === undefined ? [] : ["--shared-cache"],
   ].flat();

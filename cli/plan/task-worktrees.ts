@@ -6,6 +6,7 @@ import type { MergeRefusal, TaskWorktrees } from "../../runtime/plan/task-worktr
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
 import { CommandError } from "../process/command-error.ts";
+import { messageOf } from "../process/user-error.ts";
 import { gitFor, gitOr } from "./git.ts";
 import { submodules } from "./git-tree.ts";
 import { covers } from "./verify-touches.ts";
@@ -308,8 +309,4 @@ function readRecord(path: string): { readonly base: string; readonly gitDir: str
 
 function listed(paths: readonly string[]): string {
   return paths.length <= 10 ? paths.join(", ") : `${paths.slice(0, 10).join(", ")} and ${paths.length - 10} more`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
