@@ -35,6 +35,7 @@ function check(nodes: string, lock: unknown = LOCK, path = "project/graphs/g.ngr
   const text = `graph g {
   input data: json
   input id: int
+  input more: map<string>
   output text: string = ""
   output found: { total: int, items: string[] } | null = null
   output total: float = 0
@@ -64,6 +65,8 @@ test("calls that fit have no findings", () => {
 test("what is not known before the run is left to the server", () => {
   expect(check(call('"shop", "find", arguments: data'))).toEqual([]);
   expect(check(call('"shop", "find", arguments: { id: data }'))).toEqual([]);
+  expect(check(call('"shop", "find", arguments: more'))).toEqual([]);
+  expect(check(call('"shop", "find", arguments: { ...more, id: 1 }'))).toEqual([]);
   expect(check(call('"shop", `${id}`, arguments: { x: 1 }'))).toEqual([]);
 });
 
