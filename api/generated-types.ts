@@ -16,6 +16,7 @@ import type {
 } from "../runtime/interface/engine-options.ts";
 import type { PauseItem, PauseKind, ThreadId } from "../runtime/interface/checkpoint.ts";
 import type { RunEvent, StreamViews } from "../runtime/interface/events.ts";
+import type { Table } from "../runtime/table/table.ts";
 import type { Json } from "../runtime/value/json.ts";
 
 /** What a generated module declares about a graph. */
@@ -198,4 +199,10 @@ export interface Graph<T extends GraphTypes> extends Omit<
     values: Readonly<Record<string, unknown>>,
     options: GraphUpdateOptions<T> & { readonly in: string },
   ): Promise<CheckpointRef>;
+}
+
+/** A graph as a module holds it. */
+export interface GeneratedGraph {
+  readonly table: Table;
+  readonly bindings: Bindings;
 }

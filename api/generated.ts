@@ -19,9 +19,11 @@ import type { BuiltinNode } from "../runtime/interface/context.ts";
 import { LOADED_LINKER, LOADED_PLAN_CODE } from "../runtime/engine/loaded-linker.ts";
 import { openPlanRunner } from "../runtime/plan/open-plan-runner.ts";
 import type { EngineParts } from "../runtime/engine/linker-parts.ts";
-import type { Graph, GraphOptions, GraphTypes } from "./generated-types.ts";
+import { fromEnvironment } from "./environment-secrets.ts";
+import type { GeneratedGraph, Graph, GraphOptions, GraphTypes } from "./generated-types.ts";
 
 export type * from "./generated-types.ts";
+export { largeTable } from "./large-table.ts";
 export * from "../runtime/expression/generated.ts";
 export type { EngineParts } from "../runtime/engine/linker-parts.ts";
 export {
@@ -48,12 +50,6 @@ export type { Bindings, Engine } from "../runtime/interface/engine-options.ts";
 export type { Json, JsonObject } from "../runtime/value/json.ts";
 export type { PlanTable } from "../runtime/table/plan-table.ts";
 export type { Table } from "../runtime/table/table.ts";
-
-/** A graph as a module holds it. */
-export interface GeneratedGraph {
-  readonly table: Table;
-  readonly bindings: Bindings;
-}
 
 /** The built-in nodes that a graph or plan uses, also where it calls others, by name. */
 export type Builtins = Readonly<Record<string, BuiltinNode>>;
@@ -114,17 +110,6 @@ export function createPlan<Input, Output, Task extends string, Config = JsonObje
   const all = { secrets: fromEnvironment, ...options, ...bindings, builtins: { ...builtins, ...options.builtins } };
   const runner: unknown = openPlanRunner(table, all, LOADED_LINKER, LOADED_PLAN_CODE);
   return runner as Plan<Input, Output, Task, Config>;
-}
-
-function fromEnvironment(name: string): string | undefined {
-  const host = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> } };
-  return host.process?.env?.[name];
-}
-
-/** Parses a table that a module contains as text because it is large. */
-export function largeTable(json: string, graphs: readonly Table[], plans?: readonly PlanTable[]): Table {
-  const parts = plans === undefined ? { graphs } : { graphs, plans };
-  return { ...(JSON.parse(json) as Omit<Table, "graphs" | "plans">), ...parts };
 }
 
 /** Parses the table of a plan that a module contains as text because it is large. */

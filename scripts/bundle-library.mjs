@@ -18,12 +18,15 @@ const LAZY = "@babel/parser";
 /**
  * The chunks of the runtime, by the modules whose imports they contain. A module belongs to the first chunk that reaches it.
  * Bundlers of users split programs by the files of the package: the files of dynamic imports have no
- * module that the start of a program needs.
+ * module that the start of a program needs. The third element names modules of other chunks.
  */
 const RUNTIME_CHUNKS = [
+  // The code that loads the engine is in `direct-module`: other programs have no file of it.
+  ["direct", ["runtime/engine/open-direct.ts"], ["runtime/engine/open-direct.ts"]],
   [
     "engine",
     [
+      "runtime/engine/direct-engine.ts",
       "runtime/engine/open-generated.ts",
       "runtime/step/call-graph.ts",
       "runtime/step/finally-part.ts",
@@ -33,6 +36,7 @@ const RUNTIME_CHUNKS = [
   ["memory-store", ["runtime/stores/memory.ts", "runtime/interface/store.ts"]],
   ["threads", ["runtime/engine/thread-operations.ts"]],
   ["interpreter", ["runtime/expression/compile-expression.ts"]],
+  ["direct-module", ["api/direct.ts"]],
   // What plans share with the compiler, and with the linker.
   ["paths", ["matrix-names", "overlapping-patterns", "path-pattern"].map((name) => `runtime/plan/${name}.ts`)],
   ["plan-order", ["plan-nodes", "plan-order", "task-backoff"].map((name) => `runtime/plan/${name}.ts`)],
@@ -74,9 +78,10 @@ export async function bundleLibrary(root, output, entries) {
     // A module that one entry point imports statically and another one dynamically is loaded by both.
     checks: { ineffectiveDynamicImport: false },
   });
-  const runtime = RUNTIME_CHUNKS.map(([name, files]) => ({
+  const paths = (files) => files.map((file) => join(root, file));
+  const runtime = RUNTIME_CHUNKS.map(([name, files, others = []]) => ({
     name,
-    modules: importedModules(files.map((file) => join(root, file))),
+    modules: new Set([...importedModules(paths(files))].filter((file) => !paths(others).includes(file))),
   }));
   const isLanguage = /\/(?:grammar|diagnostics)\/|\/node_modules\/(?!@babel\/)/;
   const isCompiler = /\/compiler\/|\/node_modules\/@babel\//;

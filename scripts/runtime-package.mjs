@@ -8,6 +8,7 @@ import { dirname, join, relative } from "node:path";
 /** The entry points of the package, with those of `ngraph` that they equal. */
 const EXPORTS = new Map([
   [".", "./runtime"],
+  ["./direct", "./direct"],
   ["./generated", "./generated"],
   ["./stdlib", "./stdlib"],
   ["./stores/sqlite", "./stores/sqlite"],

@@ -201,7 +201,7 @@ const RUNTIME_LAYERS = [
   ["checkpoint"],
   ["run", "memory"],
   ["step"],
-  ["thread"],
+  ["thread", "direct"],
   ["plan"],
   ["engine"],
 ] as const;

@@ -1,7 +1,7 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import { resolve } from "node:path";
 import type { Store } from "../../runtime/interface/store.ts";
-import { refuseEffects } from "../../runtime/program/program.ts";
+import { refuseEffects } from "../../runtime/table/refuse-effects.ts";
 import { allowedEffects } from "../run/allowed-effects.ts";
 import { bindFunctions } from "../sources/bind-functions.ts";
 import { CommandError } from "../process/command-error.ts";

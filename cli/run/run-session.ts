@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { EngineOptions, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
 import { createRedactor } from "../../runtime/event/redact.ts";
-import { refuseEffects } from "../../runtime/program/program.ts";
+import { refuseEffects } from "../../runtime/table/refuse-effects.ts";
 import type { Effect } from "../../runtime/table/effects.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";

@@ -18,7 +18,8 @@ import type { EngineHost } from "../../runtime/interface/host.ts";
 import { notify } from "../../runtime/event/run-events.ts";
 import { createRunStream } from "../../runtime/event/run-stream.ts";
 import { stubBindings } from "../../runtime/program/stub-bindings.ts";
-import { checkExecuteOptions, checkView } from "../../runtime/run/check-options.ts";
+import { checkExecuteOptions } from "../../runtime/run/check-execute-options.ts";
+import { checkView } from "../../runtime/run/check-options.ts";
 import type { OptionKind } from "../../runtime/run/option-kinds.ts";
 import {
   checkOptions,

@@ -3,23 +3,17 @@ import type {
   BareAnswer,
   Engine,
   EngineOptions,
-  ExecuteOptions,
   RecoverResult,
   ResumeOptions,
   RunOptions,
   RunResult,
-  StreamOptions,
-  ViewsOptions,
 } from "../interface/engine-options.ts";
 import { StoreError } from "../interface/errors.ts";
-import type { EventListener, StreamViews } from "../interface/events.ts";
 import type { JsonObject, MaybePromise } from "../value/json.ts";
 import { isThenable } from "../value/promise.ts";
 import { MemoryNodeCache } from "../run/node-cache.ts";
 import type { Table } from "../table/table.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
-import { checkView } from "../run/check-options.ts";
-import type { OptionKind } from "../run/option-kinds.ts";
 import { checkOptions, RUN_OPTIONS, STREAM_OPTIONS, STREAM_RESUME_OPTIONS } from "../run/option-names.ts";
 import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
 import type { Linker } from "../program/linker.ts";
@@ -29,20 +23,11 @@ import { applyInput } from "../run/run-input.ts";
 import { beginRun } from "../step/run-loop.ts";
 import { takeFirstTurn } from "../run/take-turns.ts";
 import { executeRun, orCancelled, resultOf } from "../run/execute-run.ts";
-import {
-  createCore,
-  createShared,
-  limitsOfCall,
-  ON_RESULT,
-  ON_STATE,
-  type EngineCore,
-  type OpenMemory,
-  type WatchedOptions,
-} from "../run/run-settings.ts";
-import { createRunStream } from "../event/run-stream.ts";
+import { createCore, createShared, limitsOfCall, type EngineCore, type OpenMemory } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
 import { Mailbox } from "../run/mailbox.ts";
 import { Waker } from "../thread/waker.ts";
+import { streamOf } from "./stream-of.ts";
 import type { ThreadOperations } from "./thread-operations.ts";
 
 /** The code that only engines with a store use. */
@@ -59,12 +44,22 @@ export interface StoreCode {
  * @throws RunError NG_MISSING_FUNCTION with a list of all missing code, NG_EFFECT_DENIED
  */
 export function openEngine(table: Table, options: EngineOptions, linker: Linker, code: StoreCode): Engine {
-  const core = createCore(
+  return engineOf(openCore(table, options, linker, code), code);
+}
+
+/** The parts that all runs of an engine share. @throws RunError as `openEngine` */
+export function openCore(table: Table, options: EngineOptions, linker: Linker, code: StoreCode): EngineCore {
+  return createCore(
     compileProgram(table, options, linker),
     options,
     (clock) => new MemoryNodeCache({ now: () => clock.now() }),
     code.openMemory,
   );
+}
+
+/** The engine over its core. */
+export function engineOf(core: EngineCore, code: StoreCode): Engine {
+  const { options } = core;
   /**
    * Calls an operation on threads, with copies of its arguments while its module loads or others have the turn of the event loop:
    * the caller may change them.
@@ -93,7 +88,7 @@ export function openEngine(table: Table, options: EngineOptions, linker: Linker,
     );
   if (options.store !== undefined) void loadEarly(code);
   return {
-    table,
+    table: core.program.table,
     memory: core.memory,
     run: (input, settings = {}) => start(input, settings),
     resume: (thread, settings = {}) => resume(thread, settings),
@@ -237,29 +232,4 @@ function needsStore(graph: string, node: string): StoreError {
     "NG_NO_STORE",
     `graph \`${graph}\` pauses at node \`${node}\`, which needs a store: give the engine a \`store\``,
   );
-}
-
-function streamOf<View extends keyof StreamViews<JsonObject> = "events">(
-  given: ExecuteOptions & StreamOptions<View> & Partial<ViewsOptions<View>>,
-  known: Readonly<Record<string, OptionKind>>,
-  start: (options: WatchedOptions) => Promise<RunResult>,
-) {
-  checkOptions("a stream", given, known);
-  checkView(given);
-  const { view, views, buffer, ...options } = given;
-  const shown = { ...(view && { view }), ...(views && { views }) };
-  return createRunStream<View>({ ...shown, ...(buffer !== undefined && { buffer }) }, (watch) => {
-    const { onEvent, signal } = options;
-    const both: EventListener = (event) => {
-      watch.onEvent(event);
-      onEvent?.(event);
-    };
-    return start({
-      ...options,
-      signal: signal === undefined ? watch.signal : AbortSignal.any([signal, watch.signal]),
-      onEvent: both,
-      ...(watch.onState === undefined ? {} : { [ON_STATE]: watch.onState }),
-      ...(watch.onResult === undefined ? {} : { [ON_RESULT]: watch.onResult }),
-    });
-  });
 }

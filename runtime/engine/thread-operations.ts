@@ -12,7 +12,7 @@ import { NgraphError, RunError, StoreError, ThreadError } from "../interface/err
 import type { Store } from "../interface/store.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json, JsonObject } from "../value/json.ts";
-import { checkMetadata } from "../run/check-options.ts";
+import { checkMetadata } from "../run/check-execute-options.ts";
 import { checkOptions, RUN_OPTIONS } from "../run/option-names.ts";
 import {
   FORK_OPTIONS,

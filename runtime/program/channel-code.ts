@@ -8,7 +8,7 @@ import { sharedItems } from "../value/same-json.ts";
 import { admitUnknown, compileAdmit, type Validator } from "../value/validate.ts";
 import type { ValueType } from "../table/value-type.ts";
 import { mergeAllItems, mergeItems } from "./merge-items.ts";
-import { elementType, itemUpdateType, mergesItems, oneOrMany, partialType } from "./update-types.ts";
+import { elementType, itemUpdateType, mergesItems, partialType } from "./update-types.ts";
 import {
   appendAll,
   mergeAll,
@@ -101,20 +101,6 @@ export class ChannelCode {
       default:
         return Object.freeze(items.slice());
     }
-  }
-
-  /** The type of a node's result, for nodes that generate it (`llm`, `ask`). */
-  resultType(isItem: boolean): ValueType {
-    const { type, reducer } = this.spec;
-    const element = elementType(type, this.#types);
-    if (element !== undefined && this.#mergesItems) {
-      const item = itemUpdateType(element, this.#types);
-      return oneOrMany(item, { kind: "list", item }, this.#types);
-    }
-    if (element !== undefined && (reducer?.kind === "append" || reducer?.kind === "union"))
-      return oneOrMany(element, type, this.#types);
-    const inList = isItem && (reducer === undefined || !["sum", "min", "max", "merge"].includes(reducer.kind));
-    return inList ? (element ?? { kind: "json" }) : type;
   }
 
   #makeReduce(imported: ImportedFunction | undefined): Reduce | undefined {

@@ -10,12 +10,12 @@ import { readsSecret } from "../expression/secret-arguments.ts";
 import type { Expression } from "../expression/expression.ts";
 import { prepareExpressions } from "../expression/prepare-expressions.ts";
 import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
-import { isAllowed, type Effect } from "../table/effects.ts";
+import { refuseEffects } from "../table/refuse-effects.ts";
 import type { NodeSpec, Table, ToolSpec } from "../table/table.ts";
-import type { ValueType } from "../table/value-type.ts";
 import { LONGEST_HOLD } from "../interface/clock.ts";
 import type { RunLimits } from "../run/limits.ts";
 import { ChannelCode } from "./channel-code.ts";
+import { expectedType } from "./expected-type.ts";
 import type { CallBody, LinkedPlan, Linker } from "./linker.ts";
 
 /** A table linked with its code, ready to run. Compiled once for an engine; shared by all its runs. */
@@ -159,25 +159,6 @@ export function compileProgram(
     );
   }
   return program;
-}
-
-/**
- * Refuses a graph or plan whose effects are not all allowed. Effects are in the table, so no code needs to be loaded for this check.
- *
- * @throws RunError NG_EFFECT_DENIED
- */
-export function refuseEffects(
-  table: Pick<Table, "name" | "effects">,
-  allow: readonly Effect[] | undefined,
-  what: Program["what"],
-): void {
-  if (allow === undefined) return;
-  const denied = table.effects.filter((effect) => !isAllowed(effect, allow));
-  if (denied.length === 0) return;
-  throw new RunError(
-    "NG_EFFECT_DENIED",
-    `${what} \`${table.name}\` has the effects ${denied.join(", ")}, which are not allowed (allowed: ${allow.join(", ") || "nothing"})`,
-  );
 }
 
 function link(
@@ -325,7 +306,7 @@ function link(
       nodeCode(spec, index, callCode(spec), {
         list: spec.each === undefined ? undefined : expressions[spec.each.list],
         itemCondition: spec.each?.condition === undefined ? undefined : expressions[spec.each.condition],
-        expects: expectedType(table, channels, spec),
+        expects: expectedType(table, spec),
         asserted: asserted.get(index),
         undo: undoCode(spec, index),
       }),
@@ -497,27 +478,6 @@ function needsStore({ expressions }: Table, { call, within }: NodeSpec): boolean
   if (call.name !== "sleep") return false;
   const duration = expressions[call.args[0]?.expression ?? -1];
   return duration?.op === "const" && typeof duration.value === "number" && duration.value > LONGEST_HOLD;
-}
-
-function expectedType(table: Table, channels: readonly ChannelCode[], node: NodeSpec): ExpectedType | undefined {
-  const { output, each } = node;
-  if (output === undefined) return undefined;
-  const typeOf = ({ channel, set }: { readonly channel: number; readonly set?: true }): ValueType => {
-    const code = channels[channel]!;
-    return (set === true ? code.plain : code).resultType(each !== undefined);
-  };
-  const type: ValueType =
-    output.kind === "channel"
-      ? typeOf(output)
-      : {
-          kind: "record",
-          fields: output.fields.map((target) => ({
-            name: target.field,
-            type: typeOf(target),
-            ...(target.optional === true ? { optional: true } : {}),
-          })),
-        };
-  return { type, types: table.types };
 }
 
 function readSecrets(table: Table, { secrets }: EngineOptions): ReadonlyMap<string, string> | undefined {

@@ -1,4 +1,4 @@
-import type { Table } from "../table/table.ts";
+import type { ChannelSpec, Table } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
 
 /** Maximum number of names to resolve: a type that only refers to itself has no end. */
@@ -26,6 +26,19 @@ export function partialType(type: ValueType, types: Table["types"]): ValueType {
       : member,
   );
   return members.length === 1 ? members[0]! : { kind: "union", members };
+}
+
+/** The type of a node's result that a channel stores. `isItem`: of one item of a `for` node. */
+export function resultType({ type, reducer }: ChannelSpec, isItem: boolean, types: Table["types"]): ValueType {
+  const element = elementType(type, types);
+  if (element !== undefined && reducer?.kind === "merge" && mergesItems(type, types)) {
+    const item = itemUpdateType(element, types);
+    return oneOrMany(item, { kind: "list", item }, types);
+  }
+  if (element !== undefined && (reducer?.kind === "append" || reducer?.kind === "union"))
+    return oneOrMany(element, type, types);
+  const inList = isItem && (reducer === undefined || !["sum", "min", "max", "merge"].includes(reducer.kind));
+  return inList ? (element ?? { kind: "json" }) : type;
 }
 
 /** Whether `merge` combines a list of records by their ids. */

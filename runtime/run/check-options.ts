@@ -1,14 +1,7 @@
-import type {
-  Durability,
-  EngineOptions,
-  ExecuteOptions,
-  OnFailure,
-  StreamOptions,
-} from "../interface/engine-options.ts";
+import type { Durability, EngineOptions, OnFailure, StreamOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { StreamViews } from "../interface/events.ts";
 import type { Store } from "../interface/store.ts";
-import { admitJson, Mismatch } from "../value/validate.ts";
 
 /** Refuses options that are not a record. @throws RunError NG_BAD_INPUT */
 export function checkRecord(whose: string, options: unknown): void {
@@ -33,23 +26,6 @@ export function checkEngineOptions(options: EngineOptions): void {
   checkDuration("storeTimeoutMs", storeTimeoutMs);
 }
 
-/** Checks the options of a run or a resume. @throws RunError NG_BAD_INPUT */
-export function checkExecuteOptions(options: ExecuteOptions): void {
-  checkRecord("a run", options);
-  const { signal, metadata, durability, onFailure, onEvent, context } = options;
-  if (context !== undefined && (!isObject(context) || Array.isArray(context)))
-    throw new RunError("NG_BAD_INPUT", "`context` is a record of objects for node bodies");
-  checkChoice("durability", durability, DURABILITIES);
-  checkChoice("onFailure", onFailure, ON_FAILURES);
-  checkFunction("onEvent", onEvent);
-  // Not `instanceof`: signals of other realms and of polyfills are valid.
-  if (signal !== undefined && (!isObject(signal) || !("addEventListener" in signal))) {
-    throw new RunError("NG_BAD_INPUT", "`signal` is an `AbortSignal`: hand over the `signal` of an `AbortController`");
-  }
-  checkMetadata(metadata);
-  checkTtl(options.ttl);
-}
-
 function checkMemory(memory: EngineOptions["memory"]): void {
   if (memory === undefined) return;
   checkRecord("the memory", memory);
@@ -57,19 +33,8 @@ function checkMemory(memory: EngineOptions["memory"]): void {
   checkTtl(memory.ttl);
 }
 
-function checkTtl(ttl: number | null | undefined): void {
+export function checkTtl(ttl: number | null | undefined): void {
   if (ttl !== null) checkDuration("ttl", ttl);
-}
-
-/** @throws RunError NG_BAD_INPUT */
-export function checkMetadata(metadata: unknown): void {
-  if (metadata === undefined) return;
-  if (!isObject(metadata) || Array.isArray(metadata)) {
-    throw new RunError("NG_BAD_INPUT", "`metadata` is a record of plain JSON");
-  }
-  const admitted = admitJson(metadata);
-  if (!(admitted instanceof Mismatch)) return;
-  throw new RunError("NG_BAD_INPUT", `\`metadata\` is a record of plain JSON: ${admitted.describe()}`);
 }
 
 /** @throws RunError NG_BAD_INPUT */
@@ -113,7 +78,7 @@ function checkStore(store: Store | undefined): void {
   throw new RunError("NG_BAD_INPUT", message);
 }
 
-function checkChoice(name: string, value: string | undefined, known: readonly string[]): void {
+export function checkChoice(name: string, value: string | undefined, known: readonly string[]): void {
   if (value === undefined || known.includes(value)) return;
   const choices = known.map((choice) => `\`${choice}\``).join(", ");
   throw new RunError("NG_BAD_INPUT", `\`${name}\` is one of ${choices}, not ${String(value)}`);
@@ -124,12 +89,12 @@ function checkDuration(name: string, value: number | undefined): void {
   throw new RunError("NG_BAD_INPUT", `\`${name}\` is a number of milliseconds above 0, not ${String(value)}`);
 }
 
-function checkFunction(name: string, value: unknown): void {
+export function checkFunction(name: string, value: unknown): void {
   if (value === undefined || typeof value === "function") return;
   throw new RunError("NG_BAD_INPUT", `\`${name}\` is a function`);
 }
 
-function isObject(value: unknown): value is object {
+export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
@@ -143,6 +108,6 @@ const CORE_OF_STORES = [
   "list",
   "deleteThread",
 ] as const satisfies readonly (keyof Store)[];
-const DURABILITIES: readonly Durability[] = ["sync", "async", "exit"];
-const ON_FAILURES: readonly OnFailure[] = ["finish", "abort"];
+export const DURABILITIES: readonly Durability[] = ["sync", "async", "exit"];
+export const ON_FAILURES: readonly OnFailure[] = ["finish", "abort"];
 const VIEWS: readonly (keyof StreamViews<unknown>)[] = ["events", "updates", "results", "values", "custom", "tokens"];

@@ -1,5 +1,6 @@
 import type { ResumeOptions } from "../interface/engine-options.ts";
-import { admitJson, Mismatch } from "../value/validate.ts";
+import { copyPlain } from "../value/copy-plain.ts";
+import { MAX_VALUE_COUNT, MAX_VALUE_DEPTH, MAX_VALUE_TEXT } from "../value/limits.ts";
 
 /**
  * A frozen copy of an argument: later changes by the caller do not affect the run. A value that is not plain JSON is
@@ -7,9 +8,10 @@ import { admitJson, Mismatch } from "../value/validate.ts";
  */
 export function snapshotJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
-  const copy = admitJson(value);
-  return copy instanceof Mismatch ? value : (copy as T);
+  return (copyPlain(value, BUDGET) ?? value) as T;
 }
+
+const BUDGET = { values: MAX_VALUE_COUNT, text: MAX_VALUE_TEXT, levels: MAX_VALUE_DEPTH };
 
 /** A copy of the options of a call, with frozen copies of the values in them. */
 export function snapshotOptions<T extends Pick<ResumeOptions, "metadata" | "answer" | "answers" | "config">>(

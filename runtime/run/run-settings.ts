@@ -5,7 +5,8 @@ import type { EventListener } from "../interface/events.ts";
 import type { ExecuteBody } from "../interface/host.ts";
 import type { JsonObject } from "../value/json.ts";
 import type { NodeCache } from "./node-cache.ts";
-import { checkCount, checkEngineOptions, checkExecuteOptions } from "./check-options.ts";
+import { checkExecuteOptions } from "./check-execute-options.ts";
+import { checkCount, checkEngineOptions } from "./check-options.ts";
 import type { Program } from "../program/program.ts";
 import { createRedactor } from "../event/redact.ts";
 import { hostsOf } from "../table/effects.ts";
@@ -22,6 +23,7 @@ import type { Durable, Shared } from "./shared.ts";
 import { Slots } from "./slots.ts";
 import { limitsOf, readLimits, type Limits, type RunLimits } from "./limits.ts";
 import { type Turn, turnOf } from "./take-turns.ts";
+import { ON_RESULT, ON_STATE, type WatchedOptions } from "./watched-options.ts";
 
 /** The parts of an engine that all its runs share. */
 export interface EngineCore {
@@ -75,15 +77,6 @@ function secretsOf(program: Program): ReadonlyMap<string, string> {
     for (const each of [...next.graphs, ...next.plans]) open.push(each);
   }
   return secrets;
-}
-
-/** Option that streams of values set, to receive the state after each step. */
-export const ON_STATE: unique symbol = Symbol("ngraph.onState");
-/** Option that streams of results set, to receive what each node writes when it ends. */
-export const ON_RESULT: unique symbol = Symbol("ngraph.onResult");
-export interface WatchedOptions extends ExecuteOptions {
-  readonly [ON_STATE]?: Shared["onState"];
-  readonly [ON_RESULT]?: Shared["onResult"];
 }
 
 interface RunDetails {

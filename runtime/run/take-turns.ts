@@ -50,7 +50,11 @@ function newTurn(): Turn {
  *
  * @returns a promise if the run has to wait for the next turn
  */
-export function takeTurns({ turn, clock, durable }: Shared): Promise<void> | undefined {
+export function takeTurns({
+  turn,
+  clock,
+  durable,
+}: Pick<Shared, "turn" | "clock" | "durable">): Promise<void> | undefined {
   const isRead = ++turn.steps % STEPS_UNREAD === 0;
   if (clock.nextTurn === undefined) return isRead ? waitForTimer(turn, clock) : undefined;
   // A step with a store may block for long.

@@ -1,5 +1,5 @@
 import type { PauseItem, Signal } from "../interface/checkpoint.ts";
-import { COMMAND, type Command, type ExpectedType } from "../interface/context.ts";
+import type { Command, ExpectedType } from "../interface/context.ts";
 import { readUsage } from "../interface/usage.ts";
 import { NodeError, StoreError, type NodeErrorCode } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
@@ -11,6 +11,7 @@ import { LONGEST_HOLD } from "../interface/clock.ts";
 import { redactJson } from "../event/redact.ts";
 import { taskName } from "../run/item-identity.ts";
 import type { UndoEntry } from "../interface/undo.ts";
+import { COMMAND_VALUE } from "./command.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import { emitEvent } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";
@@ -20,7 +21,6 @@ const BUILT_IN_TARGETS: ReadonlyMap<string, number> = new Map([
   ["end", END],
   ["rollback", ROLLBACK],
 ]);
-const COMMAND_VALUE: Command = Object.freeze({ [COMMAND]: true as const });
 
 export function isCommand(value: unknown): value is Command {
   return value === COMMAND_VALUE;

@@ -6,7 +6,7 @@ import { asStoreError } from "../checkpoint/journal.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
 import { hasOpenWork, withAnswers } from "../checkpoint/restore-run.ts";
 import type { Program } from "../program/program.ts";
-import { checkMetadata } from "../run/check-options.ts";
+import { checkMetadata } from "../run/check-execute-options.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { takeFirstTurn } from "../run/take-turns.ts";
 import { THREADS_OPTIONS } from "../run/thread-option-names.ts";

@@ -8,7 +8,7 @@ import type { Cancellation } from "../run/cancellation.ts";
 import { snapshotOptions } from "../run/copy-arguments.ts";
 import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { NO_LIMITS } from "../run/limits.ts";
-import { checkExecuteOptions } from "../run/check-options.ts";
+import { checkExecuteOptions } from "../run/check-execute-options.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { ROLLBACK_OPTIONS } from "../run/thread-option-names.ts";
 import { saveBetweenSteps } from "../run/run-end.ts";

@@ -4,15 +4,9 @@
  * code could change the state.
  */
 import type { Json } from "./json.ts";
+import { MAX_VALUE_COUNT, MAX_VALUE_DEPTH, MAX_VALUE_TEXT } from "./limits.ts";
 import { Mismatch } from "./mismatch.ts";
-
-/** Maximum nesting of one value. */
-export const MAX_VALUE_DEPTH = 200;
-/** Maximum number of values inside one value. A structure that shares its parts may be far larger than its memory. */
-export const MAX_VALUE_COUNT = 2_000_000;
-
-/** Maximum number of characters of all texts inside one value. A stored value is held several times, as JSON and as text. */
-export const MAX_VALUE_TEXT = 67_108_864;
+import { isPlainObject } from "./plain-object.ts";
 
 /** The remaining budget of one admission: values and characters. */
 export interface Walk {
@@ -110,12 +104,6 @@ export function admitRecord(
     } else copy[name] = admitted;
   }
   return Object.freeze(copy);
-}
-
-/** An object literal or a result of `JSON.parse`, from any realm: the prototype of its prototype is `null`. */
-export function isPlainObject(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** Known mistakes and their remedies, by the name of the constructor. */

@@ -1,4 +1,4 @@
-import { isPlainObject } from "./admit.ts";
+import { isPlainObject } from "./plain-object.ts";
 import type { Json } from "./json.ts";
 
 /**

@@ -16,7 +16,8 @@ import { Mismatch } from "./mismatch.ts";
 import { printValueType } from "./print-value-type.ts";
 import type { FieldType, ValueType } from "../table/value-type.ts";
 
-export { admitJson, MAX_VALUE_DEPTH } from "./admit.ts";
+export { admitJson } from "./admit.ts";
+export { MAX_VALUE_DEPTH } from "./limits.ts";
 export { Mismatch } from "./mismatch.ts";
 
 /** Named types of a table: the targets of `ref`s. */

@@ -10,11 +10,11 @@ import { createProject } from "./project.ts";
 
 type Graph = (options?: object) => Engine;
 
-/** The arguments after the options of each `$.createGraph` and `$.createPlan`. */
+/** The arguments after the options of each `$.createGraph`, `$.createDirectGraph` and `$.createPlan`. */
 function parts(text: string): readonly string[] {
   const { diagnostics, ...result } = compile(text);
   expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  return [...emitJavaScript(result).matchAll(/\$\.create(?:Graph|Plan)\(\$\w+, options(.*)\);/g)].map(
+  return [...emitJavaScript(result).matchAll(/\$\.create(?:Graph|DirectGraph|Plan)\(\$\w+, options(.*)\);/g)].map(
     ([, after = ""]) => after,
   );
 }
@@ -22,8 +22,13 @@ function parts(text: string): readonly string[] {
 describe("the call of the engine names", () => {
   const rows = [
     {
-      what: "nothing for plain graphs",
+      what: "the code of graphs that run without the engine",
       text: `graph g { output a: int  node n = 1 into a  start -> n }`,
+      expected: [", $graph0d"],
+    },
+    {
+      what: "nothing for other plain graphs",
+      text: `graph g { output a: int  node n = 1 into a { timeout 1s }  start -> n }`,
       expected: [""],
     },
     {

@@ -1,10 +1,13 @@
 /** Tables as generated modules contain them, with their expressions as code: what `ngc compile` writes, without the types. */
+import * as direct from "../../api/direct.ts";
 import * as operations from "../../api/generated.ts";
+import { emitDirect } from "../../compiler/emit/emit-direct.ts";
 import { emitTable } from "../../compiler/emit/emit-table.ts";
 import { engineParts } from "../../compiler/emit/engine-parts.ts";
 import { expressionToTypeScript } from "../../compiler/emit/expression-to-typescript.ts";
 import { fieldName, literal } from "../../compiler/emit/quote.ts";
 import type { Engine, EngineOptions } from "../../runtime/interface/engine-options.ts";
+import { runsDirectly } from "../../runtime/table/runs-directly.ts";
 import type { Table } from "../../runtime/table/table.ts";
 
 type Create = (options: EngineOptions) => Engine;
@@ -14,18 +17,24 @@ export function keyOf(table: Table): string {
   return JSON.stringify(table);
 }
 
-/** The engines of generated modules for these tables, loaded as one module without being passed to an evaluator of code. */
-export async function loadGenerated(tables: Iterable<Table>): Promise<ReadonlyMap<string, Create>> {
+/**
+ * The engines of generated modules for these tables, loaded as one module without being passed to an evaluator of code. `inEngine`: all graphs run
+ * in the engine.
+ */
+export async function loadGenerated(tables: Iterable<Table>, inEngine = false): Promise<ReadonlyMap<string, Create>> {
   const found = [...tables];
   const units: string[] = [];
   const creators = found.map((table) => {
     const unit = emitUnit(table, units);
-    return `(options) => $.createGraph(${unit}, options${engineParts(table)}),`;
+    if (inEngine || !runsDirectly(table)) return `(options) => $.createGraph(${unit}, options${engineParts(table)}),`;
+    return `(options) => $d.createDirectGraph(${unit}, options, ${emitDirect(table, { isTyped: false })}),`;
   });
-  const code = `export default ($) => {\n${units.join("\n")}\nreturn [\n${creators.join("\n")}\n];\n};\n`;
+  const code = `export default ($, $d) => {\n${units.join("\n")}\nreturn [\n${creators.join("\n")}\n];\n};\n`;
   const url = `data:text/javascript;base64,${Buffer.from(code).toString("base64")}`;
-  const module = (await import(/* @vite-ignore */ url)) as { default: (of: typeof operations) => readonly Create[] };
-  const made = module.default(operations);
+  const module = (await import(/* @vite-ignore */ url)) as {
+    default: (of: typeof operations, ofDirect: typeof direct) => readonly Create[];
+  };
+  const made = module.default(operations, direct);
   return new Map(found.map((table, at) => [keyOf(table), made[at]!]));
 }
 

@@ -1,0 +1,27 @@
+/**
+ * `ngraph/direct`: the imports of generated modules whose graphs all run without the engine. It is a part of `ngraph/generated` that loads the engine
+ * on use. Not for code written by hand: its names belong to the generator of the same version.
+ */
+import type { DirectModule } from "../runtime/direct/direct-graph.ts";
+import { openDirect } from "../runtime/engine/open-direct.ts";
+import type { Bindings, EngineOptions } from "../runtime/interface/engine-options.ts";
+import { fromEnvironment } from "./environment-secrets.ts";
+import type { GeneratedGraph, Graph, GraphOptions, GraphTypes } from "./generated-types.ts";
+
+export type * from "./generated.ts";
+export * from "../runtime/expression/generated.ts";
+export { largeTable } from "./large-table.ts";
+export type { DirectModule } from "../runtime/direct/direct-graph.ts";
+
+/**
+ * As `createGraph`, for a graph whose runs need no more than its nodes, channels, edges and barriers. The engine is loaded when a call or a run needs it.
+ */
+export function createDirectGraph<T extends GraphTypes>(
+  { table, bindings }: GeneratedGraph,
+  options: GraphOptions<T>,
+  module: DirectModule,
+): Graph<T> {
+  const given = options as Omit<EngineOptions, keyof Bindings>;
+  const engine: unknown = openDirect(table, { secrets: fromEnvironment, ...given, ...bindings }, module);
+  return engine as Graph<T>;
+}

@@ -1,0 +1,67 @@
+/**
+ * The code of a graph that runs without the engine (`runtime/direct/`): the calls of its nodes, with arguments that only read a channel or are
+ * constant written in place, and the records of its results.
+ *
+ * `$s` is the scope, `$f` the table's functions, `$e` its expressions and `$c` the context of the call.
+ */
+import type { ChannelSpec, NodeSpec, Table } from "../../runtime/table/table.ts";
+import { fieldName, literal } from "./quote.ts";
+
+/** With more channels, the state is built when it is read. */
+const MOST_FIELDS = 100;
+
+export interface DirectNames {
+  /** TypeScript knows neither that an index is in range, nor that the compiler has checked the arguments. */
+  readonly isTyped: boolean;
+}
+
+export function emitDirect(table: Table, names: DirectNames): string {
+  const calls = table.nodes.map((node) => `    ${emitCall(table, node, names)},`);
+  const records = [
+    ...record("output", table, ({ role }) => role === "output", names),
+    ...record("state", table, () => true, names),
+  ];
+  const list = calls.length === 0 ? "[]" : `[\n${calls.join("\n")}\n  ]`;
+  return `{\n  calls: ${list},\n${records.map((line) => `  ${line},\n`).join("")}}`;
+}
+
+function emitCall(table: Table, { call }: NodeSpec, names: DirectNames): string {
+  const bang = names.isTyped ? "!" : "";
+  const used = new Set<string>();
+  const use = (name: string): string => {
+    used.add(name);
+    return `$${name}`;
+  };
+  const argument = (index: number): string => {
+    const expression = table.expressions[index]!;
+    if (expression.op === "channel") return `${use("s")}.state[${expression.channel}]${bang}`;
+    const isSmall = expression.op === "const" && (typeof expression.value !== "object" || expression.value === null);
+    return isSmall ? literal(expression.value) : `${use("e")}[${index}]${bang}(${use("s")})`;
+  };
+  const body = (): string => {
+    if (call.kind === "expression") return argument(call.expression);
+    if (call.kind !== "function") throw new TypeError(`a node with a call of kind ${call.kind} does not run directly`);
+    const args = [...call.args.map(argument), use("c")].map((text) => (names.isTyped ? `${text} as never` : text));
+    return `${use("f")}[${call.function}]${bang}(${args.join(", ")})`;
+  };
+  const text = body();
+  // A project may refuse parameters that are not used.
+  const parameters = PARAMETERS.map((name) => (used.has(name) ? `$${name}` : `_${name}`));
+  while (parameters.at(-1)?.startsWith("_") === true) parameters.pop();
+  return `(${parameters.join(", ")}) => ${text}`;
+}
+
+const PARAMETERS = ["s", "f", "e", "c"];
+
+function record(
+  name: "output" | "state",
+  { channels }: Table,
+  isPart: (channel: ChannelSpec) => boolean,
+  { isTyped }: DirectNames,
+): readonly string[] {
+  const fields = channels.flatMap((channel, at) =>
+    isPart(channel) ? [`${fieldName(channel.name)}: $v[${at}]${isTyped ? "!" : ""}`] : [],
+  );
+  if (fields.length > MOST_FIELDS) return [];
+  return [`${name}: ($v) => (${fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`})`];
+}

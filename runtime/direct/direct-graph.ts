@@ -1,0 +1,218 @@
+/**
+ * Graphs whose runs need no engine, prepared for `direct-run.ts`. The generated module has the calls of the nodes as code; the rest comes from
+ * the table.
+ */
+import type { Evaluate, GeneratedExpression, Scope } from "../expression/compile-expression.ts";
+import type { ExpressionFunction } from "../expression/call-function.ts";
+import { endWork, startWork } from "../expression/work-meter.ts";
+import type { Clock } from "../interface/clock.ts";
+import type { LongTermMemory } from "../interface/memory.ts";
+import {
+  appendAll,
+  mergeAll,
+  reduceAppend,
+  reduceMax,
+  reduceMerge,
+  reduceMin,
+  reduceSum,
+  reduceUnion,
+  unionAll,
+} from "../program/reducers.ts";
+import { compileRoutes, isBarrier, type RoutesCode } from "../routing/routes.ts";
+import type { Turn } from "../run/take-turns.ts";
+import { END, type ChannelSpec, type OutputField, type Table } from "../table/table.ts";
+import type { Json, JsonObject } from "../value/json.ts";
+import { acceptType, acceptUpdate, type Accept } from "./accept.ts";
+import { compileDirectBarrier, type DirectBarrier } from "./direct-barriers.ts";
+import type { DirectContext } from "./direct-context.ts";
+
+/** The call of a node: `$s` are the values that its arguments read, `$f` the functions and `$e` the expressions of the table. */
+export type DirectCall = (
+  scope: Scope,
+  functions: readonly (ExpressionFunction | undefined)[],
+  expressions: readonly Evaluate[],
+  context: DirectContext,
+) => unknown;
+
+/** The code of a graph in a generated module. */
+export interface DirectModule {
+  /** By node. */
+  readonly calls: readonly DirectCall[];
+  /** The outputs, and all channels, of a state. Absent for a graph with many channels. */
+  readonly output?: (state: readonly Json[]) => JsonObject;
+  readonly state?: (state: readonly Json[]) => JsonObject;
+}
+
+export interface DirectField {
+  readonly name: string;
+  readonly channel: number;
+  readonly accept: Accept;
+  readonly isOptional: boolean;
+  readonly acceptsNull: boolean;
+}
+
+export interface DirectNode {
+  readonly index: number;
+  readonly call: DirectCall;
+  /** The channel that stores the result; `NO_CHANNEL`, or `FIELDS` for several. */
+  readonly channel: number;
+  readonly accept: Accept;
+  readonly fields: readonly DirectField[];
+  /** The channels without a reducer that it writes. */
+  readonly exclusive: readonly number[];
+  readonly routes: RoutesCode;
+  /** What runs after the node if it ran alone, whatever the state is; `undefined` if that depends on the state or on barriers. */
+  readonly next: readonly number[] | undefined;
+  /** The node names of a step in which only this node ran. */
+  readonly stepNames: readonly string[];
+}
+
+export const NO_CHANNEL = -1;
+export const FIELDS = -2;
+
+export interface DirectReducer {
+  readonly one: (current: Json, update: Json) => Json;
+  /** Applies several updates in linear time. */
+  readonly all: ((current: Json, updates: readonly Json[]) => Json) | undefined;
+}
+
+export interface DirectGraph {
+  readonly table: Table;
+  readonly module: DirectModule;
+  readonly nodes: readonly DirectNode[];
+  /** By channel. */
+  readonly reducers: readonly (DirectReducer | undefined)[];
+  readonly inputs: ReadonlyMap<string, { readonly channel: number; readonly accept: Accept }>;
+  /** Inputs without a start value. */
+  readonly required: readonly string[];
+  readonly initial: readonly Json[];
+  readonly start: RoutesCode;
+  /** By node: the barrier that gates it, or -1. */
+  readonly gates: readonly number[];
+  readonly barriers: readonly DirectBarrier[];
+  readonly functions: readonly (ExpressionFunction | undefined)[];
+  readonly expressions: readonly Evaluate[];
+  readonly clock: Clock;
+  readonly turn: Turn;
+  readonly memory: LongTermMemory;
+  /** Marks of nodes and channels; a new generation replaces clearing them. */
+  readonly scratch: { readonly nodes: Float64Array; readonly channels: Float64Array; generation: number };
+}
+
+/** An error of an expression. The engine adds the text of the expression. */
+export class Unlocated {
+  readonly expression: number;
+  readonly error: unknown;
+
+  constructor(expression: number, error: unknown) {
+    this.expression = expression;
+    this.error = error;
+  }
+}
+
+export function compileDirect(
+  table: Table,
+  module: DirectModule,
+  code: {
+    readonly functions: readonly (ExpressionFunction | undefined)[];
+    readonly expressions: readonly GeneratedExpression[];
+  } & Pick<DirectGraph, "clock" | "turn" | "memory">,
+): DirectGraph {
+  const { functions, clock, turn, memory } = code;
+  const types = new Map(table.types.map(({ name, type }) => [name, type]));
+  const expressions = code.expressions.map((generated, at) => metered(generated, at, functions));
+  const gates = table.nodes.map((node) => node.waits ?? -1);
+  const updates = table.channels.map((channel) => acceptUpdate(channel, types));
+  const isPlain = (target: number): boolean => target === END || (!isBarrier(target) && gates[target] === -1);
+  const fieldOf = ({ field, channel, optional }: OutputField): DirectField => ({
+    name: field,
+    channel,
+    accept: updates[channel]!,
+    isOptional: optional === true,
+    acceptsNull: acceptType(table.channels[channel]!.type, types)(null) !== undefined,
+  });
+  const nodes = table.nodes.map(({ name, output, routes: specs }, index): DirectNode => {
+    const fields = output?.kind === "fields" ? output.fields.map(fieldOf) : [];
+    const channel = output === undefined ? NO_CHANNEL : output.kind === "channel" ? output.channel : FIELDS;
+    const written = channel >= 0 ? [channel] : fields.map((field) => field.channel);
+    const routes = compileRoutes(specs, expressions);
+    const isFixed = routes.fixed?.every(isPlain) === true;
+    return {
+      index,
+      call: module.calls[index]!,
+      channel,
+      accept: updates[channel] ?? refuse,
+      fields,
+      exclusive: written.filter((one) => table.channels[one]!.reducer === undefined),
+      routes,
+      next: isFixed ? sortedNodes(routes.fixed!) : undefined,
+      stepNames: Object.freeze([name]),
+    };
+  });
+  const inputs = table.channels.flatMap((channel, at) => (channel.role === "input" ? [{ ...channel, at }] : []));
+  return {
+    table,
+    module,
+    nodes,
+    reducers: table.channels.map(reducerOf),
+    inputs: new Map(inputs.map(({ name, type, at }) => [name, { channel: at, accept: acceptType(type, types) }])),
+    required: table.channels.flatMap(({ name, role, initial }) =>
+      (role === "input" || role === "config") && initial === undefined ? [name] : [],
+    ),
+    initial: table.channels.map(({ initial = null }) => initial),
+    start: compileRoutes(table.start, expressions),
+    gates,
+    barriers: table.barriers.map(compileDirectBarrier),
+    functions,
+    expressions,
+    clock,
+    turn,
+    memory,
+    scratch: {
+      nodes: new Float64Array(table.nodes.length),
+      channels: new Float64Array(table.channels.length),
+      generation: 0,
+    },
+  };
+}
+
+const refuse: Accept = () => undefined;
+
+/** Nodes in declaration order, each once. */
+export function sortedNodes(targets: readonly number[]): readonly number[] {
+  return [...new Set(targets)].filter((target) => target !== END).sort((a, b) => a - b);
+}
+
+function metered(generated: GeneratedExpression, at: number, functions: DirectGraph["functions"]): Evaluate {
+  return (scope) => {
+    const outer = startWork();
+    try {
+      return generated(scope, functions);
+    } catch (error) {
+      throw new Unlocated(at, error);
+    } finally {
+      endWork(outer);
+    }
+  };
+}
+
+function reducerOf({ reducer }: ChannelSpec): DirectReducer | undefined {
+  switch (reducer?.kind) {
+    case "last":
+      return { one: (_current, update) => update, all: undefined };
+    case "append":
+      return { one: reduceAppend, all: appendAll };
+    case "union":
+      return { one: reduceUnion, all: unionAll };
+    case "merge":
+      return { one: reduceMerge, all: mergeAll };
+    case "sum":
+      return { one: reduceSum, all: undefined };
+    case "min":
+      return { one: reduceMin, all: undefined };
+    case "max":
+      return { one: reduceMax, all: undefined };
+    default:
+      return undefined;
+  }
+}

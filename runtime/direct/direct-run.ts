@@ -1,0 +1,423 @@
+/**
+ * Runs a graph without the engine: bodies, updates and edges, in the order and with the results of `step/`. Whatever is out of the ordinary (a
+ * failure, a value that does not fit, a request of a body, a limit, a barrier that is left open) is handed over to the engine with all that
+ * has happened, and the engine ends the run. So this file has no message of an error.
+ */
+import type { Scope } from "../expression/compile-expression.ts";
+import type { RunOptions, RunResult } from "../interface/engine-options.ts";
+import { newId } from "../checkpoint/ids.ts";
+import { barrierOf, followRoutes, isBarrier, type Target } from "../routing/routes.ts";
+import { takeFirstTurn, takeTurns, type Turn } from "../run/take-turns.ts";
+import type { Clock } from "../interface/clock.ts";
+import { END } from "../table/table.ts";
+import type { Json, JsonObject } from "../value/json.ts";
+import { isThenable } from "../value/promise.ts";
+import { DirectBarriers } from "./direct-barriers.ts";
+import { DirectContext } from "./direct-context.ts";
+import { FIELDS, type DirectGraph, type DirectNode } from "./direct-graph.ts";
+
+/** A task of the step that the engine takes over. */
+export interface DirectTask {
+  readonly context: DirectContext;
+  state: "pending" | "value" | "thrown";
+  /** The promise of a pending body, what it returned, or what it threw. */
+  value: unknown;
+}
+
+/** Ends a run in the engine: from a step whose tasks have begun, or between two steps. */
+export type TakeOver = (run: DirectRun, tasks?: readonly DirectTask[]) => Promise<RunResult>;
+
+/** The state of a run between its steps, and the scope of its expressions. */
+export class DirectRun implements Scope {
+  readonly code: DirectGraph;
+  readonly options: RunOptions;
+  readonly state: Json[];
+  readonly error = null;
+  readonly outcome = null;
+  readonly barriers: DirectBarriers | undefined;
+  readonly steps: (readonly string[])[] = [];
+  step = 0;
+  ready: readonly number[];
+  #id: string | undefined;
+
+  constructor(code: DirectGraph, options: RunOptions) {
+    this.code = code;
+    this.options = options;
+    this.state = code.initial.slice();
+    this.barriers = code.barriers.length === 0 ? undefined : new DirectBarriers(code.barriers);
+    this.ready = NOTHING;
+  }
+
+  get id(): string {
+    return (this.#id ??= newId());
+  }
+  get turn(): Turn {
+    return this.code.turn;
+  }
+  get clock(): Clock {
+    return this.code.clock;
+  }
+  get durable(): undefined {
+    return undefined;
+  }
+}
+
+/** Starts a run; `undefined` if the engine has to start it: its input does not fit, or its first edges have no value. */
+export function startDirect(
+  code: DirectGraph,
+  input: JsonObject,
+  options: RunOptions,
+  takeOver: TakeOver,
+): Promise<RunResult> | undefined {
+  const run = new DirectRun(code, options);
+  if (!acceptInput(run, input) || !enter(run)) return undefined;
+  const turn = takeFirstTurn(code.clock, false);
+  return turn === undefined ? loop(run, takeOver) : turn.then(() => loop(run, takeOver));
+}
+
+function acceptInput({ code, state }: DirectRun, input: JsonObject): boolean {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return false;
+  try {
+    for (const name of Object.keys(input)) {
+      const value = input[name] as unknown;
+      if (value === undefined) continue;
+      const channel = code.inputs.get(name);
+      const accepted = channel?.accept(value);
+      if (channel === undefined || accepted === undefined) return false;
+      state[channel.channel] = accepted;
+    }
+    for (const name of code.required) if (!Object.hasOwn(input, name) || input[name] === undefined) return false;
+  } catch {
+    return false;
+  }
+  return true;
+}
+
+/** The first step. A signal from `start` into a gated node does not count (3.2). */
+function enter(run: DirectRun): boolean {
+  const { start, gates, table } = run.code;
+  let targets: readonly Target[];
+  try {
+    targets = followRoutes(start, run);
+  } catch {
+    return false;
+  }
+  if (targets.length === 0 && table.start.length > 0) return false;
+  const signals = new Signals(run);
+  for (const target of targets) if (target < 0 || gates[target] === -1) signals.run(target);
+  run.ready = signals.finish();
+  return true;
+}
+
+async function loop(run: DirectRun, takeOver: TakeOver): Promise<RunResult> {
+  const { nodes, functions, expressions, table } = run.code;
+  const limit = table.limits.steps ?? Number.POSITIVE_INFINITY;
+  for (;;) {
+    const { ready } = run;
+    if (ready.length === 0) {
+      return run.barriers === undefined || run.barriers.isClear ? completed(run) : takeOver(run);
+    }
+    if (run.step >= limit) return takeOver(run);
+    const turn = takeTurns(run);
+    if (turn !== undefined) await turn;
+    if (ready.length > 1) {
+      const done = runBeside(run, takeOver);
+      const end = done instanceof Promise ? await done : done;
+      if (end !== undefined) return end;
+      continue;
+    }
+    const node = nodes[ready[0]!]!;
+    const context = new DirectContext(run, node.index);
+    let value: unknown;
+    try {
+      value = node.call(run, functions, expressions, context);
+      if (isThenable(value)) value = await value;
+    } catch (error) {
+      return takeOver(run, [{ context, state: "thrown", value: error }]);
+    }
+    if (DirectContext.close(context) !== undefined || !settleAlone(run, node, value)) {
+      return takeOver(run, [{ context, state: "value", value }]);
+    }
+  }
+}
+
+/** Applies the result of a node that ran alone, and follows its edges. Returns `false`, and changes nothing, if the engine has to do it. */
+function settleAlone(run: DirectRun, node: DirectNode, value: unknown): boolean {
+  const { state, code } = run;
+  const { channel } = node;
+  if (channel === FIELDS) return settle(run, [node], [value]);
+  let before: Json = null;
+  if (channel >= 0) {
+    const update = node.accept(value);
+    if (update === undefined) return false;
+    before = state[channel]!;
+    const reducer = code.reducers[channel];
+    if (reducer === undefined) state[channel] = update;
+    else {
+      try {
+        state[channel] = reducer.one(before, update);
+      } catch {
+        return false;
+      }
+    }
+  }
+  if (node.next === undefined) {
+    const targets = targetsOf(run, node);
+    if (targets === undefined) {
+      if (channel >= 0) state[channel] = before;
+      return false;
+    }
+    const signals = new Signals(run);
+    for (const target of targets) signals.signal(node.index, target);
+    run.ready = signals.finish();
+  } else run.ready = node.next;
+  run.steps.push(node.stepNames);
+  run.step++;
+  return true;
+}
+
+/** The targets of a node's edges; `undefined` if a condition has no value, or no edge applies. */
+function targetsOf(run: DirectRun, { routes }: DirectNode): readonly Target[] | undefined {
+  try {
+    const targets = followRoutes(routes, run);
+    return targets.length === 0 && routes.edges.length > 0 ? undefined : targets;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs the nodes of a step beside each other. Returns the result of the run if the engine has ended it. */
+function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunResult | undefined> | undefined {
+  const { nodes, functions, expressions } = run.code;
+  const { ready } = run;
+  const tasks: DirectTask[] = [];
+  let open = 0;
+  let hasFailed = false;
+  for (const index of ready) {
+    const context = new DirectContext(run, index);
+    const task: DirectTask = { context, state: "value", value: undefined };
+    tasks.push(task);
+    try {
+      task.value = nodes[index]!.call(run, functions, expressions, context);
+      if (!isThenable(task.value)) continue;
+      task.state = "pending";
+      open++;
+    } catch (value) {
+      task.state = "thrown";
+      task.value = value;
+      hasFailed = true;
+    }
+  }
+  // A foreign promise is asked once, whether or not the engine takes over.
+  for (const task of tasks) if (task.state === "pending") task.value = Promise.resolve(task.value);
+  if (hasFailed) return takeOver(run, tasks);
+  if (open === 0) return settleTasks(run, tasks) ? undefined : takeOver(run, tasks);
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const hasEnded = (end: RunResult | Promise<RunResult> | undefined): void => {
+      isOver = true;
+      if (end instanceof Promise) end.then(resolve, reject);
+      else resolve(end);
+    };
+    for (const task of tasks) {
+      if (task.state !== "pending") continue;
+      (task.value as Promise<unknown>).then(
+        (value) => {
+          if (isOver) return;
+          task.state = "value";
+          task.value = value;
+          if (--open === 0) hasEnded(settleTasks(run, tasks) ? undefined : takeOver(run, tasks));
+        },
+        (error: unknown) => {
+          if (isOver) return;
+          task.state = "thrown";
+          task.value = error;
+          // Its retries begin at once.
+          hasEnded(takeOver(run, tasks));
+        },
+      );
+    }
+  });
+}
+
+function settleTasks(run: DirectRun, tasks: readonly DirectTask[]): boolean {
+  let hasRequests = false;
+  for (const { context } of tasks) if (DirectContext.close(context) !== undefined) hasRequests = true;
+  if (hasRequests) return false;
+  const { nodes } = run.code;
+  return settle(
+    run,
+    run.ready.map((index) => nodes[index]!),
+    tasks.map(({ value }) => value),
+  );
+}
+
+/** From this number of tasks on, the updates of a channel are applied together. */
+const MANY = 4;
+
+/** Applies the results of a step in task order (2.2), and follows the edges on the new state (2.4). */
+function settle(run: DirectRun, nodes: readonly DirectNode[], values: readonly unknown[]): boolean {
+  const { state, code } = run;
+  const channels: number[] = [];
+  const updates: Json[] = [];
+  for (let at = 0; at < nodes.length; at++) if (!readUpdates(nodes[at]!, values[at], channels, updates)) return false;
+  if (nodes.length > 1 && writesTwice(code, nodes)) return false;
+  const undo: Json[] = [];
+  const together = nodes.length < MANY ? undefined : new Map<number, Json[]>();
+  const restore = (): false => {
+    for (let at = undo.length - 1; at >= 0; at--) state[channels[at]!] = undo[at]!;
+    return false;
+  };
+  try {
+    for (let at = 0; at < channels.length; at++) {
+      const channel = channels[at]!;
+      const reducer = code.reducers[channel];
+      const before = state[channel]!;
+      undo.push(before);
+      if (reducer === undefined) state[channel] = updates[at]!;
+      else if (together === undefined || reducer.all === undefined) state[channel] = reducer.one(before, updates[at]!);
+      else {
+        const known = together.get(channel);
+        if (known === undefined) together.set(channel, [updates[at]!]);
+        else known.push(updates[at]!);
+      }
+    }
+    for (const [channel, all] of together ?? []) state[channel] = code.reducers[channel]!.all!(state[channel]!, all);
+  } catch {
+    return restore();
+  }
+  const targets: (readonly Target[])[] = [];
+  for (const node of nodes) {
+    const found = targetsOf(run, node);
+    if (found === undefined) return restore();
+    targets.push(found);
+  }
+  const signals = new Signals(run);
+  for (let at = 0; at < nodes.length; at++) {
+    for (const target of targets[at]!) signals.signal(nodes[at]!.index, target);
+  }
+  run.ready = signals.finish();
+  run.steps.push(nodes.length === 1 ? nodes[0]!.stepNames : nodes.map(({ stepNames }) => stepNames[0]!));
+  run.step++;
+  return true;
+}
+
+/** Adds the updates of a result. Returns `false` if the result does not fit. */
+function readUpdates(node: DirectNode, value: unknown, channels: number[], updates: Json[]): boolean {
+  if (node.channel !== FIELDS) {
+    if (node.channel < 0) return true;
+    const update = node.accept(value);
+    if (update === undefined) return false;
+    channels.push(node.channel);
+    updates.push(update);
+    return true;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  for (const { name, channel, accept, isOptional, acceptsNull } of node.fields) {
+    let part: unknown;
+    try {
+      part = Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+    } catch {
+      return false;
+    }
+    if (part === undefined && isOptional) continue;
+    const update = accept(part === undefined && acceptsNull ? null : part);
+    if (update === undefined) return false;
+    channels.push(channel);
+    updates.push(update);
+  }
+  return true;
+}
+
+/** Whether two nodes of the step may write one channel without a reducer. */
+function writesTwice({ scratch }: DirectGraph, nodes: readonly DirectNode[]): boolean {
+  const written = ++scratch.generation;
+  for (const { exclusive } of nodes) {
+    for (const channel of exclusive) {
+      if (scratch.channels[channel] === written) return true;
+      scratch.channels[channel] = written;
+    }
+  }
+  return false;
+}
+
+/** The signals of a step (`routing/plan-step.ts`). No user code runs while they are collected, so runs share the marks of nodes. */
+class Signals {
+  readonly #code: DirectGraph;
+  readonly #barriers: DirectBarriers | undefined;
+  readonly #generation: number;
+  readonly #ready: number[] = [];
+  #isSorted = true;
+  #complete: number[] | undefined;
+
+  constructor({ code, barriers }: DirectRun) {
+    this.#code = code;
+    this.#barriers = barriers;
+    this.#generation = ++code.scratch.generation;
+  }
+
+  signal(source: number, target: Target): void {
+    if (isBarrier(target)) this.#signalBarrier(source, barrierOf(target));
+    else if (target >= 0 && this.#code.gates[target] !== -1) this.#signalBarrier(source, this.#code.gates[target]!);
+    else this.run(target);
+  }
+
+  #signalBarrier(source: number, barrier: number): void {
+    if (this.#barriers!.signal(barrier, source)) (this.#complete ??= []).push(barrier);
+  }
+
+  run(target: number): void {
+    const { nodes } = this.#code.scratch;
+    if (target === END || nodes[target] === this.#generation) return;
+    nodes[target] = this.#generation;
+    const ready = this.#ready;
+    if (ready.length > 0 && ready[ready.length - 1]! > target) this.#isSorted = false;
+    ready.push(target);
+  }
+
+  /** Fires the complete barriers, in order of completion. Returns the nodes of the next step, in declaration order. */
+  finish(): readonly number[] {
+    const complete = this.#complete ?? NOTHING;
+    // Grows: a join into a gated node passes the signals of its members to the gate.
+    for (let at = 0; at < complete.length; at++) {
+      const barrier = complete[at]!;
+      const { target, gates } = this.#code.barriers[barrier]!;
+      const gate = target < 0 ? -1 : this.#code.gates[target]!;
+      if (gates || gate === -1) this.run(target);
+      else for (const node of this.#barriers!.arrived(barrier)) this.#signalBarrier(node, gate);
+      this.#barriers!.clear(barrier);
+    }
+    return this.#isSorted ? this.#ready : this.#ready.sort((a, b) => a - b);
+  }
+}
+
+/** Maximum number of channels for which `state` is built at once. */
+const LARGE_STATE = 100;
+
+function completed({ code, state, steps }: DirectRun): RunResult {
+  const { module, table } = code;
+  const values = (): JsonObject => module.state?.(state) ?? recordOf(table, state, false);
+  const isLarge = table.channels.length > LARGE_STATE;
+  const result: RunResult = {
+    status: "completed",
+    output: module.output?.(state) ?? recordOf(table, state, true),
+    state: isLarge ? {} : values(),
+    steps,
+    pauses: NOTHING,
+    incompleteBarriers: NOTHING,
+    error: null,
+    thread: null,
+    checkpointId: null,
+  };
+  if (!isLarge) return result;
+  let known: JsonObject | undefined;
+  return Object.defineProperty(result, "state", { get: () => (known ??= values()), enumerable: true });
+}
+
+function recordOf({ channels }: DirectGraph["table"], state: readonly Json[], isOutput: boolean): JsonObject {
+  return Object.fromEntries(
+    channels.flatMap(({ name, role }, at) => (isOutput && role !== "output" ? [] : [[name, state[at]!] as const])),
+  );
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);

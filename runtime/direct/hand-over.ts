@@ -1,0 +1,110 @@
+/** Ends a run in the engine that began without it: from its state, and from the tasks of the step in progress. */
+import type { RunResult } from "../interface/engine-options.ts";
+import { locateError } from "../expression/locate-error.ts";
+import { Cancellation } from "../run/cancellation.ts";
+import { resultOf } from "../run/execute-run.ts";
+import { Run, type RunEnd } from "../run/run.ts";
+import { nextStop } from "../run/run-end.ts";
+import { createShared, limitsOfCall, type EngineCore } from "../run/run-settings.ts";
+import { Attempt } from "../step/attempt.ts";
+import { commitStep } from "../step/commit-step.ts";
+import { finish, loop } from "../step/run-loop.ts";
+import { awaitBody, settleFailure, settleResult } from "../step/run-task.ts";
+import { tasksOf } from "../step/step-tasks.ts";
+import type { Outcome } from "../step/task.ts";
+import { DirectContext, type Request } from "./direct-context.ts";
+import { Unlocated } from "./direct-graph.ts";
+import type { DirectRun, DirectTask } from "./direct-run.ts";
+
+/** @param begun the tasks of the step in progress, in task order; absent between two steps */
+export async function takeOver(
+  core: EngineCore,
+  direct: DirectRun,
+  begun: readonly DirectTask[] | undefined,
+): Promise<RunResult> {
+  const { options, barriers } = direct;
+  const run = new Run(core.program, createShared(core, options, { threadId: undefined, runId: direct.id }), {
+    cancellation: new Cancellation(false),
+    limits: limitsOfCall(core, options),
+  });
+  for (const [channel, value] of direct.state.entries()) run.state[channel] = value;
+  for (const names of direct.steps) run.steps.push(names);
+  run.step = direct.step;
+  run.ready = direct.ready;
+  for (const barrier of direct.code.barriers.keys()) {
+    for (const node of barriers?.arrived(barrier) ?? []) run.barriers.signal(barrier, node);
+  }
+  const end = await (begun === undefined ? undefined : endStep(run, begun));
+  const stop = end ?? (begun === undefined ? nextStop(run) : undefined);
+  return resultOf(run, await (stop === undefined ? loop(run) : finish(run, stop)));
+}
+
+async function endStep(run: Run, begun: readonly DirectTask[]): Promise<RunEnd | undefined> {
+  const tasks = tasksOf(run);
+  const outcomes = await Promise.all(tasks.map((task, at) => outcomeOf(new Attempt(run, task, 1), begun[at]!)));
+  return commitStep(run, tasks, outcomes);
+}
+
+function outcomeOf(attempt: Attempt, { context, state, value }: DirectTask): Outcome | Promise<Outcome> {
+  if (state === "thrown") {
+    repeatRequests(attempt, context);
+    return settleFailure(attempt, located(attempt.run, value));
+  }
+  if (state === "value") {
+    repeatRequests(attempt, context);
+    return settleValue(attempt, value);
+  }
+  // What the body requests until it ends is known when it has ended.
+  attempt.body = (value as Promise<unknown>).finally(() => repeatRequests(attempt, context));
+  return new Promise((resolve, reject) => awaitBody(attempt, resolve, reject));
+}
+
+/** A result that cannot be read fails its node. */
+function settleValue(attempt: Attempt, value: unknown): Outcome | Promise<Outcome> {
+  try {
+    return settleResult(attempt, value);
+  } catch (error) {
+    return settleFailure(attempt, error);
+  }
+}
+
+function repeatRequests(attempt: Attempt, context: DirectContext): void {
+  for (const request of DirectContext.close(context) ?? []) {
+    try {
+      repeatRequest(attempt, request);
+    } catch {
+      // The attempt has kept what is wrong with it, and fails.
+    }
+  }
+}
+
+function repeatRequest(attempt: Attempt, { method, args }: Request): void {
+  switch (method) {
+    case "goto":
+      attempt.goto(args);
+      break;
+    case "send":
+      attempt.send(args[0], args[1] as never);
+      break;
+    case "stop":
+      attempt.stop();
+      break;
+    case "interrupt":
+      attempt.interrupt(null, undefined, undefined);
+      break;
+    case "usage":
+      attempt.report(args[0]);
+      break;
+  }
+}
+
+/** The error of an argument, with the text of its expression. */
+function located({ program }: Run, thrown: unknown): unknown {
+  if (!(thrown instanceof Unlocated)) return thrown;
+  const { table } = program;
+  const names = {
+    channels: table.channels.map(({ name }) => name),
+    functions: table.functions.map(({ name }) => name),
+  };
+  return locateError(thrown.error, table.expressions[thrown.expression]!, { names });
+}

@@ -1,0 +1,196 @@
+import type { ThreadId } from "../interface/checkpoint.ts";
+import { systemClock } from "../interface/clock.ts";
+import type {
+  BareAnswer,
+  Engine,
+  EngineOptions,
+  ResumeOptions,
+  RunOptions,
+  RunResult,
+  RunStream,
+  StreamOptions,
+} from "../interface/engine-options.ts";
+import { RunError } from "../interface/errors.ts";
+import type { LongTermMemory } from "../interface/memory.ts";
+import { compileDirect, type DirectModule } from "../direct/direct-graph.ts";
+import { startDirect, type TakeOver } from "../direct/direct-run.ts";
+import type { GeneratedExpression } from "../expression/compile-expression.ts";
+import type { ExpressionFunction } from "../expression/call-function.ts";
+import { LazyMemory } from "../memory/lazy-memory.ts";
+import { checkEngineOptions, checkView } from "../run/check-options.ts";
+import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
+import type { OptionKind } from "../run/option-kinds.ts";
+import {
+  checkOptions,
+  ENGINE_OPTIONS,
+  MEMORY_OPTIONS,
+  STREAM_OPTIONS,
+  STREAM_RESUME_OPTIONS,
+} from "../run/option-names.ts";
+import { turnOf } from "../run/take-turns.ts";
+import { freezeGenerated } from "../table/check-format.ts";
+import { refuseEffects } from "../table/refuse-effects.ts";
+import type { Table } from "../table/table.ts";
+import type { JsonObject, MaybePromise } from "../value/json.ts";
+import { isThenable } from "../value/promise.ts";
+import type { DirectEngine } from "./direct-engine.ts";
+import { loadThreads } from "./loaded-threads.ts";
+
+/**
+ * Creates an engine for a generated module whose graph runs directly: without a store, listeners and limits of the caller, its runs
+ * need `runtime/direct/` alone. The engine is loaded for all other calls, and when something in a run is out of the ordinary.
+ */
+export function openDirect(table: Table, options: EngineOptions, module: DirectModule): Engine {
+  checkOptions("an engine", options, ENGINE_OPTIONS);
+  if (options.host !== undefined) return options.host.connect(table, options);
+  freezeGenerated(table);
+  refuseEffects(table, options.allow, "graph");
+  checkEngineOptions(options);
+  if (options.memory !== undefined) checkOptions("the memory of an engine", options.memory, MEMORY_OPTIONS);
+  const functions = functionsOf(table, options);
+  const clock = options.clock ?? systemClock;
+  const memory = memoryOf(options, () => clock.now());
+  let opened: DirectEngine | undefined;
+  const load = (): MaybePromise<DirectEngine> =>
+    opened ?? import("./direct-engine.ts").then((code) => (opened ??= code.openDirectEngine(table, options, memory)));
+  const onEngine = <Args extends readonly unknown[], Result>(
+    call: (engine: Engine, ...args: Args) => Promise<Result>,
+    ...args: Args
+  ): Promise<Result> => {
+    const loaded = load();
+    if (!isThenable(loaded)) return call(loaded.engine, ...args);
+    // The caller may change the arguments while the engine is loaded.
+    const copies = args.map((arg) => snapshotOptions(snapshotJson(arg as object))) as unknown as Args;
+    return Promise.resolve(loaded).then(({ engine }) => call(engine, ...copies));
+  };
+  const onStream = <Args extends readonly unknown[]>(
+    call: (engine: Engine, ...args: Args) => RunStream<unknown>,
+    ...args: Args
+  ): RunStream<never> => {
+    const streaming = onEngine(async (engine, ...given: Args) => ({ stream: call(engine, ...given) }), ...args);
+    const result = streaming.then(({ stream }) => stream.result);
+    // A consumer that reads only the items still receives the error.
+    result.catch(() => undefined);
+    async function* items(): AsyncGenerator<never> {
+      // The options select the type of the items.
+      yield* (await streaming).stream as RunStream<never>;
+    }
+    return { result, [Symbol.asyncIterator]: () => items() };
+  };
+  const code = isPlain(options)
+    ? compileDirect(table, module, {
+        functions,
+        expressions: (options.expressions ?? []) as readonly GeneratedExpression[],
+        clock,
+        turn: turnOf(clock),
+        memory,
+      })
+    : undefined;
+  const takeOver: TakeOver = async (run, tasks) => (await load()).takeOver(run, tasks);
+  const run = (input: JsonObject, settings: RunOptions): Promise<RunResult> => {
+    const direct =
+      code !== undefined && isDirectCall(settings) ? startDirect(code, input, settings, takeOver) : undefined;
+    return direct ?? onEngine((engine, ...args) => engine.run(...args), input, settings);
+  };
+  const resume = (thread: ThreadId, settings: ResumeOptions | BareAnswer): Promise<RunResult> =>
+    onEngine((engine, given) => engine.resume(thread, given), settings);
+  // With a store, the first call is near: the engine is loaded before it.
+  if (options.store !== undefined) void loadEarly(load);
+  return {
+    table,
+    memory,
+    run: (input, settings = {}) => run(input, settings),
+    resume: (thread, settings = {}) => resume(thread, settings),
+    rollback: (thread, settings = {}) => onEngine((engine, given) => engine.rollback(thread, given), settings),
+    stream: (input: JsonObject, settings: Streaming<RunOptions> = {}) => {
+      checkStream(settings, STREAM_OPTIONS);
+      return onStream((engine, ...args) => engine.stream(...args), input, settings);
+    },
+    streamResume: (thread: ThreadId, settings: Streaming<ResumeOptions> = {}) => {
+      checkStream(settings, STREAM_RESUME_OPTIONS);
+      return onStream((engine, ...args) => engine.streamResume(...args), thread, settings);
+    },
+    state: (thread) => onEngine((engine) => engine.state(thread)),
+    history: (thread, settings = {}) => onEngine((engine, given) => engine.history(thread, given), settings),
+    label: (thread, label, settings = {}) => onEngine((engine, given) => engine.label(thread, label, given), settings),
+    fork: (thread, settings = {}) => onEngine((engine, given) => engine.fork(thread, given), settings),
+    update: (thread, values, settings = {}) =>
+      onEngine((engine, ...given) => engine.update(thread, ...given), values, settings),
+    migrate: (thread, settings = {}) => onEngine((engine, given) => engine.migrate(thread, given), settings),
+    threads: (settings = {}) => onEngine((engine, given) => engine.threads(given), settings),
+    drain: (settings = {}) => onEngine((engine, given) => engine.drain(given), settings),
+    recover: (settings = {}) => onEngine((engine, given) => engine.recover(given), settings),
+    due: (now, settings = {}) => onEngine((engine, given) => engine.due(now, given), settings),
+    prune: (settings) => onEngine((engine, given) => engine.prune(given), settings),
+    signal: (thread, name, value = null, settings = {}) =>
+      onEngine((engine, ...given) => engine.signal(thread, name, ...given), value, settings),
+  };
+}
+
+/** The options of a stream, whatever its views are. */
+type Streaming<Options> = Options & StreamOptions;
+
+function checkStream(options: Streaming<object>, known: Readonly<Record<string, OptionKind>>): void {
+  checkOptions("a stream", options, known);
+  checkView(options);
+}
+
+async function loadEarly(load: () => MaybePromise<DirectEngine>): Promise<void> {
+  try {
+    await load();
+    await loadThreads();
+  } catch {
+    // The import runs again with the call that needs it.
+  }
+}
+
+/** Whether no option of the engine concerns its runs. */
+function isPlain(options: EngineOptions): boolean {
+  return ENGINE_ONLY.every((name) => options[name] === undefined) && options.onFailure !== "abort";
+}
+
+const ENGINE_ONLY = [
+  "store",
+  "onEvent",
+  "mocks",
+  "execute",
+  "allow",
+  "maxSteps",
+  "maxTokens",
+  "maxCost",
+  "maxParallel",
+] as const satisfies readonly (keyof EngineOptions)[];
+
+/** Whether the options of a run are at most objects for its bodies. */
+function isDirectCall(options: RunOptions): boolean {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) return false;
+  for (const name of Reflect.ownKeys(options)) {
+    if (options[name as keyof RunOptions] === undefined) continue;
+    const { context } = options;
+    if (name !== "context" || typeof context !== "object" || context === null || Array.isArray(context)) return false;
+  }
+  return true;
+}
+
+/** The functions by index. @throws RunError NG_MISSING_FUNCTION with a list of all that are missing */
+function functionsOf(table: Table, options: EngineOptions): readonly (ExpressionFunction | undefined)[] {
+  const given = options.functions ?? {};
+  const found = table.functions.map(({ name }) => (Object.hasOwn(given, name) ? given[name] : undefined));
+  // Code that only mocked nodes call may be missing. The engine, which runs such graphs, checks the rest.
+  if (options.mocks === undefined) {
+    const missing = table.functions.flatMap(({ name, module }, at) =>
+      typeof found[at] === "function" ? [] : [`function \`${name}\` of "${module}" (in \`functions\`)`],
+    );
+    if (missing.length > 0) {
+      throw new RunError(
+        "NG_MISSING_FUNCTION",
+        `graph \`${table.name}\` needs code that is missing: ${[...new Set(missing)].join(", ")}`,
+      );
+    }
+  }
+  return found as readonly (ExpressionFunction | undefined)[];
+}
+
+function memoryOf({ store, memory = {} }: EngineOptions, now: () => number): LongTermMemory {
+  return new LazyMemory(async () => (await loadThreads()).openMemory({ store, now, options: memory }));
+}

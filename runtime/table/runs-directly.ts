@@ -1,0 +1,65 @@
+import { ROLLBACK, type ChannelSpec, type NodeSpec, type RouteSpec, type Table, type TargetSpec } from "./table.ts";
+
+/**
+ * Whether a run without a store needs only the bodies, channels, edges and barriers of a graph. The module of such a graph runs it directly
+ * (`runtime/direct/`); for all others, it opens the engine.
+ */
+export function runsDirectly(table: Table): boolean {
+  const { limits } = table;
+  return (
+    table.finally === undefined &&
+    table.graphs.length === 0 &&
+    (table.plans ?? []).length === 0 &&
+    table.secrets.length === 0 &&
+    limits.parallel === null &&
+    limits.tokens === undefined &&
+    limits.cost === undefined &&
+    table.assertions.every(({ kind }) => kind !== "at") &&
+    table.barriers.every(({ kind, target }) => kind !== "settled" && target !== ROLLBACK) &&
+    table.channels.every((channel) => isDirectChannel(channel, table)) &&
+    table.start.every(isDirectRoute) &&
+    table.nodes.every(isDirectNode)
+  );
+}
+
+function isDirectChannel({ type: declared, reducer }: ChannelSpec, { types }: Table): boolean {
+  const type = declared.kind === "ref" ? types.find(({ name }) => name === declared.name)?.type : declared;
+  switch (reducer?.kind) {
+    case "function":
+      return false;
+    case "append":
+    case "union":
+      return type?.kind === "list";
+    case "merge":
+      return type?.kind === "record" || type?.kind === "map";
+    default:
+      return true;
+  }
+}
+
+function isDirectNode(node: NodeSpec): boolean {
+  return (
+    (node.call.kind === "function" || node.call.kind === "expression") &&
+    node.each === undefined &&
+    node.timeout === undefined &&
+    node.within === undefined &&
+    node.cache === undefined &&
+    node.pauseBefore === undefined &&
+    node.pauseAfter === undefined &&
+    node.goes === undefined &&
+    node.undo === undefined &&
+    (node.output?.kind === "channel" ? [node.output] : (node.output?.fields ?? [])).every(({ set }) => set !== true) &&
+    node.routes.every(isDirectRoute) &&
+    node.onError.every(({ targets }) => targets.every(isDirectTarget))
+  );
+}
+
+function isDirectRoute(route: RouteSpec): boolean {
+  const arms =
+    route.kind === "match" || route.kind === "cases" ? [...route.arms, { targets: route.otherwise ?? [] }] : [route];
+  return arms.every(({ targets }) => targets.every(isDirectTarget));
+}
+
+function isDirectTarget(target: TargetSpec): boolean {
+  return !("node" in target) || target.node !== ROLLBACK;
+}

@@ -1,0 +1,263 @@
+/**
+ * A generated module whose graph runs without the engine does what the engine does with the same table: the same bodies with the same arguments,
+ * the same results, errors included. The graphs are random, and their bodies fail, return what does not fit, and make requests.
+ *
+ * `SEED=12 npx vitest run test/runtime/direct.test.ts` compares one seed.
+ */
+import { expect, test } from "vitest";
+import { compile } from "../../compiler/compile.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
+import type { NodeContext } from "../../runtime/interface/context.ts";
+import type { Engine, RunResult } from "../../runtime/interface/engine-options.ts";
+import { runsDirectly } from "../../runtime/table/runs-directly.ts";
+import type { BarrierSpec, NodeSpec, RouteSpec, Table, TargetSpec } from "../../runtime/table/table.ts";
+import { keyOf, loadGenerated } from "../fault/generated-tables.ts";
+import { below, chance, pick, randomOf, type Random } from "../fault/random.ts";
+import { scale } from "../support/depth.ts";
+
+const ONE = process.env["SEED"] === undefined ? undefined : Number(process.env["SEED"]);
+const SEEDS = ONE === undefined ? Array.from({ length: scale(2000, 300) }, (_, seed) => seed) : [ONE];
+
+const FUNCTIONS = ["number", "text", "record", "fields", "nothing"] as const;
+
+/** The parts of random graphs: nodes of each kind of result, and expressions for edges. */
+const PARTS = partsOf(`
+  type Point = { x: int, name?: string, at: "a" | "b" | null }
+  graph parts {
+    limit steps 12
+    input n: int  input w: string = "w"
+    state plain: int = 0  state other: int = 1  state way: "a" | "b" | "c" = "a"
+    state sum: int = 0 reduce sum  state most: float = 0.0 reduce max  state least: int = 9 reduce min  state late: int = 0 reduce last
+    state list: int[] = [] reduce append  state names: string[] = [] reduce union  state point: Point = { x: 1, at: null } reduce merge
+    state all: json = null  state maybe: int | null = null
+    output out: string[] = [] reduce append
+    node n0 = number(n) into plain          node n1 = number(plain) into other     node n2 = text(w) into way
+    node n3 = number(other) into sum        node n4 = number(sum) into most        node n5 = number(len(list)) into least
+    node n6 = number(plain + other) into late  node n7 = number(n) into list       node n8 = text(way) into names
+    node n9 = record(n) into point          node n10 = record(point.x) into all    node n11 = number(n) into maybe
+    node n12 = text("t") into out           node n13 = fields(n) into { plain, list, maybe?: maybe }
+    node n14 = nothing(100 / plain)         node n15 = plain + 1 into plain        node n16 = list[plain] ?? 4 into other
+    node n17 = ["x"] into names               node n18 = number(error?.attempts ?? n) into sum { tries 2 backoff 1ms..1ms }
+    node n19 = text(error?.message ?? "none") into out
+    node c0 = plain < other into all        node c1 = sum % 2 == 0 into all        node c2 = 10 / plain > 1 into all  node c3 = len(list) < 4 into all
+    start -> ${Array.from({ length: 20 }, (_, at) => `n${at}`).join(" -> ")} -> c0 -> c1 -> c2 -> c3
+  }`);
+
+function partsOf(text: string) {
+  const nodes = FUNCTIONS.map((name) => `export const ${name} = (value: any): any => value;`).join("\n");
+  const source = `import { ${FUNCTIONS.join(", ")} } from "./nodes.ts"\n${text}`;
+  const { table, diagnostics } = compile(source, { path: "parts.ngraph", host: memoryHost({ "nodes.ts": nodes }) });
+  if (table === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
+  const calls = table.nodes.filter(({ name }) => name.startsWith("n"));
+  const conditions = table.nodes.flatMap(({ name, call }) =>
+    name.startsWith("c") && call.kind === "expression" ? [call.expression] : [],
+  );
+  const way = table.expressions.findIndex(
+    ({ op, ...rest }) => op === "channel" && table.channels[(rest as { channel: number }).channel]!.name === "way",
+  );
+  return { table, calls, conditions, way };
+}
+
+function randomTable(random: Random, seed: number): Table {
+  const count = 2 + below(random, 7);
+  const hasBarriers = chance(random, 0.6);
+  const mayFail = chance(random, 0.5);
+  const barriers: BarrierSpec[] = [];
+  const members = new Map<number, TargetSpec[]>();
+  const gated = new Map<number, number>();
+  if (hasBarriers) {
+    for (let made = below(random, 3); made >= 0; made--) {
+      const target = below(random, count);
+      const isGate = chance(random, 0.3) && !gated.has(target);
+      const nodes = Array.from({ length: count }, (_, at) => at).filter(() => chance(random, 0.5));
+      if (nodes.length === 0) continue;
+      const groups =
+        chance(random, 0.3) && nodes.length > 1
+          ? [nodes.slice(0, 2), ...nodes.slice(2).map((one) => [one])]
+          : nodes.map((one) => [one]);
+      const barrier = barriers.length;
+      barriers.push({ id: `b${barrier}`, kind: isGate ? "waits" : "all", target, members: groups });
+      if (isGate) gated.set(target, barrier);
+      for (const [member, group] of groups.entries()) {
+        for (const node of group) {
+          const signal = isGate ? { node: target } : { barrier, member };
+          members.set(node, [...(members.get(node) ?? []), signal]);
+        }
+      }
+    }
+  }
+  const anyNode = (): TargetSpec => ({ node: chance(random, 0.15) ? -1 : below(random, count) });
+  const targets = (): TargetSpec[] => Array.from({ length: 1 + below(random, 2) }, anyNode);
+  const route = (node: number): RouteSpec[] => {
+    const own = members.get(node);
+    const condition = pick(random, PARTS.conditions);
+    const others = ((): RouteSpec[] => {
+      switch (below(random, 6)) {
+        case 0:
+          return [{ kind: "plain", targets: targets() }];
+        case 1:
+          return [
+            { kind: "when", condition, targets: targets() },
+            { kind: "otherwise", targets: targets() },
+          ];
+        case 2:
+          return [
+            {
+              kind: "match",
+              subject: PARTS.way,
+              arms: [{ values: ["a", "b"], targets: targets() }],
+              ...(chance(random, 0.7) ? { otherwise: targets() } : {}),
+            },
+          ];
+        case 3:
+          return [
+            {
+              kind: "cases",
+              arms: [{ condition, targets: targets() }],
+              ...(chance(random, 0.7) ? { otherwise: targets() } : {}),
+            },
+          ];
+        case 4:
+          return [{ kind: "when", condition, targets: targets() }];
+        default:
+          return [];
+      }
+    })();
+    return own === undefined ? others : [{ kind: "plain", targets: own }, ...others];
+  };
+  const nodes = Array.from({ length: count }, (_, index): NodeSpec => {
+    const { call, output, tries } = pick(random, PARTS.calls);
+    const gate = gated.get(index);
+    return {
+      name: `m${index}`,
+      call,
+      ...(output === undefined ? {} : { output }),
+      ...(tries === undefined ? {} : { tries }),
+      ...(gate === undefined ? {} : { waits: gate }),
+      routes: route(index),
+      onError: mayFail && chance(random, 0.5) ? [{ targets: targets() }] : [],
+    };
+  });
+  const first = Array.from({ length: count }, (_, at) => at).filter(() => chance(random, 0.4));
+  const start: RouteSpec = { kind: "plain", targets: (first.length === 0 ? [0] : first).map((node) => ({ node })) };
+  return { ...PARTS.table, name: `random${seed}`, nodes, barriers, start: [start] };
+}
+
+/** A hash of the call decides what a body does, so both subjects do the same. */
+function behaviour(seed: number, name: string, args: readonly unknown[], nth: number): number {
+  let hash = seed * 2654435761;
+  for (const char of `${name}/${JSON.stringify(args)}/${nth}`) hash = Math.imul(hash ^ char.charCodeAt(0), 16777619);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}
+
+function functionsOf(seed: number, log: string[]): Record<string, (...args: never[]) => unknown> {
+  const counts = new Map<string, number>();
+  const isWild = seed % 3 !== 0;
+  return Object.fromEntries(
+    FUNCTIONS.map((name) => {
+      const body = (...given: unknown[]): unknown => {
+        const context = given.pop() as NodeContext;
+        const key = `${name} ${JSON.stringify(given)} ${context.step} ${context.attempt} ${context.signal.aborted}`;
+        const nth = counts.get(key) ?? 0;
+        counts.set(key, nth + 1);
+        log.push(key);
+        const dice = behaviour(seed, name, given, nth);
+        const wild = isWild ? dice % 40 : 99;
+        const value = resultOf(name, dice >>> 8, given[0]);
+        const done = (): unknown => {
+          if (wild === 0) throw new Error(`no ${dice % 5}`);
+          if (wild === 1) return { toString: 1, when: new Date(0) };
+          if (wild === 2) return undefined;
+          if (wild === 3) context.usage({ inputTokens: 1 });
+          if (wild === 4) return context.goto("m0");
+          if (wild === 5) context.send("m1", 1);
+          if (wild === 6) return context.interrupt({ question: 1 });
+          if (wild === 7) return context.goto();
+          if (wild === 8) return context.stop();
+          if (wild === 9) {
+            try {
+              context.goto("m1");
+            } catch {
+              return value;
+            }
+          }
+          return value;
+        };
+        return dice % 3 === 0 ? done() : later(dice % 4, done);
+      };
+      return [name, body];
+    }),
+  );
+}
+
+async function later(ticks: number, done: () => unknown): Promise<unknown> {
+  for (let tick = 0; tick <= ticks; tick++) await undefined;
+  return done();
+}
+
+function resultOf(name: string, dice: number, given: unknown): unknown {
+  switch (name) {
+    case "number":
+      return dice % 11 === 0 ? [dice % 5, 2] : (dice % 7) - 1;
+    case "text":
+      return dice % 9 === 0 ? "other" : (["a", "b", "c"] as const)[dice % 3];
+    case "record":
+      return dice % 5 === 0
+        ? { name: "n", extra: { deep: [given, undefined, null] } }
+        : { x: dice % 10, at: "a", name: undefined };
+    case "fields":
+      return { plain: dice % 4, list: [1], ...(dice % 2 === 0 ? { maybe: 3 } : {}), more: true };
+    default:
+      return undefined;
+  }
+}
+
+type Shown = Readonly<Record<string, unknown>>;
+
+/** What a run did: the bodies that ran, and its result. */
+async function transcript(open: (functions: object) => Engine, seed: number, input: object): Promise<Shown> {
+  const log: string[] = [];
+  const engine = open(functionsOf(seed, log));
+  let result: RunResult | undefined;
+  let error: unknown;
+  try {
+    result = await engine.run(input as never);
+  } catch (thrown) {
+    error = thrown;
+  }
+  return {
+    log,
+    result,
+    thrown: JSON.stringify(error),
+    error: JSON.stringify(result?.error),
+    text: String(result?.error?.message),
+  };
+}
+
+test(`${SEEDS.length} graphs: the engine and the module agree`, { timeout: 300_000 }, async () => {
+  const tables = SEEDS.map((seed) => randomTable(randomOf(seed), seed));
+  for (const table of tables) expect(runsDirectly(table)).toBe(true);
+  const [directly, inEngine] = [await loadGenerated(tables), await loadGenerated(tables, true)];
+  const open = (modules: typeof directly, table: Table) => (functions: object) =>
+    modules.get(keyOf(table))!({ functions } as never);
+  const seen = new Map<string, number>();
+  for (const [at, seed] of SEEDS.entries()) {
+    const table = tables[at]!;
+    for (const input of [
+      { n: 0 },
+      { n: seed % 7, w: "b" },
+      ...(seed % 50 === 0 ? [{ n: "x" }, {}, { n: 1, z: 2 }] : []),
+    ]) {
+      const interpreted = await transcript(open(inEngine, table), seed, input);
+      const direct = await transcript(open(directly, table), seed, input);
+      expect({ seed, ...direct }).toEqual({ seed, ...interpreted });
+      const status = (interpreted["result"] as RunResult | undefined)?.status ?? "refused";
+      seen.set(status, (seen.get(status) ?? 0) + 1);
+    }
+  }
+  // The comparison is meaningful only if much has happened.
+  if (ONE !== undefined) return;
+  for (const status of ["completed", "failed", "incomplete", "limit", "refused"]) {
+    expect(seen.get(status) ?? 0, status).toBeGreaterThan(SEEDS.length / 60);
+  }
+});
