@@ -76,6 +76,8 @@ export interface ClientThread<Output = JsonObject, State = JsonObject> {
   readonly checkpoint: string;
   readonly timestamp: number;
   readonly due: number | null;
+  /** Tokens and costs so far; absent if the graph calls no model. */
+  readonly usage?: Usage;
 }
 
 export interface ClientThreadSummary {
@@ -153,6 +155,10 @@ export interface ClientGraph {
   readonly input: JsonObject;
   readonly output: JsonObject;
   readonly config: JsonObject;
+  /** The schema of the state of its threads. */
+  readonly state: JsonObject;
+  /** Its nodes, with the lines of their declarations. */
+  readonly nodes: readonly { readonly name: string; readonly line: number | null }[];
 }
 
 /** The operations on one graph. */

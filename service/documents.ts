@@ -73,7 +73,16 @@ export function graphDocument(table: Table): object {
     input: schemaOfRole(table, "input"),
     output: schemaOfRole(table, "output"),
     config: schemaOfRole(table, "config"),
+    state: stateSchema(table),
+    nodes: table.nodes.map(({ name: node }, index) => ({ name: node, line: debug?.nodes[index]?.line ?? null })),
   };
+}
+
+/** The JSON Schema of the state of a thread, for forms that edit it. */
+function stateSchema(table: Table): object {
+  const channels = table.channels.filter(({ role }) => role !== "config");
+  const fields = channels.map(({ name, type }): FieldType => ({ name, type, optional: true }));
+  return schemaOf({ type: { kind: "record", fields }, types: table.types });
 }
 
 /** The JSON Schema of the channels of a role. A channel with a start value may be omitted from inputs. */

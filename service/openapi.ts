@@ -244,6 +244,11 @@ const SCHEMAS = {
     input: RECORD,
     output: RECORD,
     config: RECORD,
+    state: RECORD,
+    nodes: {
+      type: "array",
+      items: record({ name: TEXT, line: { type: ["integer", "null"], minimum: 1 } }),
+    },
   }),
   Graphs: record({ graphs: { type: "array", items: { $ref: "#/components/schemas/Graph" } } }),
 } as const;

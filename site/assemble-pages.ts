@@ -32,7 +32,7 @@ export function assemblePages(root: string, folder: string): void {
     writeFileSync(join(folder, path), text);
   }
   for (const name of readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })) {
-    if (name.endsWith(".svg")) cpSync(join(root, "docs", name), join(folder, "public", name));
+    if (/\.(?:svg|png)$/.test(name)) cpSync(join(root, "docs", name), join(folder, "public", name));
   }
 }
 

@@ -14,7 +14,7 @@ export function addressOf(path: string): string | undefined {
   const page = /^docs\/(.+)\.md$/.exec(path)?.[1];
   if (page !== undefined) return `/${page.replace(/(^|\/)README$/, "$1")}`;
   if (path === "docs/grammar.ebnf") return "/grammar-ebnf";
-  return /^docs\/(.+\.svg)$/.exec(path)?.[1]?.replace(/^/, "/");
+  return /^docs\/(.+\.(?:svg|png))$/.exec(path)?.[1]?.replace(/^/, "/");
 }
 
 /** The anchor of a heading, as GitHub derives it. */

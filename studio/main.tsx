@@ -49,7 +49,7 @@ function Studio() {
             <ThreadList graphs={graphs} />
           </>
         ) : (
-          <ThreadPage key={thread} name={thread} base={base} onBase={setBase} />
+          <ThreadPage key={thread} name={thread} graphs={graphs} base={base} onBase={setBase} />
         )}
       </main>
     </>

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ClientThread } from "../service/client.ts";
+import type { ClientGraph, ClientThread } from "../service/client.ts";
 import type { JsonObject } from "../runtime/value/json.ts";
 import { client, sentenceOf } from "./connection.ts";
 import { applyEvent, marksOf, type Running } from "./marks.ts";
@@ -10,21 +10,23 @@ import { Status } from "./thread-list.tsx";
 import { Timeline, type Base } from "./timeline.tsx";
 
 const PAGE = 50;
+const EARLIER = 1000;
 /** Events of this time cause one look at the thread. */
 const GATHER_MS = 150;
 const RETRY_MS = 2_000;
 
 interface ThreadPageProps {
   readonly name: string;
+  readonly graphs: readonly ClientGraph[];
   readonly base: Base | undefined;
   readonly onBase: (base: Base | undefined) => void;
 }
 
 /** A thread: its picture, its questions and its checkpoints, as they change. */
-export function ThreadPage({ name, base, onBase }: ThreadPageProps) {
+export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
   const [thread, setThread] = useState<ClientThread>();
   const [checkpoints, setCheckpoints] = useState<readonly JsonObject[]>([]);
-  const [most, setMost] = useState(PAGE);
+  const [hasMore, setHasMore] = useState(false);
   const [problem, setProblem] = useState<string>();
   const [isLost, setLost] = useState(false);
   const running = useRef<Running>(new Map());
@@ -36,12 +38,27 @@ export function ThreadPage({ name, base, onBase }: ThreadPageProps) {
     const remote = client.thread(name);
     // The history is read second: it has the checkpoint of the state.
     const state = await remote.state();
-    const history = await remote.history({ limit: most, all: true });
+    const history = await remote.history({ limit: PAGE, all: true });
     // A later look has been faster.
     if (turn !== latest.current) return;
     setThread(state);
-    setCheckpoints(history);
-  }, [name, most]);
+    setCheckpoints((known) => {
+      const last = history.at(-1)?.["id"];
+      const at = known.findIndex(({ id }) => id === last);
+      // Earlier pages stay. If more has happened than a page has, they are read again.
+      if (at >= 0) return [...history, ...known.slice(at + 1)];
+      setHasMore(history.length === PAGE);
+      return history;
+    });
+  }, [name]);
+
+  const readEarlier = async (): Promise<void> => {
+    const before = checkpoints.at(-1)?.["id"];
+    if (typeof before !== "string") return;
+    const page = await client.thread(name).history({ limit: EARLIER, all: true, before });
+    setHasMore(page.length === EARLIER);
+    setCheckpoints((known) => (known.at(-1)?.["id"] === before ? [...known, ...page] : known));
+  };
 
   useEffect(() => {
     const controller = new AbortController();
@@ -108,6 +125,9 @@ export function ThreadPage({ name, base, onBase }: ThreadPageProps) {
     return <p role={problem === undefined ? "status" : "alert"}>{problem ?? "Loading…"}</p>;
   }
   const remote = client.thread(name);
+  const graph = graphs.find((each) => each.name === thread.graph);
+  const failed = thread.error?.node;
+  const line = graph?.nodes.find((node) => node.name === failed)?.line ?? null;
   const canResume = ["failed", "cancelled", "limit", "interrupted"].includes(thread.status) || isForkHead(thread);
   return (
     <>
@@ -119,6 +139,8 @@ export function ThreadPage({ name, base, onBase }: ThreadPageProps) {
           {thread.graph} · step {thread.step}
           {thread.next.length === 0 ? "" : ` · next: ${thread.next.join(", ")}`}
           {thread.label === null ? "" : ` · label: ${thread.label}`}
+          {thread.due === null ? "" : ` · due ${new Date(thread.due).toLocaleString()}`}
+          {thread.usage === undefined ? "" : ` · ${usageText(thread.usage)}`}
         </p>
         {isLost ? <p role="status">The service does not answer. The page tries again.</p> : null}
         {problem === undefined ? null : (
@@ -128,7 +150,8 @@ export function ThreadPage({ name, base, onBase }: ThreadPageProps) {
         )}
         {thread.error === null ? null : (
           <p class="problem">
-            <strong>{thread.error.code}</strong> {thread.error.node === undefined ? "" : `at ${thread.error.node}: `}
+            <strong>{thread.error.code}</strong>{" "}
+            {failed === undefined ? "" : `at ${failed}${line === null ? "" : ` (line ${line})`}: `}
             {thread.error.message}
             {(thread.error.attempts ?? 1) > 1 ? ` (${thread.error.attempts} attempts)` : ""}
           </p>
@@ -152,18 +175,33 @@ export function ThreadPage({ name, base, onBase }: ThreadPageProps) {
       <Timeline
         thread={thread}
         checkpoints={checkpoints}
-        hasMore={checkpoints.length === most}
-        onMore={() => setMost(Math.min(1000, most + 200))}
+        schema={graph?.state}
+        hasMore={hasMore}
+        onMore={() => void act(readEarlier)}
         base={base}
         onBase={onBase}
         act={act}
       />
+      <details class="card">
+        <summary>Make a test of this thread</summary>
+        <p>The run becomes a test of its graph, with its answers and the results of its nodes:</p>
+        <pre tabIndex={0}>{recordCommand(name)}</pre>
+      </details>
       <SignalForm onSignal={(signal, value) => act(() => remote.signal(signal, value))} />
     </>
   );
 }
 
+function usageText({ inputTokens, outputTokens, cost }: NonNullable<ClientThread["usage"]>): string {
+  return `${(inputTokens + outputTokens).toLocaleString()} tokens${cost === 0 ? "" : `, cost ${cost.toPrecision(3)}`}`;
+}
+
 /** A fork or an edit leaves a thread with nodes to run that no runner has. */
 function isForkHead({ status, running, pauses, next }: ClientThread): boolean {
   return status === "running" && !running && pauses.length === 0 && next.length > 0;
+}
+
+/** The command with the name as one word of a shell. */
+function recordCommand(thread: string): string {
+  return `ngc test --record=${/^[\w.-]+$/.test(thread) ? thread : `'${thread.replaceAll("'", `'\\''`)}'`}`;
 }

@@ -4,7 +4,9 @@ import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { addressOf } from "./addresses.ts";
 import { client, sentenceOf } from "./connection.ts";
 import { differenceOf } from "./difference.ts";
-import { JsonField } from "./schema-form.tsx";
+import { JsonField, SchemaField } from "./schema-form.tsx";
+import { fieldOf, type Schema } from "./schema.ts";
+import { VirtualList } from "./virtual-list.tsx";
 import { ValueText } from "./value-text.tsx";
 
 /** A checkpoint that others are compared with: of this thread or of another one. */
@@ -19,6 +21,8 @@ interface TimelineProps {
   readonly thread: ClientThread;
   /** Newest first, with those of branches that forks have left. */
   readonly checkpoints: readonly JsonObject[];
+  /** The schema of the state. */
+  readonly schema: JsonObject | undefined;
   readonly hasMore: boolean;
   readonly onMore: () => void;
   readonly base: Base | undefined;
@@ -27,7 +31,7 @@ interface TimelineProps {
 }
 
 /** The checkpoints of a thread: the state at each, what it has changed, and ways to go on from it. */
-export function Timeline({ thread, checkpoints, hasMore, onMore, ...more }: TimelineProps) {
+export function Timeline({ thread, checkpoints, schema, hasMore, onMore, ...more }: TimelineProps) {
   const [selected, setSelected] = useState<string>();
   const present = lineOf(thread.checkpoint, checkpoints);
   const known = checkpoints.some(({ id }) => id === selected);
@@ -36,32 +40,37 @@ export function Timeline({ thread, checkpoints, hasMore, onMore, ...more }: Time
     <section class="card" aria-labelledby="timeline">
       <h2 id="timeline">Checkpoints</h2>
       <div class="timeline">
-        <ol>
-          {checkpoints.map((checkpoint) => {
+        <VirtualList
+          items={checkpoints}
+          keyOf={(checkpoint) => String(checkpoint["id"])}
+          render={(checkpoint) => {
             const own = String(checkpoint["id"]);
             const ran = (checkpoint["ran"] ?? []) as readonly string[];
+            const text = `${String(checkpoint["step"])} · ${ran.length === 0 ? String(checkpoint["phase"]) : ran.join(", ")}`;
             return (
-              <li key={own} class={present.has(own) ? "" : "is-left"}>
-                <button aria-pressed={own === id} onClick={() => setSelected(own)}>
-                  <span>
-                    {String(checkpoint["step"])} · {ran.length === 0 ? String(checkpoint["phase"]) : ran.join(", ")}
-                  </span>
-                  <span class="quiet">
-                    {present.has(own) ? "" : "other branch · "}
-                    {typeof checkpoint["label"] === "string" ? `${checkpoint["label"]} · ` : ""}
-                    {new Date(Number(checkpoint["timestamp"])).toLocaleTimeString()}
-                  </span>
-                </button>
-              </li>
+              <button
+                class={present.has(own) ? "" : "is-left"}
+                aria-pressed={own === id}
+                title={text}
+                onClick={() => setSelected(own)}
+              >
+                <span>{text}</span>
+                <span class="quiet">
+                  {present.has(own) ? "" : "other branch · "}
+                  {typeof checkpoint["label"] === "string" ? `${checkpoint["label"]} · ` : ""}
+                  {new Date(Number(checkpoint["timestamp"])).toLocaleTimeString()}
+                </span>
+              </button>
             );
-          })}
-        </ol>
+          }}
+        />
         <CheckpointView
           key={id}
           thread={thread}
           id={id}
           checkpoints={checkpoints}
           {...more}
+          schema={schema}
           onHead={() => setSelected(undefined)}
         />
       </div>
@@ -78,13 +87,13 @@ function lineOf(head: string, checkpoints: readonly JsonObject[]): ReadonlySet<s
   return line;
 }
 
-type CheckpointViewProps = Pick<TimelineProps, "thread" | "checkpoints" | "base" | "onBase" | "act"> & {
+type CheckpointViewProps = Pick<TimelineProps, "thread" | "checkpoints" | "schema" | "base" | "onBase" | "act"> & {
   readonly id: string;
   /** Shows the present checkpoint. */
   readonly onHead: () => void;
 };
 
-function CheckpointView({ thread, id, checkpoints, base, onBase, act, onHead }: CheckpointViewProps) {
+function CheckpointView({ thread, id, checkpoints, schema, base, onBase, act, onHead }: CheckpointViewProps) {
   const [values, setValues] = useState<JsonObject>();
   const [before, setBefore] = useState<JsonObject>();
   const [problem, setProblem] = useState<string>();
@@ -183,6 +192,8 @@ function CheckpointView({ thread, id, checkpoints, base, onBase, act, onHead }: 
                 <EditForm
                   channel={channel}
                   value={value}
+                  schema={schemaOf(schema, channel)}
+                  root={schema}
                   onSave={(next) => act(() => remote.update({ [channel]: next }, { replace: true }))}
                 />
               ) : null}
@@ -197,10 +208,18 @@ function CheckpointView({ thread, id, checkpoints, base, onBase, act, onHead }: 
 interface EditFormProps {
   readonly channel: string;
   readonly value: Json;
+  readonly schema: Schema | undefined;
+  readonly root: Schema | undefined;
   readonly onSave: (value: Json) => Promise<boolean>;
 }
 
-function EditForm({ channel, value, onSave }: EditFormProps) {
+/** The schema of a channel. */
+function schemaOf(schema: Schema | undefined, channel: string): Schema | undefined {
+  const properties = (schema?.["properties"] ?? {}) as Readonly<Record<string, Schema>>;
+  return Object.hasOwn(properties, channel) ? properties[channel] : undefined;
+}
+
+function EditForm({ channel, value, schema, root, onSave }: EditFormProps) {
   const [next, setNext] = useState<Json | undefined>(value);
   return (
     <details class="edit">
@@ -211,7 +230,11 @@ function EditForm({ channel, value, onSave }: EditFormProps) {
           if (next !== undefined) void onSave(next);
         }}
       >
-        <JsonField label={channel} value={value} onValue={setNext} />
+        {fieldOf(schema, root).kind === "json" || value === null ? (
+          <JsonField label={channel} value={value} onValue={setNext} />
+        ) : (
+          <SchemaField label={channel} schema={schema} root={root} value={next} isRequired onValue={setNext} />
+        )}
         <button disabled={next === undefined}>Save {channel}</button>
       </form>
     </details>

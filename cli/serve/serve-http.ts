@@ -6,9 +6,9 @@ import type { LogEntry, Service, ServedGraph as Graph } from "../../service/inde
 import { checkWebhook, type Webhook } from "../../service/webhook-request.ts";
 import type { ServeOptions } from "../commands/serve.ts";
 import { printable } from "../../diagnostics/render/index.ts";
-import { drawTable, printableDrawing } from "../drawing/drawing.ts";
+import { drawCompiled } from "../drawing/compiled-drawing.ts";
+import { printableDrawing } from "../drawing/drawing.ts";
 import { renderSvg } from "../drawing/svg.ts";
-import type { Table } from "../../runtime/table/table.ts";
 import type { Output } from "../output/output.ts";
 import { printableText } from "../output/printable-text.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -72,7 +72,10 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
   const service = createService({
     graphs: served,
     store: store.store,
-    picture: pictureOf,
+    picture: async (table) => {
+      const graph = graphs.find((each) => each.table.name === table.name);
+      return graph === undefined ? undefined : pictureOf(graph);
+    },
     ...(tokens === undefined ? {} : { tokens }),
     webhooks,
     upgradeWebSocket,
@@ -129,9 +132,9 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
 }
 
 /** The picture of a graph; `undefined` for a graph that is too large for one. */
-async function pictureOf(table: Table): Promise<string | undefined> {
+async function pictureOf({ table, compiled }: ServedGraph): Promise<string | undefined> {
   try {
-    return await renderSvg(printableDrawing(drawTable(table)));
+    return await renderSvg(printableDrawing(drawCompiled(compiled, table, { findings: true }).drawing));
   } catch (error) {
     if (error instanceof CommandError) return undefined;
     throw error;

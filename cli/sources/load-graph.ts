@@ -35,6 +35,15 @@ export async function loadGraphOrPlanWithSource(
   return loadCompiled(file, name, "graph or plan", output);
 }
 
+/** The default graph of a file, with all that the compiler knows about the file; see `loadGraphOrPlan`. */
+export async function loadGraphWithSource(
+  file: string,
+  output: Output,
+): Promise<{ readonly table: Table; readonly compiled: CompileResult } | undefined> {
+  const loaded = await loadCompiled(file, undefined, "graph", output);
+  return loaded?.table.kind === "graph" ? { table: loaded.table, compiled: loaded.compiled } : undefined;
+}
+
 /** The table of one graph of a file; see `loadGraphOrPlan`. */
 export async function loadGraph(file: string, name: string | undefined, output: Output): Promise<Table | undefined> {
   const loaded = await loadCompiled(file, name, "graph", output);

@@ -1,15 +1,18 @@
+import type { CompileResult } from "../../compiler/compile.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import type { Output } from "../output/output.ts";
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { CommandError } from "../process/command-error.ts";
 import { compileSource } from "./compile-source.ts";
 import { findSources } from "./source-files.ts";
-import { loadGraph } from "./load-graph.ts";
+import { loadGraphWithSource } from "./load-graph.ts";
 
 /** A graph of a server, and its source file. */
 export interface ServedGraph {
   readonly table: Table;
   readonly file: string;
+  /** What its picture states beside the table: facts of the source, findings. */
+  readonly compiled: CompileResult;
 }
 
 /**
@@ -23,15 +26,16 @@ export async function loadServedGraphs(
 ): Promise<readonly ServedGraph[] | undefined> {
   const graphs: ServedGraph[] = [];
   for (const file of files) {
-    const table = await loadGraph(file, undefined, output);
-    if (table === undefined) return undefined;
+    const loaded = await loadGraphWithSource(file, output);
+    if (loaded === undefined) return undefined;
+    const { table, compiled } = loaded;
     const other = graphs.find((graph) => graph.table.name === table.name);
     if (other !== undefined) {
       throw new CommandError(`${other.file} and ${file} both have a graph \`${table.name}\``, {
         help: "serve graphs with different names",
       });
     }
-    graphs.push({ table, file });
+    graphs.push({ table, file, compiled });
   }
   return graphs;
 }
@@ -54,7 +58,7 @@ export async function findServedGraphs(output: Output): Promise<readonly ServedG
       const table = compiled.tables.get(name);
       if (table?.kind !== "graph" || called.has(bound)) continue;
       const first = graphs.get(name);
-      if (first === undefined) graphs.set(name, { table, file });
+      if (first === undefined) graphs.set(name, { table, file, compiled });
       else output.note(`the graph \`${name}\` of ${file} is left out: ${first.file} has one of this name`);
     }
   }

@@ -7,6 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createClient } from "../../service/client.ts";
 import { launchBrowser, openPage } from "../support/browser.ts";
+import { isFull } from "../support/depth.ts";
 import { createProject, PROGRAM, type Project } from "./project.ts";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
@@ -88,7 +89,7 @@ test("a run starts in the page, is approved, and goes back; its state is edited,
   await page.getByRole("button", { name: "Go back to this checkpoint" }).click();
   await page.getByRole("button", { name: "Resume" }).waitFor();
   await page.getByLabel("Edit twice").click();
-  await page.getByLabel("twice, as JSON").fill("70");
+  await page.getByLabel("twice", { exact: true }).fill("70");
   await page.getByRole("button", { name: "Save twice" }).click();
   await page.locator(".checkpoint dd code", { hasText: "70" }).first().waitFor();
   await page.getByRole("button", { name: "Resume" }).click();
@@ -163,6 +164,94 @@ test("a service with tokens asks for one; a phone shows the page without scrolli
   expect(await page.locator("html").evaluate((element) => element.scrollWidth)).toBe(360);
   expect(problems).toEqual([]);
 });
+
+/** Findings of axe that are serious or critical. */
+async function seriousFindings(page: Page): Promise<readonly string[]> {
+  await page.evaluate(readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8"));
+  const { violations } = await page.evaluate<{
+    violations: { id: string; impact: string; nodes: { html: string }[] }[];
+  }>("axe.run()");
+  return violations.flatMap(({ id, impact, nodes }) =>
+    impact === "serious" || impact === "critical" ? [`${id}: ${nodes[0]?.html}`] : [],
+  );
+}
+
+test("no serious finding of axe in both themes and at three widths; findings, lines of errors and the test are shown", async () => {
+  const wrong = FLOW.replace("n: int", "n: int\n  state never: int = 0").replace(
+    "= { twice: twice + 1 } into { twice }",
+    "= { twice: twice / (n - 5) + 1, never: 1 } into { twice, never }",
+  );
+  const { url } = await serve(
+    createProject({ "flow.ngraph": wrong.replaceAll(/\bint\b/g, "float"), "nodes.ts": NODES }),
+  );
+  const client = createClient({ url });
+  await client.graph("flow").run({ n: 4 }, { thread: "asks" });
+  await client.graph("flow").run({ n: 5 }, { thread: "failed" });
+  for (const colorScheme of ["light", "dark"] as const) {
+    const { page, problems } = await open(`${url}/studio`);
+    await page.emulateMedia({ colorScheme });
+    for (const width of [360, 768, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const hash of ["#", "#/threads/asks", "#/threads/failed"]) {
+        await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+        await page.locator(hash === "#" ? "table.threads" : ".picture svg").waitFor();
+        if (hash !== "#") await page.locator(".checkpoint dl").first().waitFor();
+        expect([hash, width, await page.locator("html").evaluate((element) => element.scrollWidth)]).toEqual([
+          hash,
+          width,
+          width,
+        ]);
+        if (width !== 768) expect([hash, await seriousFindings(page)]).toEqual([hash, []]);
+        const directory = process.env["NGRAPH_SCREENSHOTS"];
+        const name = `${hash.split("/").at(-1)!.replace("#", "threads")}-${width}-${colorScheme}.png`;
+        if (directory !== undefined) await page.screenshot({ path: join(directory, name) });
+      }
+    }
+    await page.locator(".problem", { hasText: "at more (line " }).waitFor();
+    expect(await page.locator(".picture").textContent()).toContain("⚠ NG405");
+    await page.getByText("Make a test of this thread").click();
+    await page.getByText("ngc test --record=failed").waitFor();
+    expect(problems).toEqual([]);
+    await page.close();
+  }
+}, 240_000);
+
+test("thousands of threads and of steps are a bounded number of elements", async () => {
+  const steps = isFull ? 10_000 : 1_500;
+  const threads = isFull ? 5_000 : 250;
+  const project = createProject({
+    "flow.ngraph": `graph flow {\n  input most: int = 0\n  output n: int = 0\n  node add = n + 1 into n\n  limit steps 20000\n  start -> add\n  add -> add when n < most\n  add -> end otherwise\n}\n`,
+  });
+  const { url } = await serve(project);
+  const client = createClient({ url });
+  await client.graph("flow").run({ most: steps }, { thread: "long" });
+  for (let at = 0; at < threads; at += 50)
+    await Promise.all(Array.from({ length: 50 }, async () => client.graph("flow").run({})));
+  const { page, problems } = await open(`${url}/studio`);
+  const elements = () => page.locator("body *").count();
+  await page.locator("table.threads tbody tr").nth(99).waitFor();
+  expect(await elements()).toBeLessThan(1_000);
+  for (let at = 100; at < Math.min(threads, 400); at += 100) {
+    await page.getByRole("button", { name: "Older threads" }).click();
+    await expect.poll(() => page.getByRole("button", { name: "Newer threads" }).count()).toBe(1);
+  }
+  expect(await elements()).toBeLessThan(1_000);
+  await page.evaluate("location.hash = '#/threads/long'");
+  await page.locator(".rows .row").first().waitFor();
+  const size = () => page.locator(".rows .row").first().getAttribute("aria-setsize");
+  const earlier = page.getByRole("button", { name: "Earlier checkpoints" });
+  for (let before = await size(); (await earlier.count()) > 0; before = await size()) {
+    await earlier.click();
+    await expect.poll(size).not.toBe(before);
+  }
+  expect(Number(await size())).toBeGreaterThanOrEqual(steps);
+  await page.locator(".rows").evaluate((list) => list.scrollTo(0, list.scrollHeight));
+  const last = page.locator(`.rows .row[aria-posinset="${await size()}"] button`);
+  await last.click();
+  await page.getByRole("heading", { name: "Step -1, input" }).waitFor();
+  expect(await elements()).toBeLessThan(1_000);
+  expect(problems).toEqual([]);
+}, 240_000);
 
 test("the page is small, and is served with `--studio` only", async () => {
   const files = ["index.html", "studio.js", "studio.css"].map((file) =>

@@ -1,7 +1,8 @@
 /** What the site is assembled from: pages, links, order and the picture of the landing page. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { drawTable, printableDrawing } from "../../cli/drawing/drawing.ts";
+import { drawCompiled } from "../../cli/drawing/compiled-drawing.ts";
+import { printableDrawing } from "../../cli/drawing/drawing.ts";
 import { renderSvg } from "../../cli/drawing/svg.ts";
 import { compile, memoryHost } from "../../compiler/index.ts";
 import { sitePages } from "../../site/assemble-pages.ts";
@@ -25,7 +26,7 @@ test("every address that a page links to is a page with this heading, or a file"
     const prose = text.replaceAll(/^(`{3,})[\s\S]*?^\1$/gm, "");
     for (const [, target = ""] of prose.matchAll(/\]\((\/[^)\s]*)\)/g)) {
       const [address = "", anchor] = target.slice(1).split("#");
-      if (address.endsWith(".svg")) continue;
+      if (/\.(?:svg|png)$/.test(address)) continue;
       const page = pages.get(`${address === "" || address.endsWith("/") ? `${address}index` : address}.md`);
       const headings = [...(page ?? "").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => slugOf(heading));
       if (page === undefined || (anchor !== undefined && !headings.includes(anchor))) broken.push(`${path}: ${target}`);
@@ -60,9 +61,9 @@ test("docs/support.svg is the picture of the README's graph", async () => {
 export const searchTickets = searchDocs;
 export const draftReply = (ticket: string, notes: string[]): { reply: string; score: number } => ({ reply: ticket, score: notes.length });`;
   const host = memoryHost({ "nodes.ts": nodes });
-  const { table } = compile(graph?.text ?? "", { path: "support.ngraph", host });
-  if (table === undefined) throw new Error("the graph of README.md does not compile");
-  const picture = await renderSvg(printableDrawing(drawTable(table)));
+  const compiled = compile(graph?.text ?? "", { path: "support.ngraph", host });
+  if (compiled.table === undefined) throw new Error("the graph of README.md does not compile");
+  const picture = await renderSvg(printableDrawing(drawCompiled(compiled, compiled.table).drawing));
   if (process.env["UPDATE"] === "1") writeFileSync("docs/support.svg", `${picture.trim()}\n`);
   expect(readFileSync("docs/support.svg", "utf8").trim()).toBe(picture.trim());
 });
