@@ -69,7 +69,8 @@ export function reportMisfit(value: Fitted, expected: ValueType, target: FitTarg
       target: target.target,
       expected: typeToText(mismatch.expected),
       found: typeToText(mismatch.found),
-      path: part.rest,
+      // The name of a field that may be absent is the end of its path.
+      path: mismatch.reason === "optional" && part.rest === "" ? mismatch.path : part.rest,
       reason: mismatch.reason,
       labels,
       help: target.help ?? helpFor(mismatch.found, mismatch.expected, part.syntax, context),
