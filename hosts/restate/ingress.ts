@@ -1,4 +1,5 @@
 import { StoreError } from "../../runtime/interface/errors.ts";
+import type { PostText } from "./node-request.ts";
 import { readAddress } from "./server-address.ts";
 import { readAnswer, type Answer } from "./wire-error.ts";
 
@@ -29,14 +30,15 @@ export interface CallOptions {
 export class Ingress {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #fetch: typeof fetch;
+  readonly #fetch: PostText;
   #hasAnswered = false;
 
-  constructor(options: IngressOptions) {
+  /** @param post how requests are made. Default: with `fetch` */
+  constructor(options: IngressOptions, post?: PostText) {
     const { address, authorization } = readAddress(options.url);
     this.#url = address;
     this.#headers = { ...(authorization && { authorization }), ...options.headers };
-    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    this.#fetch = options.fetch ?? post ?? ((input, init) => fetch(input, init));
   }
 
   /**

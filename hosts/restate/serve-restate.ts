@@ -8,6 +8,7 @@ import { RunError } from "../../runtime/interface/errors.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { Ingress, type IngressOptions } from "./ingress.ts";
+import { createNodeRequest } from "./node-request.ts";
 import type { Spread } from "./dispatch.ts";
 import { provideWithResolvers } from "./with-resolvers.ts";
 import { createWorkerGraph, servicesOf, type WorkerGraph } from "./worker-graph.ts";
@@ -74,7 +75,7 @@ export async function serveRestate(options: ServeRestateOptions): Promise<Restat
   } = options;
   checkNames(tables);
   const sdk = await loadSdk();
-  const ingress = new Ingress(typeof restate === "string" ? { url: restate } : restate);
+  const ingress = new Ingress(typeof restate === "string" ? { url: restate } : restate, createNodeRequest());
   const graphs = tables.map((table) => {
     const own = engineOptions.graphs?.[table.name];
     const code = own === undefined ? engineOptions : { ...engineOptions, ...own };
