@@ -124,7 +124,7 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
   testing: [],
   adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/, /^@opentelemetry\/api$/],
   service: [/^hono(?:\/(?:cors|ws))?$/],
-  hosts: [/^@restatedev\/restate-sdk$/, /^node:(?:http2|net|zlib)$/],
+  hosts: [/^@restatedev\/restate-sdk$/, /^node:(?:https?|http2|net|zlib)$/],
   importers: [/^@babel\/parser$/],
   editor: [/^vscode-languageserver-(?:protocol|textdocument)$/],
   studio: [/^preact(?:\/hooks)?$/],
