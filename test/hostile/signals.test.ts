@@ -46,6 +46,11 @@ const PHASES: readonly Phase[] = [
   },
   { name: "plan searches for an order", files: { "p.ngraph": PLAN }, line: "exec NGC plan p.ngraph --optimize=100s" },
   {
+    name: "tools waits for an MCP server",
+    files: { "ngraph.json": `{ "servers": { "s": { "command": ["sleep", "${SLEEP}"] } } }` },
+    line: "exec NGC tools sync",
+  },
+  {
     name: "compile watches",
     files: { "a.ngraph": GRAPH },
     line: "exec NGC compile a.ngraph --watch",
@@ -166,6 +171,7 @@ const PRINTING: Readonly<Record<string, string>> = {
   fmt: "b.ngraph",
   convert: "a.ngraph",
   import: "package.json",
+  tools: "sync",
   export: "a.ngraph --to mermaid",
   graph: "a.ngraph",
   plan: "p.ngraph",
