@@ -24,8 +24,8 @@ export const newCommand = defineCommand<object>({
     for (const [name, text] of files) writeAtomically(join(target, name), text);
     output.document({ version: 1, directory, files: files.map(([name]) => name) });
     output.result(`wrote ${files.map(([name]) => name).join(", ")} to ${directory}`);
-    // With `npx`, `ngc` is not in the PATH.
-    const ngc = process.env["npm_command"] === "exec" ? "npx ngc" : "ngc";
+    // With `npx`, `ngc` is not in the PATH. Without the name of the package, npx would load another one that is called ngc.
+    const ngc = process.env["npm_command"] === "exec" ? "npx --package ngraph ngc" : "ngc";
     const path = directory.startsWith("-") ? `./${directory}` : directory;
     output.note(`try: cd ${quoteArgument(path)} && npm install && npm test && npm start Ada`);
     output.note(
@@ -127,7 +127,10 @@ while (result.status === "paused") {
   const question = pause?.kind === "interrupt" ? pause.payload.question : "Continue?";
   console.log(\`\${question}\\n(send or again)\`);
   const { value: answer, done } = await lines.next();
-  if (done === true) throw new Error(\`no answer; to continue later, resume the thread \${thread}\`);
+  if (done === true) {
+    console.error(\`no answer yet: the run waits in runs.db as thread \${thread}\`);
+    process.exit(3);
+  }
   result = await engine.resume(thread, { answer: answer.trim() === "send" ? "send" : "again" });
 }
 terminal.close();

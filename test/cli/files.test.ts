@@ -384,6 +384,11 @@ describe("ngc new", () => {
     });
     expect(project.ngc(["new", "starter"])).toMatchObject({ status: 64 });
   });
+
+  test("started by npx, it names the package: another package is called ngc", () => {
+    const { stderr } = createProject().ngc(["new", "starter"], { env: { npm_command: "exec" } });
+    expect(stderr).toContain("cd starter && npx --package ngraph ngc run greeting.ngraph");
+  });
 });
 
 test.runIf(process.platform === "linux")("a pipe is written, and not replaced by a file", () => {

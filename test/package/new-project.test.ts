@@ -1,5 +1,5 @@
 /** The project that `ngc new` writes: checked, type-checked, tested and run, without the network. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,4 +31,14 @@ test("passes its own tests, and runs", () => {
   expect(output.match(/Send this\?/g)).toHaveLength(2);
   expect(output).toMatch(/Ada!\n$/);
   expect(npm(["run", "check"])).toBe("");
+
+  // Without an answer the run waits in its store.
+  const ended = spawnSync(process.execPath, ["--import", "ngraph/register", "app.ts", "Ada"], {
+    cwd: directory,
+    encoding: "utf8",
+    input: "",
+    timeout: 60_000,
+  });
+  expect(ended.status).toBe(3);
+  expect(ended.stderr).toMatch(/^no answer yet: the run waits in runs\.db as thread [-0-9a-f]+\n$/);
 });
