@@ -39,6 +39,7 @@ const FULL_ONLY = [
   "test/checks/large-graphs.test.ts",
   "test/cli/doctor.test.ts",
   "test/cli/examples.test.ts",
+  "test/cli/lsp-examples.test.ts",
   "test/cli/rivals.test.ts",
   "test/conformance/neograph-stores.test.ts",
   "test/emit/type-check.test.ts",

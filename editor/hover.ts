@@ -87,9 +87,16 @@ function declarationAt(file: Ast.File, name: Span): { readonly span: Span } | un
 /** The text of a declaration: of a graph or plan, the line that names it. */
 function firstLines(
   text: string,
-  declaration: { readonly span: Span; readonly kind?: string; readonly doc?: Ast.DocComment },
+  declaration: {
+    readonly span: Span;
+    readonly kind?: string;
+    readonly doc?: Ast.DocComment;
+    readonly name?: { readonly span: Span };
+  },
 ): string {
-  const start = Math.max(declaration.span.start, declaration.doc?.span.end ?? 0);
+  const { span, doc, name = { span } } = declaration;
+  // In YAML the documentation is one of the fields behind the name.
+  const start = doc !== undefined && doc.span.end <= name.span.start ? Math.max(span.start, doc.span.end) : span.start;
   const whole = text.slice(start, declaration.span.end).trim();
   const isUnit = declaration.kind === "Graph" || declaration.kind === "Plan";
   const shown = isUnit ? (whole.split("\n", 1)[0] ?? "").replace(/\{\s*$/, "").trim() : whole;

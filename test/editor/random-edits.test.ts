@@ -8,6 +8,7 @@ import { findCodeActions } from "../../editor/find-code-actions.ts";
 import { findDiagnostics, type Links } from "../../editor/find-diagnostics.ts";
 import { toRange } from "../../editor/positions.ts";
 import { Workspace } from "../../editor/workspace.ts";
+import { scale } from "../support/depth.ts";
 import { exampleFiles } from "../support/example-files.ts";
 
 const EXAMPLES = exampleFiles(".ngraph")
@@ -38,7 +39,7 @@ const EDITS = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
-test("random edits lead to the findings of a new server", () => {
+test("random edits lead to the findings of a new server", { timeout: 300_000 }, () => {
   fc.assert(
     fc.property(fc.constantFrom(...EXAMPLES), EDITS, ({ name, text }, edits) => {
       const uri = `/p/${name}`;
@@ -63,7 +64,8 @@ test("random edits lead to the findings of a new server", () => {
         findCodeActions(other, whole, undefined, { host: emptyHost, links }),
       );
     }),
-    { numRuns: 25 },
+    // At full depth, about 10,000 edits.
+    { numRuns: scale(2_200, 25) },
   );
 });
 
