@@ -4,9 +4,10 @@ import { describe, expect, test } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
 import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
-import type { RunOptions } from "../../runtime/interface/engine-options.ts";
+import type { Engine, EngineOptions, RunOptions } from "../../runtime/interface/engine-options.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Table } from "../../runtime/table/table.ts";
+import { keyOf, loadGenerated } from "../fault/generated-tables.ts";
 
 function tableOf(text: string): Table {
   const nodes = `export const add = (n: number): number => n + 1;
@@ -39,8 +40,13 @@ const atOnce = (n: number): number => n + 1;
  * The promises that a run creates, those of its bodies included: the fewest of several runs. The first runs compile expressions, and a run
  * that the machine interrupts for long gives the event loop a turn.
  */
-async function promisesOf(table: Table, add: (n: number) => unknown, options: RunOptions = {}): Promise<number> {
-  const engine = createEngine(table, { functions: { add, above: (n: number, limit: number) => n > limit } });
+async function promisesOf(
+  table: Table,
+  add: (n: number) => unknown,
+  options: RunOptions = {},
+  open: (table: Table, options: EngineOptions) => Engine = createEngine,
+): Promise<number> {
+  const engine = open(table, { functions: { add, above: (n: number, limit: number) => n > limit } });
   let fewest = Number.POSITIVE_INFINITY;
   for (let i = 0; i < 25; i++) {
     let count = 0;
@@ -68,6 +74,17 @@ describe("promises", () => {
   test("a node beside others creates as many in a wide step as in a narrow one", async () => {
     const ten = await promisesOf(fan(10), later);
     expect((await promisesOf(fan(60), later)) - ten).toBeLessThanOrEqual(50 * 2);
+  });
+
+  test("a run without the engine creates one, and a step one more than the node", async () => {
+    const tables = [chain(3), chain(60)];
+    const modules = await loadGenerated(tables);
+    const open = (table: Table, options: EngineOptions): Engine => modules.get(keyOf(table))!(options);
+    const [three, sixty] = tables as [Table, Table];
+    expect(await promisesOf(three, atOnce, {}, open)).toBeLessThanOrEqual(2);
+    expect(await promisesOf(sixty, atOnce, {}, open)).toBe(await promisesOf(three, atOnce, {}, open));
+    const added = (await promisesOf(sixty, later, {}, open)) - (await promisesOf(three, later, {}, open));
+    expect(added).toBeLessThanOrEqual(57 * 2);
   });
 
   test.each([
