@@ -362,7 +362,7 @@ function isOver({ type, data }: ClientEvent): boolean {
 }
 
 /** Server-sent events of a body. Comments and events without data are left out. */
-async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ClientEvent> {
+export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ClientEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";

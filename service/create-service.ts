@@ -22,6 +22,7 @@ import { threadsOf } from "../runtime/thread/list-threads.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { builtinNodes } from "../stdlib/builtin-nodes.ts";
 import { digestOf, Gatekeeper, RateLimit, type AccessOptions, type Action, type Principal } from "./access.ts";
+import { chatResponse, chatTurn } from "./chat.ts";
 import { graphDocument, IDEMPOTENCY, runDocument, stateDocument, summaryDocument, withoutHidden } from "./documents.ts";
 import { EventLog } from "./event-log.ts";
 import { isUpgrade, socketEvents } from "./event-socket.ts";
@@ -338,6 +339,21 @@ export function createService(options: ServiceOptions): Service {
       const picture = await drawn;
       if (picture === undefined) throw new Problem("not-found", `the graph \`${table.name}\` has no picture`);
       return new Response(picture, { headers: PICTURE_HEADERS });
+    },
+
+    async chat(call) {
+      const graph = graphNamed(call.parameters.graph!);
+      const thread = call.values["id"] as string;
+      const found = (await options.store.loadLatest(thread)) && (await threadNamed(thread, call.principal, "resume"));
+      if (found !== undefined && found.graph !== graph) throw unknownThread(thread);
+      await refuseForeignThread(thread, call.principal);
+      const turn = chatTurn(call.values, graph.table, (await graph.engine.state(thread))?.pauses ?? []);
+      const request = new Request(call.request.url, { headers: { accept: "text/event-stream" } });
+      const run = (more: ExecuteOptions): Promise<RunResult> =>
+        "input" in turn
+          ? graph.engine.run(turn.input, { ...more, thread, metadata: graph.hidden })
+          : graph.engine.resume(thread, { ...more, answers: turn.answers });
+      return chatResponse(await execute({ ...call, request }, graph, thread, run));
     },
 
     async run(call) {

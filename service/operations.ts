@@ -73,6 +73,21 @@ export const OPERATIONS = {
     mayBeAsync: true,
     streams: "on-request",
   },
+  chat: {
+    id: "chat",
+    method: "post",
+    path: "/graphs/{graph}/chat",
+    action: "run",
+    summary: "A turn of a chat of the AI SDK: starts a run or answers its question, and streams a UI message",
+    body: {
+      id: { kind: "text", isRequired: true, description: "The chat: the name of its thread" },
+      messages: { kind: "json", isRequired: true, description: "UI messages; the last one is of the user" },
+      input: { kind: "text", description: "The input for the text; default: the only one of type string" },
+      trigger: { kind: "text", description: "Of the AI SDK" },
+      messageId: { kind: "text", description: "Of the AI SDK" },
+    },
+    streams: "always",
+  },
   threads: {
     id: "threads",
     method: "get",

@@ -1,0 +1,113 @@
+/** Chats with the AI SDK's own transport and reader of messages. */
+import { DefaultChatTransport, readUIMessageStream, type UIMessage } from "ai";
+import { expect, test } from "vitest";
+import { tableOf } from "../support/graph.ts";
+import { checkedService } from "./checked-service.ts";
+
+const TABLE = tableOf(
+  `graph chat {
+  input question: string
+  output reply: string
+  output verdict: "yes" | "no"
+  node draft = write(question) into reply
+  node sure = ask(\`Send \${reply}?\`, choices: ["yes", "no"]) into verdict
+  start -> draft -> sure -> end
+}`,
+  ["write"],
+);
+
+function chatService() {
+  return checkedService({
+    graphs: [
+      {
+        table: TABLE,
+        functions: {
+          write: async (question: unknown, context: unknown) => {
+            if (question === "fail") throw new Error("no ink");
+            const { emit } = context as { emit: (data: string, options: { kind: string }) => void };
+            for (const part of ["<b>re: ", String(question), "</b>"]) emit(part, { kind: "token" });
+            return `re: ${String(question)}`;
+          },
+        },
+      },
+    ],
+  });
+}
+
+function chatWith({ service }: ReturnType<typeof chatService>, body: object = {}) {
+  const messages: UIMessage[] = [];
+  const transport = new DefaultChatTransport({
+    api: "http://localhost/graphs/chat/chat",
+    body,
+    fetch: (async (input: string, init: RequestInit) => service.fetch(new Request(input, init))) as typeof fetch,
+  });
+  return async (text: string, chatId = "c1"): Promise<{ message: UIMessage | undefined; errors: unknown[] }> => {
+    messages.push({ id: `u${messages.length}`, role: "user", parts: [{ type: "text", text }] });
+    const stream = await transport.sendMessages({
+      trigger: "submit-message",
+      chatId,
+      messageId: undefined,
+      messages,
+      abortSignal: undefined,
+    });
+    let message: UIMessage | undefined;
+    const errors: unknown[] = [];
+    for await (const each of readUIMessageStream({ stream, onError: (error) => errors.push(error) })) message = each;
+    if (message !== undefined) messages.push(message);
+    return { message, errors };
+  };
+}
+
+const textsOf = (message: UIMessage | undefined): string[] =>
+  (message?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : []));
+
+test("a message starts a run whose tokens are text; its question is answered by the next message", async () => {
+  const checked = chatService();
+  const say = chatWith(checked);
+  const first = await say("why?");
+  expect(first.errors).toEqual([]);
+  expect(textsOf(first.message)).toEqual(["<b>re: why?</b>", "Send re: why??"]);
+  expect(first.message?.parts).toContainEqual(
+    expect.objectContaining({ type: "data-pause", data: expect.objectContaining({ node: "sure" }) as unknown }),
+  );
+  const second = await say("yes");
+  expect(second.message?.parts).toContainEqual({
+    type: "data-result",
+    data: { thread: "c1", status: "completed", output: { reply: "re: why?", verdict: "yes" } },
+  });
+  // The chat goes on with another run of its thread.
+  expect(textsOf((await say("and now?")).message)[0]).toBe("<b>re: and now?</b>");
+  expect((await checked.get("/threads/c1")).body).toMatchObject({ status: "paused" });
+});
+
+test("a wrong answer, a run that fails and a wrong request are errors of the chat", async () => {
+  const checked = chatService();
+  const say = chatWith(checked);
+  await say("why?", "c2");
+  await expect(say("perhaps", "c2").then(({ errors }) => errors.join())).rejects.toThrow("NG_BAD_ANSWER");
+  const failed = await chatWith(checked)("fail", "c3");
+  expect(failed.errors.join()).toContain("NG_NODE_FAILED: node `draft` failed: no ink");
+  await expect(chatWith(checked, { input: "other" })("x", "c4")).rejects.toThrow("names the input for the text");
+  for (const messages of [
+    [],
+    "x",
+    [null],
+    [{ role: "assistant", parts: [] }],
+    [{ role: "user", parts: [{ type: "text" }] }],
+  ]) {
+    const { status, body } = await checked.post("/graphs/chat/chat", { id: "c5", messages });
+    expect([status, (body as { code: string }).code]).toEqual([422, "bad-field"]);
+  }
+});
+
+test("a chat of one principal is not seen by another", async () => {
+  const checked = checkedService({
+    graphs: [{ table: TABLE, functions: { write: (question: unknown) => String(question) } }],
+    authenticate: async (request) => ({ name: request.headers.get("x-user") ?? "none" }),
+    authorize: ({ principal, thread }) => thread === null || thread.startsWith(`${principal.name}-`),
+  });
+  const body = { id: "ada-1", messages: [{ role: "user", parts: [{ type: "text", text: "secret" }] }] };
+  expect((await checked.post("/graphs/chat/chat", body, { "x-user": "ada" })).status).toBe(200);
+  const { status } = await checked.post("/graphs/chat/chat", body, { "x-user": "eve" });
+  expect(status).toBe(404);
+});
