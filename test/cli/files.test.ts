@@ -334,11 +334,11 @@ describe("ngc graph", () => {
     expect(project.read("hello.SVG")).toMatch(/^<svg /);
     expect(draw("-o", "hello.txt", "--format", "dot").status).toBe(0);
     expect(project.read("hello.txt")).toMatch(/^digraph /);
-    const { status, stderr } = draw("-o", "hello.png");
+    const { status, stderr } = draw("-o", "hello.jpg");
     expect(status).toBe(64);
-    expect(stderr).toContain("no format of a picture has the extension `.png`");
+    expect(stderr).toContain("no format of a picture has the extension `.jpg`");
     expect(stderr).toContain(".svg");
-    expect(project.has("hello.png")).toBe(false);
+    expect(project.has("hello.jpg")).toBe(false);
   });
 });
 
