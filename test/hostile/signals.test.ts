@@ -149,7 +149,6 @@ const STORED: Readonly<Record<string, string>> = {
   mcp: "a.ngraph",
   serve: "a.ngraph --port 0",
   studio: "a.ngraph",
-  playground: "",
   doctor: "",
 };
 
