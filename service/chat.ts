@@ -2,8 +2,8 @@
 import type { PauseItem } from "../runtime/interface/checkpoint.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
-import { parseEvents } from "./client.ts";
 import { pauseDocument } from "./documents.ts";
+import { parseEvents } from "./parse-events.ts";
 import { Problem } from "./problem.ts";
 
 /** What a message of a person does: it answers the question of a paused thread, or it is the input of a run. */

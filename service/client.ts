@@ -4,6 +4,7 @@ import type { PauseItem, RunOutcome } from "../runtime/interface/checkpoint.ts";
 import type { RunEvent } from "../runtime/interface/events.ts";
 import type { Usage } from "../runtime/interface/usage.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
+import { parseEvents } from "./parse-events.ts";
 import type { ProblemDocument } from "./problem.ts";
 
 export interface ClientOptions {
@@ -359,39 +360,6 @@ function isOver({ type, data }: ClientEvent): boolean {
   return (
     type === "run" && data["phase"] === "end" && Array.isArray(data["namespace"]) && data["namespace"].length === 0
   );
-}
-
-/** Server-sent events of a body. Comments and events without data are left out. */
-export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ClientEvent> {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let rest = "";
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      rest += decoder.decode(value, { stream: true });
-      const blocks = rest.split("\n\n");
-      rest = blocks.pop()!;
-      for (const block of blocks) {
-        const fields = new Map(
-          block.split("\n").map((line) => {
-            const colon = line.indexOf(":");
-            return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")] as const;
-          }),
-        );
-        const [id, type, data] = [fields.get("id"), fields.get("event"), fields.get("data")];
-        if (type === undefined || data === undefined) continue;
-        yield {
-          ...(id === undefined ? {} : { id }),
-          type: type as ClientEvent["type"],
-          data: JSON.parse(data) as JsonObject,
-        };
-      }
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined);
-  }
 }
 
 /** The problem document of a response; one is made for answers of proxies and other servers. */
