@@ -180,7 +180,10 @@ function withSnapshot<T>(
     if (existsSync(own)) copyFileSync(own, index);
     const environment = { ...tree, GIT_INDEX_FILE: index };
     // Git would read the files of a submodule, with the programs that its configuration names. Its commit stays as staged.
-    const left = [`${prefix}.ngraph`, ...(gitDir === undefined ? submodules(top, "") : [])];
+    const ours = `${prefix}.ngraph`;
+    // Git refuses to exclude what it ignores already.
+    const isIgnored = gitOr(undefined, top, ["check-ignore", "-q", "--", ours]) !== undefined;
+    const left = [...(isIgnored ? [] : [ours]), ...(gitDir === undefined ? submodules(top, "") : [])];
     git(top, ["add", "--all", "--", ".", ...left.map((path) => `:(exclude,top,literal)${path}`)], environment);
     return use(git(top, ["write-tree"], environment).trim(), index);
   } finally {

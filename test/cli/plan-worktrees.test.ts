@@ -42,6 +42,16 @@ const worktreesOf = (project: Project): string[] =>
     ? readdirSync(join(project.directory, ".ngraph/worktrees"))
     : [];
 
+test.each([".ngraph", ".ngraph/", "node_modules"])("works in a repository that ignores `%s`", (ignored) => {
+  const project = repository({
+    ".gitignore": `${ignored}\n`,
+    "p.ngraph": `plan p { task a = shell("echo one > a.txt") { worktree touches "a.txt" } }`,
+  });
+  expect(project.json(["run", "p.ngraph"]).document.outcome).toBe("clean");
+  expect(project.read("a.txt")).toBe("one\n");
+  expect(git(project, "status", "--short")).toBe("?? a.txt\n");
+});
+
 test("a task sees a copy of the tree, and only its files reach the tree of the run", () => {
   const project = repository({
     ".gitignore": "ignored\n",

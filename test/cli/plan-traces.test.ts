@@ -1,0 +1,131 @@
+/**
+ * Random plans with called plans, paths, `alone` and a worktree, run by the built program in one tree: several programs at once, killed
+ * with SIGKILL, continued with `run` and `resume`, their commands edited between. Each command looks for itself whether another one
+ * lives that it must not meet, so that the check holds across all processes.
+ */
+import { execFileSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { randomFrom } from "../grammar/random-file.ts";
+import { scale } from "../support/depth.ts";
+import { createProject, type Project } from "./project.ts";
+
+const PARALLEL = 3;
+/** `work.sh NAME alone|shared KEY…`. A process that has ended and is not collected yet counts as dead. */
+const WORK = `#!/bin/sh
+name=$1; mode=$2; shift 2
+alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null && ! grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
+wrong() { echo "$*" >> "$STATE/wrong"; }
+for key in "$@"; do
+  holder=$(cat "$STATE/holder.$key" 2>/dev/null)
+  if alive "$holder"; then wrong "$name met the holder of $key"; fi
+  echo $$ > "$STATE/holder.$key"
+done
+beside=0
+for file in "$STATE"/running/*; do
+  how=$(cat "$file" 2>/dev/null)
+  if alive "\${file##*/}" && [ -n "$how" ]; then
+    beside=$((beside + 1))
+    if [ "$how" = alone ]; then wrong "$name ran beside a task that is alone"; fi
+  fi
+done
+if [ "$mode" = alone ] && [ $beside -gt 0 ]; then wrong "$name was not alone"; fi
+if [ $beside -ge ${PARALLEL} ]; then wrong "$name was one too many"; fi
+echo $mode > "$STATE/running/$$"
+sleep 0.15
+echo "$name" >> "$STATE/finished"
+for key in "$@"; do rm -f "$STATE/holder.$key"; done
+rm -f "$STATE/running/$$"
+`;
+
+type Random = () => number;
+const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+
+/** `version`: changes the text of some commands, and nothing else. */
+function planOf(random: Random, version: number): { readonly text: string; readonly names: readonly string[] } {
+  const names: string[] = [];
+  const command = (name: string, mode: string, keys: readonly string[], edits: boolean): string => {
+    names.push(name);
+    return `shell("sh $STATE/work.sh ${name} ${mode} ${keys.join(" ")}${edits ? ` # ${version}` : ""}")`;
+  };
+  const tasks: string[] = [];
+  for (let at = 0; at < 6; at++) {
+    const after = at > 0 && random() < 0.5 ? ` after t${Math.floor(random() * at)}` : "";
+    const edits = random() < 0.3;
+    const kind = random();
+    const key = pick(random, ["a", "b", "c/d"]);
+    const name = `t${at}`;
+    if (kind < 0.25) {
+      tasks.push(`task ${name} = inner()${after}`);
+    } else if (kind < 0.4) tasks.push(`task ${name} = ${command(name, "alone", [], edits)}${after} { alone }`);
+    else if (kind < 0.55) {
+      const file = `w${at}.txt`;
+      const call = command(name, "shared", [], edits)
+        .replace('")', `; echo ${at} > ${file}")`)
+        .replace(/ # \d+;/, ";");
+      tasks.push(`task ${name} = ${call}${after} { worktree touches "${file}" }`);
+    } else
+      tasks.push(
+        `task ${name} = ${command(name, "shared", [key.replace("/", "-")], edits)}${after} { touches "${key}" }`,
+      );
+  }
+  const inner = `plan inner {
+  task one = ${command("one", "shared", ["a"], false)} { touches "a" }
+  task two = ${command("two", "shared", ["c-d"], false)} { touches "c/**" }
+}`;
+  const called = tasks.some((task) => task.includes("inner()"));
+  return {
+    text: `plan main {\n  max parallel ${PARALLEL}\n  ${tasks.join("\n  ")}\n}\n${called ? inner : ""}\n`,
+    names: called ? names : names.slice(0, -2),
+  };
+}
+
+const ended = (child: ReturnType<Project["start"]>): Promise<number | null> =>
+  new Promise((done) => child.once("close", (code) => done(code)));
+
+test.each(scale([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [1, 2]))(
+  "no command of seed %i meets another that it must not meet",
+  { timeout: 120_000 },
+  async (seed) => {
+    const project = createProject({
+      "state/work.sh": WORK,
+      "state/running/.keep": "",
+      ".gitignore": "state\n.ngraph\n",
+    });
+    const git = (...args: string[]): void =>
+      void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...args], {
+        cwd: project.directory,
+        stdio: "ignore",
+      });
+    git("init", "-q");
+    git("add", "-A");
+    git("commit", "-qm", "start");
+    const env = { STATE: `${project.directory}/state` };
+    const random = randomFrom(seed * 7919);
+    let thread = "";
+    for (let round = 0; round < 4; round++) {
+      // The same plan, with other texts of some commands.
+      project.write("p.ngraph", planOf(randomFrom(seed), round).text);
+      const isNew = thread === "" || random() < 0.5;
+      if (isNew) thread = `t${round}`;
+      const first = project.start(isNew ? ["run", "p.ngraph", "--thread", thread] : ["resume", thread], env);
+      const second = random() < 0.5 ? project.start(["run", "p.ngraph", "--thread", `other${round}`], env) : undefined;
+      const kills = setTimeout(
+        () => {
+          first.kill("SIGKILL");
+          second?.kill("SIGKILL");
+        },
+        300 + random() * 900,
+      );
+      await Promise.all([ended(first), ...(second === undefined ? [] : [ended(second)])]);
+      clearTimeout(kills);
+    }
+    const { text, names } = planOf(randomFrom(seed), 3);
+    project.write("p.ngraph", text);
+    const resumed = project.ngc(["resume", thread], { env });
+    const last = resumed.status === 0 ? resumed : project.ngc(["run", "p.ngraph", "--thread", "last"], { env });
+    expect(last.status, last.stderr).toBe(0);
+    expect(project.has("state/wrong") ? project.read("state/wrong") : "").toBe("");
+    const finished = new Set(project.read("state/finished").trim().split("\n"));
+    for (const name of names) expect(finished).toContain(name);
+  },
+);
