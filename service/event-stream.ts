@@ -1,4 +1,5 @@
 import type { EventLog } from "./event-log.ts";
+import { eitherSignal } from "../runtime/run/either-signal.ts";
 
 /** A comment is sent after so many milliseconds without an event, so that proxies do not close the connection. */
 const HEARTBEAT_MS = 15_000;
@@ -51,7 +52,7 @@ export function socketMessage({ event, data, id }: Message): string {
 /** Events of a thread. The stream reads an event when the client has taken the one before, so it holds none. */
 export function eventStream<T>(options: EventStreamOptions, encode: (message: Message) => T): ReadableStream<T> {
   const controller = new AbortController();
-  const signal = AbortSignal.any([options.signal, controller.signal]);
+  const signal = eitherSignal(options.signal, controller.signal);
   const close = options.log.open(options.thread);
   const messages = messagesOf(options, signal);
   let isClosed = false;
@@ -95,7 +96,7 @@ async function* messagesOf(options: EventStreamOptions, signal: AbortSignal): As
     },
     () => awake.abort(),
   );
-  const either = AbortSignal.any([signal, awake.signal]);
+  const either = eitherSignal(signal, awake.signal);
   let position = options.from;
   let quiet = 0;
   for (;;) {

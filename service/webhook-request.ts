@@ -1,6 +1,7 @@
 import { fetchPublic } from "../stdlib/http/fetch-public.ts";
 import { isPublicAddress } from "../stdlib/http/public-address.ts";
 import type { RunStatus } from "../runtime/interface/engine-options.ts";
+import { eitherSignal } from "../runtime/run/either-signal.ts";
 
 /** An address that receives a signed request for each pause and each end of a run. */
 export interface Webhook {
@@ -105,7 +106,7 @@ export async function sendWebhook(
     "webhook-timestamp": String(seconds),
     "webhook-signature": await signatureOf(keys, id, seconds, body),
   });
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(TIMEOUT_MS)]);
+  const signal = eitherSignal(stop, AbortSignal.timeout(TIMEOUT_MS));
   const response = isPrivate
     ? await fetch(url, { method: "POST", headers, body, signal, redirect: "manual" })
     : await fetchPublic(url, { method: "POST", headers, body, signal });

@@ -39,6 +39,7 @@ import { scanThreads } from "./admin.ts";
 import { callItemsThroughIngress, callThroughIngress } from "./store/ingress-thread.ts";
 import { RestateStore, type CallThread } from "./store/restate-store.ts";
 import { readResult, type WireResult } from "./wire-result.ts";
+import { eitherSignal } from "../../runtime/run/either-signal.ts";
 
 /** Runs on a Restate cluster, which workers serve (`serveRestate`, `ngc worker`). */
 export interface RestateHost extends EngineHost {
@@ -269,7 +270,7 @@ function streamOf(
     const { onEvent } = options;
     return start({
       ...options,
-      signal: options.signal === undefined ? signal : AbortSignal.any([options.signal, signal]),
+      signal: options.signal === undefined ? signal : eitherSignal(options.signal, signal),
       onEvent: (event) => {
         watch(event);
         onEvent?.(event);

@@ -6,6 +6,7 @@ import type { OptionKind } from "../run/option-kinds.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { ON_RESULT, ON_STATE, type WatchedOptions } from "../run/watched-options.ts";
 import type { JsonObject } from "../value/json.ts";
+import { eitherSignal } from "../run/either-signal.ts";
 
 /** The stream of a run or a resume. */
 export function streamOf<View extends keyof StreamViews<JsonObject> = "events">(
@@ -25,7 +26,7 @@ export function streamOf<View extends keyof StreamViews<JsonObject> = "events">(
     };
     return start({
       ...options,
-      signal: signal === undefined ? watch.signal : AbortSignal.any([signal, watch.signal]),
+      signal: signal === undefined ? watch.signal : eitherSignal(signal, watch.signal),
       onEvent: both,
       ...(watch.onState === undefined ? {} : { [ON_STATE]: watch.onState }),
       ...(watch.onResult === undefined ? {} : { [ON_RESULT]: watch.onResult }),

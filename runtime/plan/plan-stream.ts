@@ -1,6 +1,7 @@
 import { DEFAULT_BUFFER, StreamBuffer } from "../event/run-stream.ts";
 import type { PlanEvent } from "./plan-events.ts";
 import type { PlanExecuteOptions, PlanRunResult, PlanRunStream, PlanStreamOptions } from "./plan-options.ts";
+import { eitherSignal } from "../run/either-signal.ts";
 
 /**
  * The events of a run as they happen. A slow consumer fills only its own buffer: when it is full, the oldest events are
@@ -14,7 +15,7 @@ export function createPlanStream(
   const controller = new AbortController();
   const { signal, onEvent } = settings;
   const result = start({
-    signal: signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]),
+    signal: signal === undefined ? controller.signal : eitherSignal(signal, controller.signal),
     onEvent: (event) => {
       buffer.push(event);
       onEvent?.(event);
