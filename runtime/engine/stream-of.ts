@@ -1,6 +1,7 @@
 import type { ExecuteOptions, RunResult, StreamOptions, ViewsOptions } from "../interface/engine-options.ts";
 import type { EventListener, StreamViews } from "../interface/events.ts";
 import { createRunStream } from "../event/run-stream.ts";
+import { checkExecuteOptions } from "../run/check-execute-options.ts";
 import { checkView } from "../run/check-options.ts";
 import type { OptionKind } from "../run/option-kinds.ts";
 import { checkOptions } from "../run/option-names.ts";
@@ -16,6 +17,7 @@ export function streamOf<View extends keyof StreamViews<JsonObject> = "events">(
 ) {
   checkOptions("a stream", given, known);
   checkView(given);
+  checkExecuteOptions(given);
   const { view, views, buffer, ...options } = given;
   const shown = { ...(view && { view }), ...(views && { views }) };
   return createRunStream<View>({ ...shown, ...(buffer !== undefined && { buffer }) }, (watch) => {

@@ -1,6 +1,7 @@
 /** What the value of an option may be. The check of one value: TypeScript cannot check the options of a JavaScript program. */
 const KINDS = {
   flag: ["true or false", (value: unknown) => typeof value === "boolean"],
+  count: ["a whole number of at least 1", (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1],
   number: ["a number", (value: unknown) => typeof value === "number" && !Number.isNaN(value)],
   text: ["a text", (value: unknown) => typeof value === "string"],
   texts: ["a list of texts", isTexts],

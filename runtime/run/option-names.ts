@@ -61,7 +61,7 @@ const PLAN_ENGINE: OptionNames<PlanRunnerOptions> = {
 const PLAN_EXECUTE: OptionNames<PlanExecuteOptions> = {
   signal: "listener",
   drain: "listener",
-  maxParallel: true,
+  maxParallel: "count",
   only: "texts",
   fromTask: "text",
   expected: "function",
@@ -69,7 +69,7 @@ const PLAN_EXECUTE: OptionNames<PlanExecuteOptions> = {
   maxSteps: true,
   maxTokens: true,
   maxCost: true,
-  metadata: true,
+  metadata: "record",
   taskCache: "record",
   worktrees: "record",
   beforeStart: "function",

@@ -73,7 +73,7 @@ export const RECOVER_OPTIONS: OptionNames<RecoverOptions & DueOptions> = {
 };
 export const PRUNE_OPTIONS: OptionNames<PruneOptions> = {
   expiredAt: true,
-  keepLast: true,
+  keepLast: "count",
   keepLabelled: "flag",
   olderThan: "number",
   threads: "texts",

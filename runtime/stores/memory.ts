@@ -19,6 +19,7 @@ import type {
   ThreadInfo,
 } from "../interface/store.ts";
 import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
+import { checkOptions, type OptionNames } from "../run/option-names.ts";
 import { noteClaimedHead } from "../interface/claimed-heads.ts";
 import { registerRunView } from "../interface/run-view.ts";
 import { pageOfBranches, withAbandoned } from "./contract/branches.ts";
@@ -48,6 +49,8 @@ export interface MemoryStoreOptions {
   readonly now?: () => number;
 }
 
+const OPTIONS: OptionNames<MemoryStoreOptions> = { now: "function" };
+
 /**
  * A store that lives as long as the process: for tests, for the browser, and for graphs that pause but need not outlive
  * their process. It keeps only what changed from checkpoint to checkpoint. The values that it returns are frozen.
@@ -66,6 +69,7 @@ export class MemoryStore implements Store {
   #closed = false;
 
   constructor(options: MemoryStoreOptions = {}) {
+    checkOptions("a store in memory", options, OPTIONS);
     this.#now = options.now ?? (() => performance.now());
     // A subclass may override methods, which the view would not call as a run does.
     if (new.target === MemoryStore)

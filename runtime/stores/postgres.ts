@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../run/option-names.ts";
 import type { Checkpoint, CheckpointId, PendingWrite, Signal, ThreadId } from "../interface/checkpoint.ts";
 import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
 import type {
@@ -40,6 +41,13 @@ import type { CheckpointRow, ThreadRow } from "./contract/rows.ts";
 import { unknownCheckpoint } from "./contract/store-error.ts";
 
 export type PostgresStoreOptions = ConnectionOptions;
+const OPTIONS: OptionNames<PostgresStoreOptions> = {
+  url: "text",
+  schema: "text",
+  connections: "count",
+  connectTimeoutMs: "number",
+  pool: "record",
+};
 
 /**
  * A store in a schema of a Postgres database (version 13 or later), shared by any number of processes and machines. The
@@ -60,7 +68,9 @@ export class PostgresStore implements Store {
   readonly #saves: KnownSaves = new CallGroups((saves) => commitSaves(this.#connection, saves));
 
   constructor(options: string | PostgresStoreOptions = {}) {
-    this.#connection = new Connection(typeof options === "string" ? { url: options } : options);
+    const given = typeof options === "string" ? { url: options } : options;
+    checkOptions("a Postgres store", given, OPTIONS);
+    this.#connection = new Connection(given);
   }
 
   async claim(threadId: ThreadId, runner: Runner): Promise<Claim> {

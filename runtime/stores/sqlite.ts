@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../run/option-names.ts";
 import type { Checkpoint, CheckpointId, PendingWrite, Signal, ThreadId } from "../interface/checkpoint.ts";
 import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
 import type {
@@ -43,6 +44,13 @@ export interface SqliteStoreOptions extends ConnectionOptions {
   readonly now?: () => number;
 }
 
+const OPTIONS: OptionNames<SqliteStoreOptions> = {
+  path: true,
+  busyTimeout: "number",
+  journal: "text",
+  now: "function",
+};
+
 /**
  * A store in one SQLite file. A call is durable when it returns, and several processes may use the file at the same time.
  * All methods are synchronous.
@@ -62,6 +70,7 @@ export class SqliteStore implements Store {
 
   constructor(path: string | SqliteStoreOptions) {
     const options = typeof path === "string" ? { path } : path;
+    checkOptions("an SQLite store", options, OPTIONS);
     this.#connection = new Connection(options);
     this.#group = new GroupCommit(this.#connection);
     this.#now = options.now ?? Date.now;

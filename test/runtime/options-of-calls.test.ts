@@ -5,6 +5,8 @@
 import { describe, expect, test } from "vitest";
 import { createEngine, createPlanRunner, type EngineOptions } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { PostgresStore } from "../../runtime/stores/postgres.ts";
+import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { planTable } from "../plan/compile-plan.ts";
 import { engineOf, tableOf } from "../support/graph.ts";
 
@@ -114,6 +116,38 @@ describe("names of options that a call does not know", () => {
   });
 });
 
+describe("options of stores", () => {
+  test.each([
+    [
+      () => new MemoryStore({ nwo: () => 1 } as never),
+      "`nwo` is not an option of a store in memory; did you mean `now`?",
+    ],
+    [() => new MemoryStore({ now: 5 } as never), "`now`, an option of a store in memory, is a function, not 5"],
+    [
+      () => new SqliteStore({ path: ":memory:", jurnal: "wal" } as never),
+      "`jurnal` is not an option of an SQLite store; did you mean `journal`?",
+    ],
+    [
+      () => new SqliteStore({ path: ":memory:", journal: "x" } as never),
+      "`journal` of an SQLite store is `auto`, `wal` or `rollback`",
+    ],
+    [
+      () => new SqliteStore({ path: ":memory:", busyTimeout: -1 }),
+      "`busyTimeout` is a number of milliseconds, at least 0, not -1",
+    ],
+    [() => new SqliteStore(null as never), "the options of an SQLite store must be a record"],
+    [() => new PostgresStore({ schema: 5 } as never), "`schema`, an option of a Postgres store, is a text, not 5"],
+    [
+      () => new PostgresStore({ connections: 0 }),
+      "`connections`, an option of a Postgres store, is a whole number of at least 1, not 0",
+    ],
+    [() => new PostgresStore({ pol: {} } as never), "`pol` is not an option of a Postgres store; did you mean `pool`?"],
+    [() => new PostgresStore({ pool: 5 } as never), "`pool`, an option of a Postgres store, is a record, not 5"],
+  ])("%s", (open, message) => {
+    expect(open).toThrow(expect.objectContaining({ code: "NG_BAD_INPUT", message }) as Error);
+  });
+});
+
 describe("values of another kind", () => {
   const wrong = (call: () => unknown): Promise<string> =>
     Promise.resolve()
@@ -139,6 +173,14 @@ describe("values of another kind", () => {
     ["cache", true, "`cache`, an option of an engine, is an object with `get`, `set` and `clear`, not true"],
   ])("%s of an engine", async (name, value, message) => {
     expect(await wrong(() => createEngine(tableOf(TEXT), given({ [name]: value })))).toBe(`NG_BAD_INPUT ${message}`);
+  });
+
+  test("of runs of plans", async () => {
+    const runner = createPlanRunner(planTable("plan p { output n: int = 0  task a = 1 into n }"));
+    const least = "`maxParallel`, an option of a run, is a whole number of at least 1, not 0";
+    expect(await wrong(() => runner.run({}, { maxParallel: 0 }))).toBe(`NG_BAD_INPUT ${least}`);
+    const metadata = "`metadata`, an option of a run, is a record, not 5";
+    expect(await wrong(() => runner.run({}, given({ metadata: 5 })))).toBe(`NG_BAD_INPUT ${metadata}`);
   });
 
   test("of calls", async () => {
@@ -178,6 +220,15 @@ describe("values of another kind", () => {
       [
         () => engine.rollback("t", given({ signal: 5 })),
         "`signal` is an `AbortSignal`: hand over the `signal` of an `AbortController`",
+      ],
+      [
+        () => engine.stream({}, given({ signal: 5 })),
+        "`signal` is an `AbortSignal`: hand over the `signal` of an `AbortController`",
+      ],
+      [() => engine.stream({}, given({ onEvent: 5 })), "`onEvent` is a function"],
+      [
+        () => engine.prune(given({ keepLast: -1 })),
+        "`keepLast`, an option of a prune, is a whole number of at least 1, not -1",
       ],
       [() => engine.stream({}, given({ buffer: "x" })), "`buffer`, an option of a stream, is a number, not a text"],
     ];

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { StoreError } from "../../interface/errors.ts";
+import { RunError, StoreError } from "../../interface/errors.ts";
 import type { LostOwners } from "../contract/lost-owners.ts";
 import { storeIsClosed } from "../contract/store-error.ts";
 import { closesStatements, type SqliteDatabase, type SqliteStatement, type SqliteValue } from "./driver.ts";
@@ -20,6 +20,8 @@ export interface ConnectionOptions {
    */
   readonly journal?: "auto" | "wal" | "rollback";
 }
+
+const JOURNALS: ReadonlySet<string> = new Set(["auto", "wal", "rollback"]);
 
 /** An open database, checked and migrated. */
 export class Connection {
@@ -42,6 +44,13 @@ export class Connection {
     const { path } = options;
     if (typeof path !== "string" || path === "" || path.includes("\0")) {
       throw new StoreError("NG_STORE_FAILED", "the path of an SQLite store must be the name of a file, or `:memory:`");
+    }
+    const { busyTimeout = 0, journal = "auto" } = options;
+    if (!(busyTimeout >= 0)) {
+      throw new RunError("NG_BAD_INPUT", `\`busyTimeout\` is a number of milliseconds, at least 0, not ${busyTimeout}`);
+    }
+    if (!JOURNALS.has(journal)) {
+      throw new RunError("NG_BAD_INPUT", "`journal` of an SQLite store is `auto`, `wal` or `rollback`");
     }
     this.path = path;
     // SQLite never interprets an absolute path as a URI.
