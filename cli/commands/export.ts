@@ -5,7 +5,7 @@ import type { Output } from "../output/output.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { parseChoice } from "../run/parse-values.ts";
-import { loadBoundGraph, loadGraphOrPlan } from "../sources/load-graph.ts";
+import { loadBoundGraph, loadGraphOrPlanWithSource } from "../sources/load-graph.ts";
 import { defineCommand } from "../start/define-command.ts";
 
 const TARGETS = ["neograph", "asl", "mermaid"] as const;
@@ -68,14 +68,14 @@ async function exportFile(
   output: Output,
 ): Promise<Exported | undefined> {
   if (target === "mermaid") {
-    const table = await loadGraphOrPlan(file, name, output, CHOICE);
-    if (table === undefined) return undefined;
-    const [{ drawPlan }, { drawTable, printableDrawing }, { renderMermaid }] = await Promise.all([
-      import("../drawing/plan.ts"),
+    const loaded = await loadGraphOrPlanWithSource(file, name, output, CHOICE);
+    if (loaded === undefined) return undefined;
+    const [{ drawCompiled }, { printableDrawing }, { renderMermaid }] = await Promise.all([
+      import("../drawing/compiled-drawing.ts"),
       import("../drawing/drawing.ts"),
       import("../drawing/mermaid.ts"),
     ]);
-    const drawing = table.kind === "plan" ? drawPlan(table) : drawTable(table);
+    const { drawing } = drawCompiled(loaded.compiled, loaded.table);
     return { text: `${renderMermaid(printableDrawing(drawing))}\n`, losses: [] };
   }
   const graph = await loadBoundGraph(file, name, output, CHOICE);

@@ -31,8 +31,9 @@ export async function loadGraphOrPlanWithSource(
   file: string,
   name: string | undefined,
   output: Output,
+  choice?: string,
 ): Promise<{ readonly table: Table | PlanTable; readonly compiled: CompileResult } | undefined> {
-  return loadCompiled(file, name, "graph or plan", output);
+  return loadCompiled(file, name, "graph or plan", output, choice);
 }
 
 /** The default graph of a file, with all that the compiler knows about the file; see `loadGraphOrPlan`. */
