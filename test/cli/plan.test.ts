@@ -197,7 +197,7 @@ test("ngc check counts tasks and dependencies", () => {
 test("ngc graph draws tasks and dependencies", () => {
   const project = createProject({ "ship.ngraph": SHIP });
   expect(project.ngc(["graph", "ship.ngraph"]).stdout).toContain(
-    "start\n↳ schema_init  shell()\n├─ auth_table  shell()\n",
+    "start\n↳ schema_init  shell()  ⚡ shell\n├─ auth_table  shell()  ⚡ shell\n",
   );
   const { document } = project.json(["graph", "ship.ngraph"]);
   expect(document.edges).toHaveLength(9);
