@@ -51,6 +51,7 @@ describe("`cache` and `outputs` of a task", () => {
     [`task a = shell("x") { cache variables "A=1" }`, "`A=1` is not the name of an environment variable"],
     [`task a = shell("x") { cache tools " " }`, "an empty text is not a command"],
     [`task a = 1 + 1 { interactive }`, "`interactive` on a task that runs no command is"],
+    [`task a = shell("x", input: "y") { interactive }`, "`input` of a command that is `interactive` is not supported"],
   ])("%s is reported", (task, message) => {
     const findings = findingsOf(`plan p { ${task} }`);
     expect(findings).toHaveLength(1);

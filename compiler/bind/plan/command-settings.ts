@@ -25,18 +25,20 @@ export function settleCommands(
   }
   const isCommand = (call: Ast.Expr): call is Ast.CallExpr =>
     call.kind === "Call" && call.callee.name === COMMAND && !scope.names.has(COMMAND);
-  const worktree = task.policies.find(({ kind }) => kind === "Worktree");
-  if (worktree !== undefined && !isCommand(task.call)) {
-    // A function, or a node of a graph, would change the tree of the run.
+  for (const kind of ["Worktree", "Interactive"] as const) {
+    const policy = task.policies.find((each) => each.kind === kind);
+    if (policy === undefined || isCommand(task.call)) continue;
+    // A function, or a node of a graph, would change the tree of the run, and has no terminal.
     const help = "let the task call `shell`, or state the policy in the tasks of the plan that it calls";
-    const what = "`worktree` on a task that runs no command is";
-    report(notSupported({ file: scope.file.source, span: worktree.span }, { what, help }));
+    const what = `\`${kind.toLowerCase()}\` on a task that runs no command is`;
+    report(notSupported({ file: scope.file.source, span: policy.span }, { what, help }));
   }
-  const interactive = task.policies.find(({ kind }) => kind === "Interactive");
-  if (interactive !== undefined && !isCommand(task.call)) {
-    const help = "let the task call `shell`, or state the policy in the tasks of the plan that it calls";
-    const what = "`interactive` on a task that runs no command is";
-    report(notSupported({ file: scope.file.source, span: interactive.span }, { what, help }));
+  const isInteractive = task.policies.some(({ kind }) => kind === "Interactive");
+  const input = isCommand(task.call) ? task.call.args.find(({ name }) => name?.name === "input") : undefined;
+  if (isInteractive && input !== undefined) {
+    const help = "a person types what the command reads: remove one of them";
+    const what = "`input` of a command that is `interactive` is";
+    report(notSupported({ file: scope.file.source, span: input.span }, { what, help }));
   }
   if (settings.size === 0) return task;
   const settled = (call: Ast.Expr): Ast.Expr => {
