@@ -1,9 +1,10 @@
 /** The files of the playground: a page that needs no server but one of static files. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { printable } from "../../diagnostics/render/index.ts";
+import { makeDirectory } from "../output/make-directory.ts";
 import type { Output } from "../output/output.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
@@ -35,7 +36,7 @@ function readFiles(): ReadonlyMap<string, Buffer> {
 export function writePlayground(directory: string, output: Output): void {
   const files = readFiles();
   try {
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     for (const [name, content] of files) writeFileSync(join(directory, name), content);
   } catch (error) {
     throw new CommandError(`cannot write to ${printable(directory)}: ${reasonOf(error)}`, { cause: error });

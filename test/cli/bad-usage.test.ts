@@ -57,5 +57,7 @@ describe("impossible requests have an exit code, a message, one document and no 
     const ran = ngc(["compile", "h.ngraph", "--out", "/proc/ngraph-none/x"]);
     expect(ran.status).toBe(64);
     expect(ran.stderr).toContain("cannot write /proc/ngraph-none/x");
+    const page = ngc(["playground", "-o", "/proc/ngraph-none/x"]);
+    expect([page.status, page.stderr]).toEqual([64, expect.stringContaining("cannot write to /proc/ngraph-none/x")]);
   });
 });
