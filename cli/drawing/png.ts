@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { importOptional } from "../run/import-optional.ts";
 import { CommandError } from "../process/command-error.ts";
+import { reasonOf } from "../sources/source-files.ts";
 
 /** Pixels of a point of the picture: text is sharp on usual screens. */
 const SCALE = 2;
@@ -35,21 +36,23 @@ const PROGRAMS: readonly (readonly [program: string, argumentsOf: (job: Job) => 
  * Draws an SVG as PNG with `@resvg/resvg-js` of the project, or with a program of the PATH.
  *
  * @param file the source file, whose project may have the package
+ * @param timeoutMs how long each program may take
  * @throws CommandError when there is no renderer, or all of them fail
  */
-export async function renderPng(svg: string, file: string): Promise<Buffer> {
+export async function renderPng(svg: string, file: string, timeoutMs = TIMEOUT_MS): Promise<Buffer> {
   const [, width = "0", height = "0"] = /width="(\d+)pt" height="(\d+)pt"/.exec(svg) ?? [];
   const scale = Math.min(SCALE, MAX_PIXELS / Math.max(Number(width), Number(height), 1));
   const pixels = { width: Math.ceil(Number(width) * scale), height: Math.ceil(Number(height) * scale) };
+  const failures: string[] = [];
   const own = await byPackage(svg, file, pixels.width);
-  if (own !== undefined) return own;
+  if (own instanceof Buffer) return own;
+  if (own !== undefined) failures.push(`@resvg/resvg-js: ${own}`);
   const directory = mkdtempSync(join(tmpdir(), "ngraph-png-"));
   try {
     const job: Job = { svg, ...pixels, input: join(directory, "picture.svg"), output: join(directory, "picture.png") };
     writeFileSync(job.input, svg);
-    const failures: string[] = [];
     for (const [program, argumentsOf] of PROGRAMS) {
-      const reason = await run(program, argumentsOf(job), directory);
+      const reason = await run(program, argumentsOf(job), directory, timeoutMs);
       if (reason === "missing") continue;
       const picture = readPicture(job.output);
       if (picture !== undefined) return picture;
@@ -68,7 +71,8 @@ export async function renderPng(svg: string, file: string): Promise<Buffer> {
   }
 }
 
-async function byPackage(svg: string, file: string, width: number): Promise<Buffer | undefined> {
+/** The picture of the package, or the reason why it draws none; `undefined` without the package. */
+async function byPackage(svg: string, file: string, width: number): Promise<Buffer | string | undefined> {
   let resvg: { Resvg: new (svg: string, options: object) => { render(): { asPng(): Uint8Array } } };
   try {
     resvg = (await importOptional(file)("@resvg/resvg-js")) as typeof resvg;
@@ -76,16 +80,26 @@ async function byPackage(svg: string, file: string, width: number): Promise<Buff
     return undefined;
   }
   const options = { fitTo: { mode: "width", value: width }, background: "white", font: { loadSystemFonts: true } };
-  return Buffer.from(new resvg.Resvg(svg, options).render().asPng());
+  try {
+    const picture = Buffer.from(new resvg.Resvg(svg, options).render().asPng());
+    return isPicture(picture) ? picture : "it drew no PNG";
+  } catch (error) {
+    return reasonOf(error).slice(0, 200);
+  }
 }
 
 /** The reason why a program has failed; `undefined` if it has not. */
-function run(program: string, args: readonly string[], directory: string): Promise<string | undefined> {
+function run(
+  program: string,
+  args: readonly string[],
+  directory: string,
+  timeoutMs: number,
+): Promise<string | undefined> {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       cwd: directory,
       stdio: ["ignore", "ignore", "pipe"],
-      timeout: TIMEOUT_MS,
+      timeout: timeoutMs,
       killSignal: "SIGKILL",
     });
     let errors = "";
@@ -93,11 +107,18 @@ function run(program: string, args: readonly string[], directory: string): Promi
       if (errors.length < 2_000) errors += chunk.toString();
     });
     child.on("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ENOENT" ? "missing" : error.message));
-    child.on("close", (code, signal) => {
+    const end = (code: number | null, signal: NodeJS.Signals | null): void => {
       const last = errors.trim().split("\n").at(-1) ?? "";
       resolve(
         code === 0 ? undefined : `${signal === null ? `exit code ${code}` : signal} ${last}`.trim().slice(0, 200),
       );
+    };
+    child.on("close", end);
+    // The process of a script, which lives on when the script is killed, keeps the pipe open.
+    child.on("exit", (code, signal) => {
+      if (signal === null) return;
+      child.stderr.destroy();
+      end(code, signal);
     });
   });
 }
@@ -105,8 +126,12 @@ function run(program: string, args: readonly string[], directory: string): Promi
 function readPicture(path: string): Buffer | undefined {
   try {
     const picture = readFileSync(path);
-    return picture.subarray(0, SIGNATURE.length).equals(SIGNATURE) ? picture : undefined;
+    return isPicture(picture) ? picture : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isPicture(bytes: Buffer): boolean {
+  return bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE);
 }

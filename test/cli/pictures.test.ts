@@ -112,6 +112,15 @@ test.skipIf(process.platform === "win32")(
     const drawn = project.ngc(["graph", "flow.ngraph", "-o", "flow.png"], { env: { PATH: directory } });
     expect([drawn.status, drawn.stderr]).toEqual([0, expect.stringContaining("wrote flow.png")]);
     expect(readFileSync(join(project.directory, "flow.png")).toString("latin1", 1, 4)).toBe("PNG");
+    // A package of the project that fails is named like a program.
+    const broken = "node_modules/@resvg/resvg-js/index.js";
+    project.write(broken, "exports.Resvg = class { constructor() { throw new Error('bad font'); } };");
+    const other = project.ngc(["graph", "flow.ngraph", "-o", "flow.png"], { env: { PATH: directory } });
+    expect([other.status, other.stderr]).toEqual([0, expect.stringContaining("wrote flow.png")]);
+    project.write("bin/resvg", "");
+    chmodSync(join(directory, "resvg"), 0o644);
+    const none = project.ngc(["graph", "flow.ngraph", "-o", "flow.png"], { env: { PATH: directory } });
+    expect([none.status, none.stderr]).toEqual([64, expect.stringContaining("@resvg/resvg-js: bad font")]);
   },
 );
 
