@@ -1,20 +1,23 @@
 /** Chats: turns of the AI SDK's user interface as runs and answers, and the events of a run as its message stream. */
 import type { PauseItem } from "../runtime/interface/checkpoint.ts";
+import type { ThreadState } from "../runtime/interface/engine-options.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
+import { compileValidator } from "../runtime/value/validate.ts";
 import { pauseDocument } from "./documents.ts";
 import { parseEvents } from "./parse-events.ts";
 import { Problem } from "./problem.ts";
 
 /** What a message of a person does: it answers the question of a paused thread, or it is the input of a run. */
-export type ChatTurn = { readonly answers: JsonObject } | { readonly input: JsonObject };
+export type ChatTurn = { readonly answers: JsonObject } | { readonly input: JsonObject; readonly abandon: boolean };
 
 /** @throws Problem `bad-field` for messages without a text, and for a graph without an input for it */
 export function chatTurn(
   { messages, input: named }: Readonly<Record<string, Json>>,
-  { name, channels }: Table,
-  pauses: readonly PauseItem[],
+  table: Table,
+  state: Pick<ThreadState, "status" | "pauses"> | undefined,
 ): ChatTurn {
+  const { name, channels } = table;
   const text = textOfLast(messages);
   if (text === undefined) {
     throw new Problem(
@@ -22,14 +25,14 @@ export function chatTurn(
       "`messages` is a list whose last message has the role `user` and a part of type `text`",
     );
   }
-  const question = pauses.find(({ kind }) => kind === "interrupt");
+  const question = state?.pauses.find(({ kind }) => kind === "interrupt");
   if (question !== undefined) return { answers: { [question.id]: answerOf(text, question) } };
   const inputs = channels.filter(({ role, type }) => role === "input" && type.kind === "string");
   const required = inputs.filter(({ initial }) => initial === undefined);
   const [only] = required.length === 1 ? required : inputs;
   const found = typeof named === "string" ? inputs.find((each) => each.name === named) : only;
   if (found !== undefined && (typeof named === "string" || required.length === 1 || inputs.length === 1))
-    return { input: { [found.name]: text } };
+    return { input: { [found.name]: text }, abandon: abandonsLast(state?.status, table) };
   const known = inputs.map((each) => each.name).join(", ");
   throw new Problem(
     "bad-field",
@@ -39,14 +42,26 @@ export function chatTurn(
   );
 }
 
-/** The answer to a question in its own type: texts stay texts, and other types are JSON where the text is. */
+/** The answer to a question in its own type: a text where it fits, and otherwise JSON where the text is. */
 function answerOf(text: string, { expects }: PauseItem): Json {
-  if (expects === undefined || expects.type.kind === "string") return text;
+  if (expects === undefined || compileValidator(expects.type, expects.types)(text) === undefined) return text;
   try {
     return JSON.parse(text) as Json;
   } catch {
     return text;
   }
+}
+
+/**
+ * Whether a message begins a new run although the last one has not finished: the messages of a chat resume no failed run. A
+ * graph with undos keeps it, because a new run would drop them.
+ */
+function abandonsLast(status: ThreadState["status"] | undefined, table: Table): boolean {
+  return (status === "failed" || status === "limit" || status === "cancelled") && !hasUndo(table);
+}
+
+function hasUndo({ nodes, graphs }: Table): boolean {
+  return nodes.some(({ undo }) => undo !== undefined) || graphs.some(hasUndo);
 }
 
 function textOfLast(messages: Json | undefined): string | undefined {
@@ -63,7 +78,15 @@ function textOfLast(messages: Json | undefined): string | undefined {
 export function chatResponse(events: Response): Response {
   const headers = new Headers(events.headers);
   headers.set("x-vercel-ai-ui-message-stream", "v1");
-  const chunks = chunksOf(events.body!);
+  const reader = (events.body as ReadableStream<Uint8Array>).getReader();
+  const bytes = new ReadableStream<Uint8Array>({
+    async pull(stream) {
+      const { done, value } = await reader.read();
+      if (done) stream.close();
+      else stream.enqueue(value);
+    },
+  });
+  const chunks = chunksOf(bytes);
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(stream) {
@@ -71,9 +94,8 @@ export function chatResponse(events: Response): Response {
       stream.enqueue(encoder.encode(`data: ${next.done === true ? "[DONE]" : JSON.stringify(next.value)}\n\n`));
       if (next.done === true) stream.close();
     },
-    async cancel() {
-      await chunks.return();
-    },
+    // At once: the generator itself would end with the next event only.
+    cancel: () => reader.cancel(),
   });
   return new Response(body, { headers });
 }

@@ -347,11 +347,11 @@ export function createService(options: ServiceOptions): Service {
       const found = (await options.store.loadLatest(thread)) && (await threadNamed(thread, call.principal, "resume"));
       if (found !== undefined && found.graph !== graph) throw unknownThread(thread);
       await refuseForeignThread(thread, call.principal);
-      const turn = chatTurn(call.values, graph.table, (await graph.engine.state(thread))?.pauses ?? []);
+      const turn = chatTurn(call.values, graph.table, await graph.engine.state(thread));
       const request = new Request(call.request.url, { headers: { accept: "text/event-stream" } });
       const run = (more: ExecuteOptions): Promise<RunResult> =>
         "input" in turn
-          ? graph.engine.run(turn.input, { ...more, thread, metadata: graph.hidden })
+          ? graph.engine.run(turn.input, { ...more, thread, abandon: turn.abandon, metadata: graph.hidden })
           : graph.engine.resume(thread, { ...more, answers: turn.answers });
       return chatResponse(await execute({ ...call, request }, graph, thread, run));
     },

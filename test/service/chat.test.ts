@@ -111,3 +111,84 @@ test("a chat of one principal is not seen by another", async () => {
   const { status } = await checked.post("/graphs/chat/chat", body, { "x-user": "eve" });
   expect(status).toBe(404);
 });
+
+test("the answer to a question is a text wherever a text fits", async () => {
+  const checked = checkedService({
+    graphs: [
+      {
+        table: tableOf(`graph chat {
+  input question: string
+  output pick: "1" | "2"
+  output note: string | null
+  output count: int
+  node which = ask("which?", choices: ["1", "2"]) into pick
+  node why = ask("why?") into note
+  node many = ask("how many?") into count
+  start -> which -> why -> many -> end
+}`),
+      },
+    ],
+  });
+  const say = chatWith(checked);
+  for (const text of ["hello", "1", "42"]) expect((await say(text)).errors).toEqual([]);
+  expect((await say("3")).message?.parts).toContainEqual({
+    type: "data-result",
+    data: { thread: "c1", status: "completed", output: { pick: "1", note: "42", count: 3 } },
+  });
+});
+
+test("a message after a run that has failed begins another one; a graph with undos keeps it", async () => {
+  const checked = chatService();
+  await chatWith(checked)("fail");
+  expect(textsOf((await chatWith(checked)("and now?")).message)[0]).toBe("<b>re: and now?</b>");
+  const other = checkedService({
+    graphs: [
+      {
+        table: tableOf(
+          `graph chat {
+  input question: string
+  output reply: string
+  node book = reserve(question) into reply { undo cancel(reply) }
+  node last = write(reply) into reply
+  start -> book -> last -> end
+}`,
+          ["reserve", "cancel", "write"],
+        ),
+        functions: {
+          reserve: () => "seat",
+          cancel: () => null,
+          write: () => {
+            throw new Error("no ink");
+          },
+        },
+      },
+    ],
+  });
+  await chatWith(other)("hello");
+  await expect(chatWith(other)("again")).rejects.toThrow("NG_THREAD_BUSY");
+});
+
+test("a client that leaves while a node works leaves no stream open", async () => {
+  let finish = (): void => undefined;
+  const working = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const checked = checkedService({
+    graphs: [{ table: TABLE, functions: { write: () => working.then(() => "done") } }],
+  });
+  const messages = [{ role: "user", parts: [{ type: "text", text: "why?" }] }];
+  const request = new Request("http://localhost/graphs/chat/chat", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ id: "c1", messages }),
+  });
+  const { body } = await checked.service.fetch(request);
+  const open = async (): Promise<unknown> =>
+    /ngraph_streams_open (\d)/.exec((await checked.get("/metrics")).body as string)?.[1];
+  expect(await open()).toBe("1");
+  const reader = body!.getReader();
+  for (let chunk = 0; chunk < 2; chunk++) await reader.read();
+  await reader.cancel();
+  expect(await open()).toBe("0");
+  finish();
+});
