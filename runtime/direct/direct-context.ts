@@ -90,8 +90,8 @@ export class DirectContext implements NodeContext {
   }
   get goto(): NodeContext["goto"] {
     return (...args: readonly unknown[]): Command => {
-      // Without targets, the edges are followed.
-      if (args.every((arg) => arg === "")) return COMMAND_VALUE;
+      // Without targets, the edges are followed. The engine checks options that are wrong.
+      if (args.every((arg, at) => arg === "" || (at === args.length - 1 && isExclusive(arg)))) return COMMAND_VALUE;
       this.#request("goto", args);
       throw this.#refusal("NG_UNDECLARED_GOTO", "may not go to another node: declare it with `goes`");
     };
@@ -114,12 +114,16 @@ export class DirectContext implements NodeContext {
   }
 
   #request(method: Request["method"], args: readonly unknown[]): void {
-    (this.#requests ??= []).push({ method, args });
+    if (!this.#isOver) (this.#requests ??= []).push({ method, args });
   }
 
   #refusal(code: "NG_BAD_RESULT" | "NG_UNDECLARED_GOTO", problem: string): NodeError {
     return new NodeError(code, this.#name, `node \`${this.#name}\` ${problem}`);
   }
+}
+
+function isExclusive(arg: unknown): boolean {
+  return typeof arg === "object" && arg !== null && "exclusive" in arg && typeof arg.exclusive === "boolean";
 }
 
 const NO_CONTEXT: NodeContext["context"] = Object.freeze({});

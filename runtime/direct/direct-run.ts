@@ -11,7 +11,8 @@ import { takeFirstTurn, takeTurns, type Turn } from "../run/take-turns.ts";
 import type { Clock } from "../interface/clock.ts";
 import { END } from "../table/table.ts";
 import type { Json, JsonObject } from "../value/json.ts";
-import { isThenable } from "../value/promise.ts";
+import { COMMAND_VALUE } from "../step/command.ts";
+import { dropPromise, isThenable } from "../value/promise.ts";
 import { DirectBarriers } from "./direct-barriers.ts";
 import { DirectContext } from "./direct-context.ts";
 import { FIELDS, type DirectGraph, type DirectNode } from "./direct-graph.ts";
@@ -133,6 +134,7 @@ async function loop(run: DirectRun, takeOver: TakeOver): Promise<RunResult> {
       value = node.call(run, functions, expressions, context);
       if (isThenable(value)) value = await value;
     } catch (error) {
+      DirectContext.close(context);
       return takeOver(run, [{ context, state: "thrown", value: error }]);
     }
     if (DirectContext.close(context) !== undefined || !settleAlone(run, node, value)) {
@@ -199,18 +201,25 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
     tasks.push(task);
     try {
       task.value = nodes[index]!.call(run, functions, expressions, context);
-      if (!isThenable(task.value)) continue;
-      task.state = "pending";
-      open++;
+      if (isThenable(task.value)) {
+        task.state = "pending";
+        open++;
+        continue;
+      }
     } catch (value) {
       task.state = "thrown";
       task.value = value;
       hasFailed = true;
     }
+    DirectContext.close(context);
   }
   // A foreign promise is asked once, whether or not the engine takes over.
   for (const task of tasks) if (task.state === "pending") task.value = Promise.resolve(task.value);
-  if (hasFailed) return takeOver(run, tasks);
+  if (hasFailed) {
+    // The engine may have to be loaded before it listens to them.
+    for (const task of tasks) if (task.state === "pending") dropPromise(task.value);
+    return takeOver(run, tasks);
+  }
   if (open === 0) return settleTasks(run, tasks) ? undefined : takeOver(run, tasks);
   return new Promise((resolve, reject) => {
     let isOver = false;
@@ -224,12 +233,14 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
       (task.value as Promise<unknown>).then(
         (value) => {
           if (isOver) return;
+          DirectContext.close(task.context);
           task.state = "value";
           task.value = value;
           if (--open === 0) hasEnded(settleTasks(run, tasks) ? undefined : takeOver(run, tasks));
         },
         (error: unknown) => {
           if (isOver) return;
+          DirectContext.close(task.context);
           task.state = "thrown";
           task.value = error;
           // Its retries begin at once.
@@ -312,7 +323,7 @@ function readUpdates(node: DirectNode, value: unknown, channels: number[], updat
     updates.push(update);
     return true;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value === COMMAND_VALUE) return false;
   for (const { name, channel, accept, isOptional, acceptsNull } of node.fields) {
     let part: unknown;
     try {

@@ -1,0 +1,122 @@
+/** Calls of a generated module whose graph runs without the engine: options, objects for bodies, requests that bodies make late or need not make. */
+import { expect, test } from "vitest";
+import { compile } from "../../compiler/compile.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
+import { compileDirect, type DirectModule } from "../../runtime/direct/direct-graph.ts";
+import { startDirect, type DirectTask } from "../../runtime/direct/direct-run.ts";
+import { systemClock } from "../../runtime/interface/clock.ts";
+import type { NodeContext } from "../../runtime/interface/context.ts";
+import type { Engine, RunResult } from "../../runtime/interface/engine-options.ts";
+import { turnOf } from "../../runtime/run/take-turns.ts";
+import { keyOf, loadGenerated } from "../fault/generated-tables.ts";
+
+type Body = (context: NodeContext) => unknown;
+
+const BESIDE = `graph beside {
+  output a: json = 0  output b: json = 0
+  node x = f() into a  node y = g() into b
+  start -> x -> end  start -> y -> end
+}`;
+const FIELDS = `graph parts {
+  output a: int | null = 7
+  node x = f() into { a?: a }
+  start -> x -> end
+}`;
+
+function tableOf(text: string) {
+  const nodes = ["f", "g"].map((name) => `export const ${name} = (): any => null;`).join("\n");
+  const host = memoryHost({ "nodes.ts": nodes });
+  const names = text.includes("g()") ? "f, g" : "f";
+  const { table } = compile(`import { ${names} } from "./nodes.ts"\n${text}`, { path: "calls.ngraph", host });
+  return table!;
+}
+
+/** The graph in the engine, and as its module runs it. */
+async function bothOf(text: string, functions: () => Readonly<Record<string, Body>>, options = {}): Promise<Engine[]> {
+  const table = tableOf(text);
+  const modules = [await loadGenerated([table], true), await loadGenerated([table])];
+  return modules.map((module) => module.get(keyOf(table))!({ functions: functions() as never, ...options }));
+}
+
+function shown({ status, output, error, usage }: RunResult): object {
+  return { status, output, code: (error as { readonly code?: string } | null)?.code, usage };
+}
+
+async function agree(text: string, functions: () => Readonly<Record<string, Body>>): Promise<object> {
+  const [first, second] = await Promise.all((await bothOf(text, functions)).map((engine) => engine.run({})));
+  expect(shown(second!)).toEqual(shown(first!));
+  return shown(second!);
+}
+
+test("a body that has ended makes no more requests, though another of its step still runs", async () => {
+  const functions = () => {
+    let end: (value: number) => void;
+    const ended = new Promise((resolve) => (end = resolve));
+    return {
+      f: ({ goto, usage }: NodeContext) => {
+        setImmediate(() => {
+          usage({ inputTokens: 1 });
+          expect(() => goto("y")).toThrow("may not go");
+          end(2);
+        });
+        return 1;
+      },
+      g: () => ended,
+    };
+  };
+  expect(await agree(BESIDE, functions)).toMatchObject({ status: "completed", output: { a: 1, b: 2 } });
+  const inPromise = () => {
+    const { f, g } = functions();
+    return { f: async (context: NodeContext) => f(context), g };
+  };
+  expect(await agree(BESIDE, inPromise)).toMatchObject({ status: "completed", output: { a: 1, b: 2 } });
+});
+
+test("`goto` without targets follows the edges, with `exclusive` too", async () => {
+  const functions = (options: unknown) => () => ({
+    f: (context: NodeContext) => {
+      context.goto(options as never);
+      return 1;
+    },
+    g: () => 2,
+  });
+  for (const exclusive of [true, false]) {
+    expect(await agree(BESIDE, functions({ exclusive }))).toMatchObject({ status: "completed" });
+  }
+  expect(await agree(BESIDE, functions({ exclusive: 1 }))).toMatchObject({ code: "NG_UNDECLARED_GOTO" });
+});
+
+test("a command is not a record of results", async () => {
+  const result = await agree(FIELDS, () => ({ f: ({ goto }) => goto() }));
+  expect(result).toMatchObject({ status: "failed", code: "NG_BAD_RESULT" });
+});
+
+test("a rejection while the engine is being loaded does not end the process", async () => {
+  const unhandled: unknown[] = [];
+  const listener = (reason: unknown): void => void unhandled.push(reason);
+  const others = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection").on("unhandledRejection", listener);
+  try {
+    const functions = [() => Promise.reject(new Error("later")), (): never => raise("at once")];
+    const module: DirectModule = { calls: functions };
+    const graph = compileDirect(tableOf(BESIDE), module, {
+      ...{ functions, expressions: [], clock: systemClock, turn: turnOf(systemClock), memory: undefined as never },
+    });
+    let begun: readonly DirectTask[] = [];
+    await startDirect(graph, {}, {}, async (_run, tasks = []) => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      begun = tasks;
+      return {} as RunResult;
+    });
+    expect(begun.map(({ state }) => state)).toEqual(["pending", "thrown"]);
+    await expect(begun[0]!.value).rejects.toThrow("later");
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.removeListener("unhandledRejection", listener);
+    for (const other of others) process.on("unhandledRejection", other);
+  }
+});
+
+function raise(message: string): never {
+  throw new Error(message);
+}
