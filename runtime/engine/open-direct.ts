@@ -18,12 +18,13 @@ import type { GeneratedExpression } from "../expression/compile-expression.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
 import { LazyMemory } from "../memory/lazy-memory.ts";
 import { checkEngineOptions, checkView } from "../run/check-options.ts";
-import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
+import { copyArguments } from "../run/copy-arguments.ts";
 import type { OptionKind } from "../run/option-kinds.ts";
 import {
   checkOptions,
   ENGINE_OPTIONS,
   MEMORY_OPTIONS,
+  RUN_OPTIONS,
   STREAM_OPTIONS,
   STREAM_RESUME_OPTIONS,
 } from "../run/option-names.ts";
@@ -60,7 +61,7 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
     const loaded = load();
     if (!isThenable(loaded)) return call(loaded.engine, ...args);
     // The caller may change the arguments while the engine is loaded.
-    const copies = args.map((arg) => snapshotOptions(snapshotJson(arg as object))) as unknown as Args;
+    const copies = copyArguments(args);
     return Promise.resolve(loaded).then(({ engine }) => call(engine, ...copies));
   };
   const onStream = <Args extends readonly unknown[]>(
@@ -89,7 +90,7 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
   const takeOver: TakeOver = async (run, tasks) => (await load()).takeOver(run, tasks);
   const run = (input: JsonObject, settings: RunOptions): Promise<RunResult> => {
     const direct =
-      code !== undefined && isDirectCall(settings) ? startDirect(code, input, settings, takeOver) : undefined;
+      code !== undefined && isDirectCall(settings) ? startDirect(code, input, { ...settings }, takeOver) : undefined;
     return direct ?? onEngine((engine, ...args) => engine.run(...args), input, settings);
   };
   const resume = (thread: ThreadId, settings: ResumeOptions | BareAnswer): Promise<RunResult> =>
@@ -165,7 +166,7 @@ const ENGINE_ONLY = [
 function isDirectCall(options: RunOptions): boolean {
   if (typeof options !== "object" || options === null || Array.isArray(options)) return false;
   for (const name of Reflect.ownKeys(options)) {
-    if (options[name as keyof RunOptions] === undefined) continue;
+    if (options[name as keyof RunOptions] === undefined && Object.hasOwn(RUN_OPTIONS, name)) continue;
     const { context } = options;
     if (name !== "context" || typeof context !== "object" || context === null || Array.isArray(context)) return false;
   }

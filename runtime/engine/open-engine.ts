@@ -15,7 +15,7 @@ import { MemoryNodeCache } from "../run/node-cache.ts";
 import type { Table } from "../table/table.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { checkOptions, RUN_OPTIONS, STREAM_OPTIONS, STREAM_RESUME_OPTIONS } from "../run/option-names.ts";
-import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
+import { copyArguments, snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
 import type { Linker } from "../program/linker.ts";
 import { compileProgram } from "../program/program.ts";
 import { applyConfig } from "../run/run-config.ts";
@@ -71,7 +71,7 @@ export function engineOf(core: EngineCore, code: StoreCode): Engine {
     const threads = code.threads();
     const turn = takeFirstTurn(core.clock, true);
     if (turn === undefined && !isThenable(threads)) return operation(threads, ...args);
-    const copies = args.map((arg) => snapshotOptions(snapshotJson(arg as object))) as unknown as Args;
+    const copies = copyArguments(args);
     return Promise.all([threads, turn]).then(([loaded]) => operation(loaded, ...copies));
   };
   const waker = new Waker(core, (thread, now) => onThreads((threads) => threads.resumeDue(core, thread, now, {})));

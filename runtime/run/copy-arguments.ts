@@ -25,3 +25,14 @@ export function snapshotOptions<T extends Pick<ResumeOptions, "metadata" | "answ
   }
   return { ...options, ...copy };
 }
+
+/** Copies of the arguments of a call, of which the last one is its settings. The objects for bodies in them stay those of the caller. */
+export function copyArguments<Args extends readonly unknown[]>(args: Args): Args {
+  return args.map((arg, at) => {
+    if (typeof arg !== "object" || arg === null || Array.isArray(arg)) return snapshotJson(arg);
+    if (at < args.length - 1) return snapshotOptions(snapshotJson(arg));
+    const { context: _context, ...rest } = arg as { readonly context?: unknown };
+    // A copy of JSON has no fields without a value, and a misspelled option is refused even so.
+    return { ...arg, ...snapshotOptions(snapshotJson(rest)) };
+  }) as unknown as Args;
+}

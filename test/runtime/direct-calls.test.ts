@@ -6,8 +6,9 @@ import { compileDirect, type DirectModule } from "../../runtime/direct/direct-gr
 import { startDirect, type DirectTask } from "../../runtime/direct/direct-run.ts";
 import { systemClock } from "../../runtime/interface/clock.ts";
 import type { NodeContext } from "../../runtime/interface/context.ts";
-import type { Engine, RunResult } from "../../runtime/interface/engine-options.ts";
+import type { Engine, RunOptions, RunResult } from "../../runtime/interface/engine-options.ts";
 import { turnOf } from "../../runtime/run/take-turns.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { keyOf, loadGenerated } from "../fault/generated-tables.ts";
 
 type Body = (context: NodeContext) => unknown;
@@ -89,6 +90,46 @@ test("`goto` without targets follows the edges, with `exclusive` too", async () 
 test("a command is not a record of results", async () => {
   const result = await agree(FIELDS, () => ({ f: ({ goto }) => goto() }));
   expect(result).toMatchObject({ status: "failed", code: "NG_BAD_RESULT" });
+});
+
+test("bodies get the objects of the caller, whichever code runs the graph", async () => {
+  const functions = () => ({ f: ({ context }: NodeContext) => (context["log"] as number[]).push(1), g: () => 2 });
+  const calls: ((engine: Engine, options: RunOptions) => Promise<RunResult>)[] = [
+    (engine, options) => engine.run({}, options),
+    (engine, options) => engine.run({}, { ...options, maxSteps: 9 }),
+    (engine, options) => engine.stream({}, options).result,
+  ];
+  for (const call of calls) {
+    for (const options of [{}, { store: new MemoryStore() }]) {
+      for (const engine of await bothOf(BESIDE, functions, options)) {
+        const log: number[] = [];
+        const result = await call(engine, { context: { log } });
+        expect({ status: result.status, log }).toEqual({ status: "completed", log: [1] });
+      }
+    }
+  }
+});
+
+test("the options of a run are those at its call", async () => {
+  const who = async ({ context }: NodeContext) => (await undefined, context["who"]);
+  for (const engine of await bothOf(BESIDE, () => ({
+    f: who,
+    g: async (context) => (await undefined, who(context)),
+  }))) {
+    const options: { context: Record<string, unknown> } = { context: { who: "a" } };
+    const first = engine.run({}, options);
+    options.context = { who: "b" };
+    const second = engine.run({}, options);
+    expect((await first).output).toEqual({ a: "a", b: "a" });
+    expect((await second).output).toEqual({ a: "b", b: "b" });
+  }
+});
+
+test("unknown options are refused though they have no value", async () => {
+  for (const engine of await bothOf(BESIDE, () => ({ f: () => 1, g: () => 2 }))) {
+    await expect(engine.run({}, { treads: undefined } as object)).rejects.toThrow("did you mean `thread`?");
+    expect((await engine.run({}, { thread: undefined } as object)).status).toBe("completed");
+  }
 });
 
 test("a rejection while the engine is being loaded does not end the process", async () => {
