@@ -187,7 +187,7 @@ function PauseForm({
         <p>
           <b>{node}</b> waits ({kind}).
         </p>
-        <button class="primary" onClick={() => onAnswer({}, [])}>
+        <button class="primary" onClick={() => onAnswer(kind === "timer" ? {} : { [id]: true }, [])}>
           Continue
         </button>
       </div>

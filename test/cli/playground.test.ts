@@ -128,7 +128,7 @@ graph desk {
   state verdict: "yes" | "no"
   node look = search(question) into found
   node sure = ask(\`Send \${len(found)} hits?\`) into verdict
-  node rest = sleep(2h)
+  node rest = sleep(2h) { pause before }
   node send = \`\${question}: \${found[0] ?? "none"}\` into answer
   start -> look -> sure
   sure -> match verdict { "yes" -> rest  "no" -> end }
@@ -149,7 +149,10 @@ graph desk {
   await page.locator(".picture g.node.is-waiting title", { hasText: "sure" }).waitFor({ state: "attached" });
   await page.getByRole("button", { name: "yes", exact: true }).click();
   await page.getByText("rest waits").waitFor();
-  await page.getByRole("button", { name: "Continue" }).click();
+  for (const kind of ["before", "timer"]) {
+    await page.getByText(`waits (${kind})`).waitFor();
+    await page.getByRole("button", { name: "Continue" }).click();
+  }
   await page.locator("h3 .status", { hasText: "completed" }).waitFor();
   await page.locator("pre", { hasText: `"answer": "${MARKUP}: a hit"` }).waitFor();
   // CodeMirror puts images without a source beside its widgets.
