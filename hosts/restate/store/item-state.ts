@@ -61,7 +61,8 @@ export class ItemState {
   }
 
   async prune({ now }: { now: number }): Promise<number> {
-    const end = `${EXPIRY}${encodePlace(now + 1)}`;
+    // Times of expiry are whole milliseconds; a clock may give a part of one.
+    const end = `${EXPIRY}${encodePlace(Math.floor(now) + 1)}`;
     const gone = (await this.#state.keys()).filter((key) => key.startsWith(EXPIRY) && key < end);
     for (const key of gone) {
       this.#state.clear(key);
