@@ -40,7 +40,7 @@ async function recallOrRun(
   if (request === undefined) return runPlanTask(task, environment);
   const entry = await cache.look(request);
   const isForced = forced?.has(task.index) === true;
-  const recalled = entry.result === undefined || isForced ? undefined : readUpdates(program, entry.result);
+  const recalled = entry.result === undefined || isForced ? undefined : readResult(program, task, entry.result);
   if (recalled !== undefined) {
     environment.onAttempt({
       node_id: task.spec.name,
@@ -52,7 +52,8 @@ async function recallOrRun(
     });
     return { kind: "done", updates: recalled, attempts: 0, isCached: true };
   }
-  if (!isForced) environment.onChanged?.(task.spec.name, entry.changed);
+  if (!isForced)
+    environment.onChanged?.(task.spec.name, entry.result === undefined ? entry.changed : ["the stored result"]);
   const end = await runPlanTask(task, environment);
   if (end.kind === "done") await cache.keep(request, storedUpdates(program, end.updates));
   return end;
@@ -69,13 +70,28 @@ export function readUpdates(program: PlanProgram, stored: Json | undefined): rea
   const { channels, channelIndex } = program.program;
   const updates: Update[] = [];
   for (const entry of Array.isArray(stored) ? (stored as readonly Json[]) : []) {
-    const [name, value] = entry as readonly [string, Json];
+    const [name, value] = Array.isArray(entry) ? (entry as readonly Json[]) : [];
+    if (typeof name !== "string" || value === undefined) return undefined;
     const index = channelIndex.get(name);
     const admitted = index === undefined ? undefined : channels[index]?.admitUpdate(value);
     if (index === undefined || admitted === undefined || admitted instanceof Mismatch) return undefined;
     updates.push({ channel: index, value: admitted });
   }
   return updates;
+}
+
+/** The updates of a stored result; `undefined` if they are not those that the task makes: the result may come from elsewhere. */
+function readResult(program: PlanProgram, { node }: TaskCode, stored: Json): readonly Update[] | undefined {
+  const updates = Array.isArray(stored) ? readUpdates(program, stored) : undefined;
+  if (updates === undefined) return undefined;
+  const { output } = node;
+  const targets = output === undefined ? [] : output.kind === "channel" ? [output] : output.fields;
+  const made = new Set(updates.map(({ channel }) => channel));
+  const isMade = updates.every(({ channel }) => targets.some((target) => target.channel === channel));
+  const isWhole = targets.every(
+    (target) => made.has(target.channel) || ("optional" in target && target.optional === true),
+  );
+  return isMade && isWhole ? updates : undefined;
 }
 
 /** `undefined` if an argument has no value. The attempt reports the error. */

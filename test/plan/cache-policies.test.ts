@@ -4,6 +4,7 @@ import { toYaml } from "../../grammar/yaml/to-yaml.ts";
 import { findingsOf, planTable } from "./compile-plan.ts";
 import { textRunner } from "./run-text.ts";
 import type { TaskCache, TaskCacheRequest } from "../../runtime/plan/task-cache.ts";
+import type { Json } from "../../runtime/value/json.ts";
 
 describe("`cache` and `outputs` of a task", () => {
   const TEXT = `plan p { task a = shell("make") {
@@ -71,6 +72,29 @@ describe("`cache` and `outputs` of a task", () => {
     const [task] = planTable(`plan p { task a = shell("x") { interactive } }`).tasks;
     expect(task).toMatchObject({ interactive: true, alone: true });
   });
+});
+
+test.each<[string, Json]>([
+  ["an entry that is no pair", [null]],
+  ["no value", []],
+  ["no list", {}],
+  ["a value of another type", [["v", 5]]],
+  [
+    "a value of another task",
+    [
+      ["v", "old"],
+      ["w", "old"],
+    ],
+  ],
+])("a stored result with %s is not used", async (_, result) => {
+  const taskCache: TaskCache = { look: () => ({ result, changed: [] }), keep: () => {}, fingerprint: () => "" };
+  const text = `plan p { output v: string output w: string
+    task a = shell("a") into { stdout: v } { cache }
+    task b = upper(v) after a into w }`;
+  const { run, started, events } = textRunner(text, { a: { stdout: "new" } });
+  const { outcome, output } = await run({ taskCache });
+  expect({ outcome, output, started }).toEqual({ outcome: "clean", output: { v: "new", w: "NEW" }, started: ["a"] });
+  expect(JSON.stringify(events)).toContain("the stored result");
 });
 
 describe("what a cached task depends on", () => {
