@@ -1,10 +1,12 @@
-import { createHash } from "node:crypto";
-import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import { createHash, type Hash } from "node:crypto";
+import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { parsePathPattern, patternsOverlap, type PathPattern } from "../../runtime/plan/path-pattern.ts";
 
 /** Directories that are skipped: they are large and contain no inputs. */
 const IGNORED: ReadonlySet<string> = new Set([".git", ".ngraph", "node_modules"]);
+
+const PART_BYTES = 256 * 1024;
 
 /** Whether a path is a file that a pattern names. */
 export function matchesPattern(pattern: PathPattern, path: string): boolean {
@@ -79,9 +81,24 @@ function matches(pattern: PathPattern, path: string): boolean {
 function hashFile(path: string): string | undefined {
   try {
     const stat = lstatSync(path);
-    const content = stat.isSymbolicLink() ? readlinkSync(path) : readFileSync(path);
-    return createHash("sha256").update(content).digest("hex");
+    const hash = createHash("sha256");
+    if (stat.isSymbolicLink()) hash.update(readlinkSync(path));
+    else if (stat.isFile()) updateWithFile(hash, path);
+    // Reading a pipe or a device may wait without end.
+    else hash.update("special file");
+    return hash.digest("hex");
   } catch {
     return undefined;
+  }
+}
+
+/** In parts: a file may be larger than a buffer can be. */
+function updateWithFile(hash: Hash, path: string): void {
+  const file = openSync(path, "r");
+  try {
+    const part = Buffer.allocUnsafe(PART_BYTES);
+    for (let size = readSync(file, part); size > 0; size = readSync(file, part)) hash.update(part.subarray(0, size));
+  } finally {
+    closeSync(file);
   }
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -24,6 +25,7 @@ import {
 } from "../../cli/plan/cache/file-task-cache.ts";
 import { openHttpCache } from "../../cli/plan/cache/http-cache.ts";
 import { openSharedCache } from "../../cli/plan/cache/shared-cache.ts";
+import { hashFiles } from "../../cli/plan/hash-files.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { TaskCacheRequest } from "../../runtime/plan/task-cache.ts";
 
@@ -228,6 +230,14 @@ describe("a shared folder", () => {
     ["a hook of git", [{ path: "dist/.Git/hooks/x", text: "x" }], "is a file of git or ngraph"],
     ["a link out of the tree", [{ path: "dist/x", link: "../../evil" }], "is a link that leads outside of the tree"],
     ["an absolute link", [{ path: "dist/x", link: "/etc" }], "is a link that leads outside of the tree"],
+    [
+      "a link out of the tree by another link",
+      [
+        { path: "dist/x", link: ".." },
+        { path: "dist/y", link: "x/.." },
+      ],
+      "is a link with `..` behind a name",
+    ],
     ["a link to git's files", [{ path: "dist/x", link: "../.git/hooks" }], "is a link to files of git or ngraph"],
     [
       "a file behind a link",
@@ -259,6 +269,34 @@ describe("a shared folder", () => {
     expect(readdirSync(other).sort()).toEqual([".ngraph", "src"]);
     expect(readdirSync(join(other, ".ngraph/cache"))).toEqual(["results"]);
     expect(existsSync(join(base, "evil"))).toBe(false);
+  });
+
+  test.skipIf(process.platform === "win32")(
+    "pipes are not read, and a folder in place of a result is no fault",
+    async () => {
+      spawnSync("mkfifo", [join(root, "src/pipe")]);
+      await build(cacheOf(root), root);
+      expect(await build(cacheOf(root), root)).toEqual(["cached"]);
+      const results = join(root, ".ngraph/cache/results");
+      const [name = ""] = readdirSync(results);
+      rmSync(join(results, name));
+      mkdirSync(join(results, name));
+      expect(await build(cacheOf(root), root)).toEqual(["the stored result"]);
+      // A pipe in the place of a shared result.
+      const folder = join(base, "shared");
+      mkdirSync(folder);
+      spawnSync("mkfifo", [join(folder, name.replace(".gz", ".ngraph.gz"))]);
+      rmSync(join(results, name), { recursive: true });
+      remarks.length = 0;
+      await build(cacheOf(root, { shared: openSharedCache(folder, {}) }), root);
+      expect(remarks.join()).toContain("is not a file");
+    },
+  );
+
+  test("the whole content of a large input counts", () => {
+    const content = "0123456789".repeat(100_000);
+    writeFileSync(join(root, "src/large"), content);
+    expect(hashFiles(root, ["src/large"])["src/large"]).toBe(hash(content));
   });
 
   test("a result is not written through a link of the tree", async () => {

@@ -282,7 +282,12 @@ class Cache implements FileTaskCache {
   }
 
   #drop(key: string): void {
-    if (/^[0-9a-f]{64}$/.test(key)) rmSync(this.#archiveOf(key), { force: true });
+    if (!/^[0-9a-f]{64}$/.test(key)) return;
+    try {
+      rmSync(this.#archiveOf(key), { force: true });
+    } catch {
+      // What cannot be deleted, or is a folder, is refused again when the key is looked up.
+    }
   }
 }
 

@@ -38,7 +38,7 @@ export function isOutput(path: string, outputs: readonly string[]): boolean {
 
 function whyForeign(path: string, patterns: readonly PathPattern[]): string | undefined {
   const segments = path.split("/");
-  const isPlain = segments.every((segment) => segment !== "" && segment !== "." && segment !== "..");
+  const isPlain = segments.every(isName);
   if (!isPlain || isAbsolute(path) || /[\\\0]|^[A-Za-z]:/.test(path)) return "leads outside of the tree";
   // Some file systems do not distinguish upper and lower case.
   if (segments.some((segment) => CLOSED.has(segment.toLowerCase()))) return "is a file of git or ngraph";
@@ -49,8 +49,16 @@ function whyBadLink(path: string, link: string): string | undefined {
   const target = posix.join(posix.dirname(path), link);
   const isOutside = link === "" || isAbsolute(link) || /[\\\0]|^[A-Za-z]:/.test(link) || target.split("/")[0] === "..";
   if (isOutside) return "is a link that leads outside of the tree";
+  // Behind a name that is a link itself, `..` is the parent of the target of that link.
+  const segments = link.split("/");
+  const isNamed = segments.some((segment, at) => segment === ".." && segments.slice(0, at).some(isName));
+  if (isNamed) return "is a link with `..` behind a name";
   const isClosed = target.split("/").some((segment) => CLOSED.has(segment.toLowerCase()));
   return isClosed ? "is a link to files of git or ngraph" : undefined;
+}
+
+function isName(segment: string): boolean {
+  return segment !== "" && segment !== "." && segment !== "..";
 }
 
 /**

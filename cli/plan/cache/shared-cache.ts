@@ -60,9 +60,12 @@ function openFolder(folder: string): SharedCache {
     name: folder,
     get(key, target) {
       if (!existsSync(fileOf(key))) return Promise.resolve(undefined);
+      // Reading a pipe waits without end.
+      if (!statSync(fileOf(key)).isFile()) throw new Error(`the result ${key} is not a file`);
       if (statSync(fileOf(key)).size > MOST_ARCHIVE_BYTES) throw new Error(`the result ${key} is larger than 4 GiB`);
       copyFileSync(fileOf(key), target);
-      const tag = existsSync(tagOf(key)) ? readFileSync(tagOf(key), "utf8") : undefined;
+      const tag =
+        existsSync(tagOf(key)) && statSync(tagOf(key)).isFile() ? readFileSync(tagOf(key), "utf8") : undefined;
       return Promise.resolve({ tag });
     },
     put(key, archive, tag) {
