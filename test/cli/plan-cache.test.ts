@@ -35,6 +35,36 @@ describe("the cache of a plan", () => {
     expect(project.ngc(["run", "p.ngraph"]).stdout).toContain("clean: 2 done (2 from the cache)");
   });
 
+  test("deletes only what the task has written", () => {
+    const plan = `plan p {
+  task build = shell("mkdir -p dist; rm -f dist/*.out; cp src/a.txt dist/$(cat src/a.txt).out") {
+    cache inputs "src/**"
+    outputs "dist/**"
+  }
+}
+`;
+    const project = createProject({ "p.ngraph": plan, "src/a.txt": "one" });
+    const run = (): string => {
+      const { document } = project.json(["run", "p.ngraph"]);
+      return document.tasks[0].cached === true ? "cached" : "run";
+    };
+    expect(run()).toBe("run");
+    project.write("dist/notes.txt", "by hand");
+    project.write("src/a.txt", "two");
+    expect(run()).toBe("run");
+    for (const [text, other] of [
+      ["one", "two"],
+      ["two", "one"],
+      ["one", "two"],
+    ] as const) {
+      project.write("src/a.txt", text);
+      expect(run()).toBe("cached");
+      expect(project.read(`dist/${text}.out`)).toBe(text);
+      expect(project.has(`dist/${other}.out`)).toBe(false);
+      expect(project.read("dist/notes.txt")).toBe("by hand");
+    }
+  });
+
   test("is shared by a folder", () => {
     const shared = createProject();
     const env = { NGRAPH_SHARED_CACHE: shared.directory };

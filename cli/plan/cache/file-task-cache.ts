@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { createReadStream, readFileSync, renameSync, rmSync } from "node:fs";
+import { createReadStream, lstatSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "../../../runtime/value/json.ts";
 import type { TaskCache, TaskCacheEntry, TaskCacheRequest } from "../../../runtime/plan/task-cache.ts";
@@ -31,7 +31,7 @@ interface TaskHistory {
   readonly keys: readonly string[];
   /** What the latest result depends on: to explain why the task runs. */
   readonly inputs: TaskInputs;
-  /** The outputs of the latest result. */
+  /** The outputs that this task has written, or the cache for it: a restore deletes no other file. */
   readonly outputs: readonly string[];
 }
 
@@ -67,6 +67,8 @@ class Cache implements FileTaskCache {
   readonly #versions: ToolVersions;
   /** By request: what the task depended on before it ran. */
   readonly #before = new WeakMap<TaskCacheRequest, TaskInputs>();
+  /** By request: the files that matched its outputs before it ran, with marks that change with each write. */
+  readonly #there = new WeakMap<TaskCacheRequest, ReadonlyMap<string, string>>();
   #shared: SharedCache | undefined;
   #uploads: Promise<void> = Promise.resolve();
 
@@ -82,13 +84,14 @@ class Cache implements FileTaskCache {
     if (inputs === undefined) return { changed: ["a tool that has failed"] };
     this.#before.set(request, inputs);
     const history = this.#historyOf(request);
+    this.#there.set(request, marksOf(this.#options.root, request.cache.outputs ?? []));
     if (this.#options.isForced) return { changed: ["--no-cache"] };
     const key = keyOf(request, inputs);
     try {
       const found = await this.#find(request, key);
       if (found !== undefined) {
         await this.#restore(request, found, history?.outputs ?? []);
-        this.#remember(request, key, inputs, found, history);
+        this.#remember(request, key, inputs, this.#ownOf(request, found.files, history, true), history);
         return { result: found.result, changed: [] };
       }
     } catch (error) {
@@ -141,9 +144,28 @@ class Cache implements FileTaskCache {
     const header: Omit<ResultHeader, "format"> = { key, result, files };
     const archive = this.#archiveOf(key);
     await this.#whole(archive, (temporary) => packResult(temporary, root, header));
-    this.#remember(request, key, inputs, header, this.#historyOf(request));
+    const history = this.#historyOf(request);
+    this.#remember(request, key, inputs, this.#ownOf(request, files, history), history);
     this.#upload(key, archive);
     return undefined;
+  }
+
+  /**
+   * The files that the task has written, or a restore of its result: files of other tasks and of people may match its outputs, too.
+   * A restore also writes files that were there, so only the others count.
+   */
+  #ownOf(
+    request: TaskCacheRequest,
+    files: ResultHeader["files"],
+    history: TaskHistory | undefined,
+    isRestored = false,
+  ): readonly string[] {
+    const { root } = this.#options;
+    const there = this.#there.get(request);
+    const now = isRestored ? there : marksOf(root, request.cache.outputs ?? []);
+    const earlier = new Set(history?.outputs);
+    const isOwn = (path: string): boolean => there?.has(path) !== true || there.get(path) !== now?.get(path);
+    return files.map(({ path }) => path).filter((path) => earlier.has(path) || isOwn(path));
   }
 
   /** The result of a key, of this tree or of the shared cache. Its paths are safe. */
@@ -239,7 +261,7 @@ class Cache implements FileTaskCache {
     request: TaskCacheRequest,
     key: string,
     inputs: TaskInputs,
-    { files }: Pick<ResultHeader, "files">,
+    outputs: readonly string[],
     before: TaskHistory | undefined,
   ): void {
     const keys = [key, ...(before?.keys ?? []).filter((known) => known !== key)];
@@ -247,7 +269,7 @@ class Cache implements FileTaskCache {
       version: 2,
       keys: keys.slice(0, MOST_RESULTS),
       inputs,
-      outputs: files.map(({ path }) => path),
+      outputs,
     };
     writeAtomically(this.#placeOf(request), JSON.stringify(history));
     for (const old of keys.slice(MOST_RESULTS)) this.#drop(old);
@@ -289,6 +311,17 @@ class Cache implements FileTaskCache {
       // What cannot be deleted, or is a folder, is refused again when the key is looked up.
     }
   }
+}
+
+/** The files that match, each with its inode, size and time of change. */
+function marksOf(root: string, outputs: readonly string[]): ReadonlyMap<string, string> {
+  const marks = new Map<string, string>();
+  if (outputs.length === 0) return marks;
+  for (const path of Object.keys(hashFiles(root, outputs))) {
+    const stat = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
+    if (stat !== undefined) marks.set(path, `${stat.ino}:${stat.size}:${stat.ctimeNs}`);
+  }
+  return marks;
 }
 
 function contentOf(file: ResultHeader["files"][number]): Json {
