@@ -51,8 +51,10 @@ export function parseToolLock(text: string): Omit<ToolLock, "path"> {
     return { problem: "it is not valid JSON" };
   }
   if (!isObject(value) || !isObject(value["servers"])) return { problem: "it has no `servers`" };
-  if (value["version"] !== TOOL_LOCK_VERSION) {
-    return { problem: `its version is ${JSON.stringify(value["version"]) ?? "missing"}, not ${TOOL_LOCK_VERSION}` };
+  const { version } = value;
+  if (version !== TOOL_LOCK_VERSION) {
+    const found = typeof version === "number" ? `${version}` : version === undefined ? "missing" : "no number";
+    return { problem: `its version is ${found}, not ${TOOL_LOCK_VERSION}` };
   }
   const servers = new Map<string, ReadonlyMap<string, LockedTool>>();
   for (const [server, settings] of Object.entries(value["servers"])) {

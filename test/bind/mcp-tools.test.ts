@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { compile } from "../../compiler/index.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
+import { parseToolLock } from "../../compiler/load/tool-lock.ts";
 import { typeOfSchema } from "../../compiler/types/schema-type.ts";
 import { typeToText } from "../../compiler/types/type-text.ts";
 
@@ -101,6 +102,8 @@ test.each([
   ["{", "it is not valid JSON"],
   ["[]", "it has no `servers`"],
   [{ version: 2, servers: {} }, "its version is 2, not 1"],
+  [{ servers: {} }, "its version is missing, not 1"],
+  [{ version: ["1"], servers: {} }, "its version is no number, not 1"],
   [{ version: 1, servers: { shop: null } }, 'its server "shop" has no `tools`'],
   [{ version: 1, servers: { shop: { tools: { find: {} } } } }, 'the tool "find" of "shop" has no `inputSchema`'],
 ])("a broken lock file is reported at the call: %j", (lock, problem) => {
@@ -136,4 +139,10 @@ test.each<[unknown, string]>([
   [null, "json"],
 ])("the schema %j is the type %s", (schema, expected) => {
   expect(typeToText(typeOfSchema(schema))).toBe(expected);
+});
+
+test("a lock file whose version is nested deeply is reported", () => {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  const { problem } = parseToolLock(`{ "version": ${deep}, "servers": {} }`);
+  expect(problem).toMatch(/^its version is no number, not 1$|^it is not valid JSON$/);
 });
