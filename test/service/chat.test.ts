@@ -75,7 +75,7 @@ test("a message starts a run whose tokens are text; its question is answered by 
     type: "data-result",
     data: { thread: "c1", status: "completed", output: { reply: "re: why?", verdict: "yes" } },
   });
-  // The chat goes on with another run of its thread.
+  // The chat continues with another run of its thread.
   expect(textsOf((await say("and now?")).message)[0]).toBe("<b>re: and now?</b>");
   expect((await checked.get("/threads/c1")).body).toMatchObject({ status: "paused" });
 });
