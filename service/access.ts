@@ -85,8 +85,9 @@ export class Gatekeeper {
     if (token !== undefined) {
       const hash = await sha256(token);
       // All tokens are compared, whichever fits.
-      const found = (await this.#tokens).filter((known) => isEqual(known.hash, hash));
-      if (found[0] !== undefined) return { name: found[0].name };
+      let name: string | undefined;
+      for (const known of await this.#tokens) if (isEqual(known.hash, hash)) name ??= known.name;
+      if (name !== undefined) return { name };
     }
     const principal = await authenticate?.(request);
     if (principal !== undefined) return principal;

@@ -64,7 +64,7 @@ export function scoreByExpression(expression: string, table: Table): Score {
   const result = compile(`${head}${expression}\n  into score\n  start -> rate\n}\n`, { path: "--score" });
   const scored = result.table;
   if (scored === undefined || hasErrors(result.diagnostics)) {
-    const [first] = result.diagnostics.filter(({ severity }) => severity === "error");
+    const first = result.diagnostics.find(({ severity }) => severity === "error");
     const names = [...outputs.map((line) => /\w+(?=:)/.exec(line)?.[0] ?? ""), ...EXTRA];
     throw new CommandError(`--score: ${first?.message ?? "this is no expression"}`, {
       exitCode: EXIT.invalid,

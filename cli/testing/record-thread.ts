@@ -76,7 +76,7 @@ async function verify(block: string, title: string, file: string): Promise<void>
   const compiled = await compileText(`${readSource(file).replace(/\n*$/, "\n\n")}${block}`, file);
   const help = "write the test by hand; `ngc history` and `ngc show` print the path and the values of the run";
   if (hasErrors(compiled.diagnostics)) {
-    const [error] = compiled.diagnostics.filter(({ severity }) => severity === "error");
+    const error = compiled.diagnostics.find(({ severity }) => severity === "error");
     throw new CommandError(`the run cannot be recorded: ${error?.message}`, { help });
   }
   // A test of an earlier record may have the same title: this one is the last.

@@ -12,7 +12,7 @@ import { typeTextOf } from "./type-of-value.ts";
  * @throws CommandError for a text that is not an expression
  */
 export function valueMapper(option: string, text: string): (value: Json) => Json {
-  const [syntax] = compiled(text, "json").diagnostics.filter(
+  const syntax = compiled(text, "json").diagnostics.find(
     ({ severity, code }) => severity === "error" && isSyntax(code),
   );
   if (syntax !== undefined) throw notAnExpression(option, text, syntax);

@@ -131,8 +131,8 @@ function bindPolicy(
       bindAllowFailure(policy, node, bound, context);
       break;
     case "Waits": {
-      const boundaries = [START, FINALLY, END_NAME, ROLLBACK_NAME];
-      const waits = resolveNodes(policy.nodes, context, (name) => !boundaries.includes(name));
+      const boundaries = new Set<string>([START, FINALLY, END_NAME, ROLLBACK_NAME]);
+      const waits = resolveNodes(policy.nodes, context, (name) => !boundaries.has(name));
       if (waits.length > 0) bound.waits = waits.map(({ name }) => name);
       break;
     }

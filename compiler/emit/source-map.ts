@@ -55,7 +55,7 @@ export function createSourceMap(
   const lines: string[][] = [];
   let before = { column: 0, sourceLine: 0, sourceColumn: 0 };
   for (const { line, column, offset } of places) {
-    if (lines.length <= line) before = { ...before, column: 0 };
+    if (lines.length <= line) before.column = 0;
     while (lines.length <= line) lines.push([]);
     const position = file.position(offset);
     const next = { column, sourceLine: position.line - 1, sourceColumn: position.column - 1 };

@@ -266,7 +266,7 @@ function statesThatMayGoOn(graph: StateGraph): readonly number[] {
     const open = statesWithoutEnd(graph, isDecided, left);
     const more = open.length === 0 ? [] : statesThatAreLeft(graph, open);
     if (more.length === 0) return open;
-    left = [...left, ...more];
+    left = left.concat(more);
   }
   return statesWithoutEnd(graph, isDecided, left);
 }

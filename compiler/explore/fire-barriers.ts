@@ -149,7 +149,7 @@ function alternativesOf({ passesOn = [] }: ControlBarrier): readonly (readonly n
 
 function subsetsOf(places: readonly number[]): readonly (readonly number[])[] {
   return places.reduce<readonly (readonly number[])[]>(
-    (sets, place) => (sets.length > MAX_FIRINGS ? sets : [...sets, ...sets.map((set) => [...set, place])]),
+    (sets, place) => (sets.length > MAX_FIRINGS ? sets : sets.concat(sets.map((set) => [...set, place]))),
     [[]],
   );
 }

@@ -9,9 +9,9 @@ export interface Note {
 
 /** Chooses the worker that continues, or `finish`. */
 export async function supervise(notes: readonly Note[]): Promise<Worker | "finish"> {
-  const authors = notes.map(({ author }) => author);
+  const authors = new Set(notes.map(({ author }) => author));
   const order: Worker[] = ["researcher", "coder", "writer"];
-  return order.find((worker) => !authors.includes(worker)) ?? "finish";
+  return order.find((worker) => !authors.has(worker)) ?? "finish";
 }
 
 export async function research(notes: readonly Note[]): Promise<Note> {

@@ -34,7 +34,7 @@ test("NG412: the result of a node reaches the command of its undo", () => {
 test("NG302 names a barrier into `rollback` by its target", () => {
   const text = `graph g { input n: int  node one = print("x")  node two = print("y")
     start -> one  one -> two when n > 3  one -> end otherwise  two -> end  all(one, two) -> rollback }`;
-  const [error] = checkText(text, { raw: true }).diagnostics.filter(({ code }) => code === "NG302");
+  const error = checkText(text, { raw: true }).diagnostics.find(({ code }) => code === "NG302");
   expect(error?.message).toContain("the barrier into `rollback` can be left incomplete");
   expect(JSON.stringify(error)).toContain("stuck: rollback has 1 of 2 (waits for two)");
 });

@@ -228,8 +228,10 @@ function possible(plan: RandomPlan, at: number, ends: Ends): ReadonlySet<string>
   }
   const subject = readBy(each);
   if (subject !== undefined) {
-    const statuses = idsOf(plan.tasks[subject] as RandomTask, subject).map((id) => (ends.get(id) as End).status);
-    const status = ORDER.find((candidate) => statuses.includes(candidate));
+    const statuses = new Set(
+      idsOf(plan.tasks[subject] as RandomTask, subject).map((id) => (ends.get(id) as End).status),
+    );
+    const status = ORDER.find((candidate) => statuses.has(candidate));
     if (status !== each.when?.[1]) return found.add("skipped");
   }
   return found.add("runs");

@@ -99,8 +99,8 @@ test("the table has the tools with their parameters, descriptions and effects", 
 
 test("the example of docs/tools.md checks clean with its module", () => {
   const blocks = fencedBlocks(readFileSync("docs/tools.md", "utf8"));
-  const [example] = blocks.filter(({ language }) => language === "ngraph");
-  const [module] = blocks.filter(({ language }) => language === "ts");
+  const example = blocks.find(({ language }) => language === "ngraph");
+  const module = blocks.find(({ language }) => language === "ts");
   const nodes = (module?.text ?? "").replaceAll("{ … }", "{ throw 0; }");
   const host = {
     readFile: (path: string) => (path.endsWith("nodes.ts") ? nodes : undefined),

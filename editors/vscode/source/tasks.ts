@@ -7,7 +7,7 @@ interface NgcTask extends vscode.TaskDefinition {
   readonly path?: string;
 }
 
-const COMMANDS = ["check", "test", "compile"];
+const COMMANDS: ReadonlySet<string> = new Set(["check", "test", "compile"]);
 
 export function createTaskProvider(program: () => Program): vscode.TaskProvider {
   const taskOf = (
@@ -29,7 +29,7 @@ export function createTaskProvider(program: () => Program): vscode.TaskProvider 
       ),
     resolveTask: ({ definition, scope }) => {
       const { command, path } = definition;
-      if (typeof command !== "string" || !COMMANDS.includes(command)) return undefined;
+      if (typeof command !== "string" || !COMMANDS.has(command)) return undefined;
       if (path !== undefined && typeof path !== "string") return undefined;
       return taskOf(definition as NgcTask, scope ?? vscode.TaskScope.Workspace);
     },
