@@ -1,5 +1,6 @@
 /** `ngraph/serve`: an HTTP service that runs graphs, as an app of Hono. */
 export type { Access, AccessOptions, Action, Principal } from "./access.ts";
-export { createService, type LogEntry, type ServedGraph, type Service, type ServiceOptions } from "./create-service.ts";
+export { createService } from "./create-service.ts";
 export type { ProblemDocument } from "./problem.ts";
+export type { LogEntry, ServedGraph, Service, ServiceOptions } from "./service-options.ts";
 export type { Webhook } from "./webhook-request.ts";

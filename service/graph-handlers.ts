@@ -1,0 +1,143 @@
+/** The operations on graphs: what they are, and the runs that they start. */
+import { newId } from "../runtime/checkpoint/ids.ts";
+import type { EngineOptions, ExecuteOptions, RunOptions, RunResult } from "../runtime/interface/engine-options.ts";
+import { ThreadError } from "../runtime/interface/errors.ts";
+import type { Json, JsonObject } from "../runtime/value/json.ts";
+import { digestOf } from "./access.ts";
+import { chatResponse, chatTurn } from "./chat.ts";
+import { graphDocument, IDEMPOTENCY } from "./documents.ts";
+import type { OperationId } from "./operations.ts";
+import { Problem } from "./problem.ts";
+import type { Call, RunRequests } from "./run-requests.ts";
+import { json, unknownThread, type Served, type ServiceCore } from "./service-core.ts";
+
+type Handler = (call: Call) => Promise<Response>;
+
+/** A picture that is opened as a page runs no scripts. */
+const PICTURE_HEADERS = {
+  "content-type": "image/svg+xml",
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  "x-content-type-options": "nosniff",
+};
+
+export function graphHandlers(core: ServiceCore, runs: RunRequests) {
+  const { served, gatekeeper, store } = core;
+  const pictures = new Map<string, Promise<string | undefined>>();
+  return {
+    async graphs({ principal }) {
+      const shown: object[] = [];
+      for (const { table } of served.values()) {
+        if (await gatekeeper.permits({ principal, action: "read", graph: table.name, thread: null }))
+          shown.push(graphDocument(table));
+      }
+      return json({ graphs: shown });
+    },
+
+    async graph({ parameters }) {
+      return json(graphDocument(core.graphNamed(parameters.graph!).table));
+    },
+
+    async picture({ parameters }) {
+      const { table } = core.graphNamed(parameters.graph!);
+      let drawn = pictures.get(table.name);
+      if (drawn === undefined) {
+        drawn = Promise.resolve(core.options.picture?.(table));
+        pictures.set(table.name, drawn);
+        // The next request tries again.
+        drawn.catch(() => pictures.delete(table.name));
+      }
+      const picture = await drawn;
+      if (picture === undefined) throw new Problem("not-found", `the graph \`${table.name}\` has no picture`);
+      return new Response(picture, { headers: PICTURE_HEADERS });
+    },
+
+    async chat(call) {
+      const graph = core.graphNamed(call.parameters.graph!);
+      const thread = call.values["id"] as string;
+      const found = (await store.loadLatest(thread)) && (await core.threadNamed(thread, call.principal, "resume"));
+      if (found !== undefined && found.graph !== graph) throw unknownThread(thread);
+      await core.refuseForeignThread(thread, call.principal);
+      const turn = chatTurn(call.values, graph.table, await graph.engine.state(thread));
+      const request = new Request(call.request.url, { headers: { accept: "text/event-stream" } });
+      const run = (more: ExecuteOptions): Promise<RunResult> =>
+        "input" in turn
+          ? graph.engine.run(turn.input, { ...more, thread, abandon: turn.abandon, metadata: graph.hidden })
+          : graph.engine.resume(thread, { ...more, answers: turn.answers });
+      return chatResponse(await runs.execute({ ...call, request }, graph, thread, run));
+    },
+
+    async run(call) {
+      const graph = core.graphNamed(call.parameters.graph!);
+      const { input = {}, thread: given, ...settings } = call.values;
+      const key = call.request.headers.get("idempotency-key");
+      if (key !== null && given !== undefined) {
+        throw new Problem(
+          "bad-request",
+          "a request has either an `Idempotency-Key` or a `thread`: the key determines the thread",
+        );
+      }
+      if (key !== null && (key === "" || key.length > 255)) {
+        throw new Problem("bad-request", "an `Idempotency-Key` has 1 to 255 characters");
+      }
+      refuseHigherLimits(graph, call.values);
+      const owner = `${graph.table.name}\n${call.principal.name}\n${key}`;
+      const thread =
+        key === null ? ((given as string | undefined) ?? newId()) : `key-${(await digestOf(owner)).slice(0, 32)}`;
+      const digest = key === null ? undefined : await digestOf(JSON.stringify(sorted(call.values)));
+      if (given !== undefined) await core.refuseForeignThread(given as string, call.principal);
+      const start = (): Promise<Response> =>
+        runs.execute(call, graph, thread, (more) =>
+          graph.engine.run(input as JsonObject, {
+            ...(settings as RunOptions),
+            ...more,
+            thread,
+            metadata: {
+              ...(settings["metadata"] as JsonObject | undefined),
+              ...graph.hidden,
+              ...(digest === undefined ? {} : { [IDEMPOTENCY]: digest }),
+            },
+          }),
+        );
+      if (digest === undefined) return start();
+      const before = await runs.replay(graph, thread, digest, call);
+      if (before !== undefined) return before;
+      try {
+        return await start();
+      } catch (error) {
+        // Another request with this key was faster.
+        const isRace =
+          error instanceof ThreadError && (error.code === "NG_THREAD_BUSY" || error.code === "NG_THREAD_CONFLICT");
+        const other = isRace ? await runs.replay(graph, thread, digest, call) : undefined;
+        if (other !== undefined) return other;
+        throw error;
+      }
+    },
+  } satisfies Partial<Readonly<Record<OperationId, Handler>>>;
+}
+
+/** @throws Problem `bad-field` for a limit above that of the graph: only its author and its operator raise limits */
+export function refuseHigherLimits(graph: Served, values: Readonly<Record<string, Json>>): void {
+  const { limits } = graph.table;
+  const own = (given: EngineOptions["maxSteps"], limit: number | null | undefined): number | null =>
+    typeof given === "number" ? given : (limit ?? null);
+  const bounds = [
+    ["maxSteps", own(graph.maxSteps, limits.steps)],
+    ["maxTokens", own(graph.maxTokens, limits.tokens)],
+    ["maxCost", own(graph.maxCost, limits.cost)],
+  ] as const;
+  for (const [name, bound] of bounds) {
+    const value = values[name];
+    if (typeof value === "number" && bound !== null && value > bound) {
+      throw new Problem("bad-field", `\`${name}\` is at most ${bound}, the limit of the graph`);
+    }
+  }
+}
+
+/** A value whose records have sorted names: equal requests have one text. */
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, item]) => [name, sorted(item)]));
+}

@@ -1,0 +1,173 @@
+/** Runs that requests start: one of a thread at a time, answered at once, later, or as a stream. */
+import type { Context } from "hono";
+import type { ExecuteOptions, RunResult } from "../runtime/interface/engine-options.ts";
+import type { Json } from "../runtime/value/json.ts";
+import type { Principal } from "./access.ts";
+import { IDEMPOTENCY, runDocument, stateDocument } from "./documents.ts";
+import { isUpgrade, socketEvents } from "./event-socket.ts";
+import { eventStream, serverSentEvent, socketMessage } from "./event-stream.ts";
+import { Problem, problemOf } from "./problem.ts";
+import { busy, json, type Served, type ServiceCore } from "./service-core.ts";
+
+/** A request that has passed the checks of its operation. */
+export interface Call {
+  readonly request: Request;
+  readonly context: Context;
+  readonly principal: Principal;
+  readonly values: Readonly<Record<string, Json>>;
+  readonly parameters: { readonly graph?: string; readonly thread?: string };
+}
+
+/** A run under way in this process. */
+interface ActiveRun {
+  readonly controller: AbortController;
+  readonly result: Promise<RunResult>;
+}
+
+type StreamSettings = Omit<Parameters<typeof eventStream>[0], "log" | "signal" | "onClose">;
+
+const STREAM_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" };
+
+export class RunRequests {
+  readonly active = new Map<string, ActiveRun>();
+  readonly #core: ServiceCore;
+  #streams = 0;
+
+  constructor(core: ServiceCore) {
+    this.#core = core;
+  }
+
+  /** A stream of events as the answer to a request. @throws Problem `not-acceptable`, `too-busy` */
+  openStream(context: Context, settings: StreamSettings): Promise<Response> | Response {
+    const { options, log, metrics, closing } = this.#core;
+    const { upgradeWebSocket } = options;
+    const isSocket = isUpgrade(context.req.raw);
+    if (isSocket && upgradeWebSocket === undefined) {
+      throw new Problem("not-acceptable", "the service has no WebSockets: the events are server-sent");
+    }
+    const most = options.limits?.streams ?? 1000;
+    if (this.#streams >= most) {
+      throw new Problem("too-busy", `${most} streams are open`, { headers: { "retry-after": "5" } });
+    }
+    const open = <T>(encode: Parameters<typeof eventStream<T>>[1]): ReadableStream<T> => {
+      this.#streams++;
+      metrics.add("ngraph_streams_open", {});
+      const onClose = (): void => {
+        this.#streams--;
+        metrics.add("ngraph_streams_open", {}, -1);
+      };
+      return eventStream({ ...settings, log, signal: closing.signal, onClose }, encode);
+    };
+    // A handshake that is cut off opens no stream.
+    if (isSocket)
+      return upgradeWebSocket!(
+        context,
+        socketEvents(() => open(socketMessage)),
+      );
+    return new Response(open(serverSentEvent), { headers: STREAM_HEADERS });
+  }
+
+  /** Starts a run or a resume as the run of its thread, and answers as the request prefers. */
+  async execute(
+    { request, context }: Call,
+    graph: Served,
+    thread: string,
+    start: (more: Pick<ExecuteOptions, "signal" | "onEvent">) => Promise<RunResult>,
+  ): Promise<Response> {
+    const { options, log, metrics, webhooks } = this.#core;
+    const most = options.limits?.runs ?? 1000;
+    if (this.active.size >= most) {
+      throw new Problem("too-busy", `${most} runs are under way`, { headers: { "retry-after": "5" } });
+    }
+    if (this.active.has(thread)) throw busy(thread);
+    const wantsStream = (request.headers.get("accept") ?? "").includes("text/event-stream");
+    const from = log.end(thread);
+    const controller = new AbortController();
+    let begin = (): void => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const name = graph.table.name;
+    metrics.add("ngraph_runs_active", { graph: name });
+    const result = start({
+      signal: controller.signal,
+      // The input is stored: from now on the run can be resumed, and its failure is its result.
+      onEvent: (event) => {
+        if (event.type === "checkpoint" || (event.type === "step" && event.phase === "start")) begin();
+      },
+    })
+      // Whoever has the answer may rely on the webhook.
+      .then(async (ended) => {
+        await webhooks.add(name, ended);
+        return ended;
+      })
+      .finally(() => {
+        this.active.delete(thread);
+        metrics.add("ngraph_runs_active", { graph: name }, -1);
+      });
+    this.active.set(thread, { controller, result });
+    result.then(
+      ({ status }) => metrics.add("ngraph_runs_total", { graph: name, status }),
+      () => undefined,
+    );
+    await Promise.race([begun, result]);
+    const location = { location: `/threads/${encodeURIComponent(thread)}` };
+    if (wantsStream) {
+      const end = result.then(
+        (value) => ({ event: "result", data: runDocument(value) }),
+        (error: unknown) => ({ event: "problem", data: problemOf(error) }),
+      );
+      const response = await this.openStream(context, { thread, from, end });
+      response.headers.set("location", location.location);
+      return response;
+    }
+    const ended = await orLater(result, preferredWait(request.headers.get("prefer")));
+    if (ended === undefined) {
+      result.catch((error: unknown) => this.#core.fail(`the run of thread \`${thread}\` has failed`, error));
+      return json({ thread, status: "running" }, 202, location);
+    }
+    return json(runDocument(ended), 200, location);
+  }
+
+  /** The answer to an earlier request with this key; `undefined` if there was none. */
+  async replay(graph: Served, thread: string, digest: string, { request }: Call): Promise<Response | undefined> {
+    const head = await this.#core.store.loadLatest(thread);
+    if (head === undefined) return undefined;
+    if (head.metadata[IDEMPOTENCY] !== digest) {
+      throw new Problem("key-reused", "an earlier request with this `Idempotency-Key` had another body");
+    }
+    const headers = { location: `/threads/${encodeURIComponent(thread)}`, "idempotent-replayed": "true" };
+    const run = this.active.get(thread);
+    if (run !== undefined) {
+      const ended = await orLater(run.result, preferredWait(request.headers.get("prefer")));
+      if (ended !== undefined) return json(runDocument(ended), 200, headers);
+      return json({ thread, status: "running" }, 202, headers);
+    }
+    const state = await graph.engine.state(thread);
+    if (state === undefined) return undefined;
+    if (state.status === "running") return json({ thread, status: "running" }, 202, headers);
+    return json(stateDocument(graph.table, state, head, false, graph.hidden), 200, headers);
+  }
+}
+
+/** Seconds that a request waits for the end of its run (RFC 7240); `undefined`: until it ends. */
+export function preferredWait(prefer: string | null): number | undefined {
+  if (prefer === null) return undefined;
+  const [, seconds] = /(?:^|[,;\s])wait=(\d{1,6})(?:$|[,;\s])/i.exec(prefer) ?? [];
+  if (seconds !== undefined) return Number(seconds);
+  return /(?:^|[,;\s])respond-async(?:$|[,;\s])/i.test(prefer) ? 0 : undefined;
+}
+
+/** The result, or `undefined` if it takes longer. */
+async function orLater(result: Promise<RunResult>, seconds: number | undefined): Promise<RunResult | undefined> {
+  if (seconds === undefined) return result;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const later = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), seconds * 1000);
+  });
+  try {
+    return await Promise.race([result, later]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

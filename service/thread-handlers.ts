@@ -1,0 +1,171 @@
+/** The operations on threads: listing, state, history, events, and what changes them. */
+import { checkpointDocument } from "../runtime/checkpoint/checkpoint-document.ts";
+import type { ResumeOptions } from "../runtime/interface/engine-options.ts";
+import { threadsOf } from "../runtime/thread/list-threads.ts";
+import type { JsonObject } from "../runtime/value/json.ts";
+import { runDocument, stateDocument, summaryDocument, withoutHidden } from "./documents.ts";
+import { refuseHigherLimits } from "./graph-handlers.ts";
+import type { OperationId } from "./operations.ts";
+import { Problem } from "./problem.ts";
+import type { Call, RunRequests } from "./run-requests.ts";
+import { busy, json, unknownThread, type ServiceCore } from "./service-core.ts";
+
+type Handler = (call: Call) => Promise<Response>;
+
+/** How often a stream looks for what other processes do with its thread. */
+const POLL_MS = 1_000;
+
+export function threadHandlers(core: ServiceCore, runs: RunRequests) {
+  const { served, gatekeeper, store, log } = core;
+  return {
+    async threads({ principal, values }) {
+      const { graph, limit = 100, ...filter } = values;
+      if (graph !== undefined) core.graphNamed(graph as string);
+      const page = await threadsOf(
+        store,
+        { ...filter, limit: limit as number, ...(graph === undefined ? {} : { graph: graph as string }) },
+        (error) => core.fail("a thread cannot be read", error),
+      );
+      const shown: object[] = [];
+      for (const summary of page) {
+        const name = summary.graph ?? String(summary.metadata["graph"]);
+        const known = served.get(name);
+        if (known === undefined) continue;
+        const { thread } = summary;
+        if (await gatekeeper.permits({ principal, action: "read", graph: name, thread })) {
+          shown.push(summaryDocument(summary, known.hidden));
+        }
+      }
+      return json({ threads: shown, next: page.length === limit ? page.at(-1)!.position : null });
+    },
+
+    async state({ principal, parameters }) {
+      const thread = parameters.thread!;
+      const { graph, head } = await core.threadNamed(thread, principal, "read");
+      const state = await graph.engine.state(thread);
+      if (state === undefined) throw unknownThread(thread);
+      return json(stateDocument(graph.table, state, head, runs.active.has(thread), graph.hidden));
+    },
+
+    async history({ principal, parameters, values }) {
+      const thread = parameters.thread!;
+      const { graph } = await core.threadNamed(thread, principal, "read");
+      const { values: withValues, ...settings } = values;
+      const list = await graph.engine.history(thread, settings);
+      const checkpoints = list.map((checkpoint) => ({
+        ...checkpointDocument(checkpoint),
+        metadata: withoutHidden(checkpoint.metadata, graph.hidden),
+        ...(withValues === true ? { values: checkpoint.values } : {}),
+      }));
+      return json({ checkpoints });
+    },
+
+    async events({ principal, parameters, values, request, context }) {
+      const thread = parameters.thread!;
+      const { graph, head } = await core.threadNamed(thread, principal, "read");
+      const last = request.headers.get("last-event-id") ?? (values["after"] as string | undefined) ?? null;
+      const known = last === null ? undefined : log.after(thread, last);
+      const isLost = last !== null && known === undefined;
+      const stateOf = async (): Promise<{ readonly data: object; readonly isOver: boolean } | undefined> => {
+        const [state, latest] = [await graph.engine.state(thread), await store.loadLatest(thread)];
+        if (state === undefined || latest === undefined) return undefined;
+        const data = stateDocument(graph.table, state, latest, runs.active.has(thread), graph.hidden);
+        return { data, isOver: state.status !== "running" };
+      };
+      let seen = head.id;
+      // The events before are not kept here: the state takes their place.
+      const first = isLost ? await stateOf() : undefined;
+      // Nothing runs that could end.
+      const isOver =
+        values["end"] === true && !runs.active.has(thread) && (head.status !== "running" || head.prepared === true);
+      const over = isOver ? await stateOf() : undefined;
+      return runs.openStream(context, {
+        thread,
+        from: known ?? (values["from"] === "start" || isLost ? log.start(thread) : log.end(thread)),
+        ...(first === undefined ? {} : { first: [{ event: "state", data: first.data }] }),
+        untilEnd: values["end"] === true,
+        ...(over === undefined ? {} : { end: Promise.resolve({ event: "state", data: over.data }) }),
+        poll: {
+          everyMs: POLL_MS,
+          async look() {
+            if (runs.active.has(thread)) return undefined;
+            const latest = await store.loadLatest(thread);
+            if (latest === undefined || latest.id === seen) return undefined;
+            seen = latest.id;
+            return stateOf();
+          },
+        },
+      });
+    },
+
+    async resume(call) {
+      const thread = call.parameters.thread!;
+      const { graph } = await core.threadNamed(thread, call.principal, "resume");
+      refuseHigherLimits(graph, call.values);
+      return runs.execute(call, graph, thread, (more) =>
+        graph.engine.resume(thread, { ...(call.values as ResumeOptions), ...more }),
+      );
+    },
+
+    async signal({ principal, parameters, values, request }) {
+      const thread = parameters.thread!;
+      const { graph } = await core.threadNamed(thread, principal, "signal");
+      const id = values["id"] ?? request.headers.get("idempotency-key");
+      const settings = typeof id === "string" && id !== "" ? { id } : {};
+      const receipt = await graph.engine.signal(thread, values["name"] as string, values["value"] ?? null, settings);
+      return json(receipt, 202);
+    },
+
+    async cancel({ principal, parameters }) {
+      const thread = parameters.thread!;
+      await core.threadNamed(thread, principal, "cancel");
+      const run = runs.active.get(thread);
+      if (run === undefined) {
+        throw new Problem("not-running", `thread \`${thread}\` does not run in this process: it has nothing to cancel`);
+      }
+      run.controller.abort();
+      return json(runDocument(await run.result));
+    },
+
+    async rollback(call) {
+      const thread = call.parameters.thread!;
+      const { graph } = await core.threadNamed(thread, call.principal, "rollback");
+      return runs.execute(call, graph, thread, (more) => graph.engine.rollback(thread, more));
+    },
+
+    async fork({ principal, parameters, values }) {
+      const thread = parameters.thread!;
+      const { graph } = await core.threadNamed(thread, principal, "fork");
+      if (values["as"] === undefined && runs.active.has(thread)) throw busy(thread);
+      const made = await graph.engine.fork(thread, values);
+      return json({ thread: made.thread, checkpoint: made.checkpointId }, 201);
+    },
+
+    async update({ principal, parameters, values }) {
+      const thread = parameters.thread!;
+      const { graph } = await core.threadNamed(thread, principal, "update");
+      const { values: channels, ...settings } = values;
+      const made = await graph.engine.update(thread, channels as JsonObject, settings);
+      return json({ thread, checkpoint: made.checkpointId }, 201);
+    },
+
+    async migrate({ principal, parameters, values }) {
+      const thread = parameters.thread!;
+      const { graph } = await core.threadNamed(thread, principal, "migrate");
+      const made = await graph.engine.migrate(thread, values);
+      return json({ thread, checkpoint: made.checkpointId }, 201);
+    },
+
+    async label({ principal, parameters, values }) {
+      const thread = parameters.thread!;
+      const { graph } = await core.threadNamed(thread, principal, "label");
+      const { label, checkpoint } = values;
+      await graph.engine.label(
+        thread,
+        label as string,
+        checkpoint === undefined ? {} : { checkpoint: checkpoint as string },
+      );
+      return new Response(null, { status: 204 });
+    },
+  } satisfies Partial<Readonly<Record<OperationId, Handler>>>;
+}
