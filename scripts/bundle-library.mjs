@@ -23,6 +23,9 @@ const LAZY = "@babel/parser";
 const RUNTIME_CHUNKS = [
   // The code that loads the engine is in `direct-module`: other programs have no file of it.
   ["direct", ["runtime/engine/open-direct.ts"], ["runtime/engine/open-direct.ts"]],
+  // What expressions call, apart from the engine: a module without the engine imports no file of it. The engine needs the first of both, too.
+  ["results", ["runtime/value/admit.ts"]],
+  ["functions", ["runtime/expression/call-function.ts", "runtime/expression/library.ts"]],
   [
     "engine",
     [
