@@ -1,4 +1,7 @@
+import { statSync } from "node:fs";
 import { Command } from "commander";
+import { isGraphFile } from "../compiler/load/find-file.ts";
+import { findSimilar } from "../diagnostics/similar.ts";
 import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
 import { completionCommand } from "./commands/completion.ts";
@@ -37,6 +40,7 @@ import { updateCommand } from "./commands/update.ts";
 import { workerCommand } from "./commands/worker.ts";
 import { deployCommand } from "./commands/deploy.ts";
 import { writeTo } from "./output/output.ts";
+import { quoteArgument } from "./output/quote-argument.ts";
 import { printableText } from "./output/printable-text.ts";
 import { addCommonOptions } from "./start/define-command.ts";
 import { CommandError } from "./process/command-error.ts";
@@ -100,10 +104,12 @@ export function createProgram(finish: (code: ExitCode) => void): Command {
     .description("print help for a command")
     .action((name: string | undefined) => {
       const command = name === undefined ? program : program.commands.find((each) => each.name() === name);
-      if (command === undefined)
-        throw new CommandError(`unknown command '${name}'`, { help: "`ngc --help` lists the commands" });
+      if (command === undefined) throw unknownCommand(name ?? "", program);
       command.outputHelp();
     });
+  program.on("command:*", ([name = ""]: readonly string[]) => {
+    throw unknownCommand(name, program);
+  });
   program.addHelpText(
     "after",
     `
@@ -112,4 +118,21 @@ Exit codes:
   64 wrong usage, unreadable input   70 a bug in this program   130 interrupted`,
   );
   return program;
+}
+
+/** A first user writes `ngc hello.ngraph`: the help names the commands that take a file. */
+function unknownCommand(name: string, program: Command): CommandError {
+  if (isGraphFile(name) || statSync(name, { throwIfNoEntry: false })?.isDirectory() === true) {
+    const file = quoteArgument(name);
+    const help = isGraphFile(name)
+      ? `\`ngc check ${file}\` checks it, \`ngc run ${file}\` runs it, \`ngc graph ${file}\` draws it`
+      : `\`ngc check ${file}\` checks the graph files in it; \`ngc --help\` lists the commands`;
+    return new CommandError(`missing command before '${name}'`, { help });
+  }
+  const similar = findSimilar(
+    name,
+    program.commands.map((command) => command.name()),
+  );
+  const help = similar === undefined ? "`ngc --help` lists the commands" : `did you mean \`ngc ${similar}\`?`;
+  return new CommandError(`unknown command '${name}'`, { help });
 }

@@ -44,6 +44,11 @@ function reportEnvironment(output: Output): ExitCode {
     ].join("\n"),
   );
   for (const problem of problems) output.problem(`${output.stderrStyles.error("error")}: ${problem}`);
+  output.result(
+    problems.length === 0
+      ? "ready: graphs run here, and their runs are stored"
+      : `not ready: ${countOf(problems.length, "problem")}`,
+  );
   return problems.length === 0 ? EXIT.ok : EXIT.failed;
 }
 

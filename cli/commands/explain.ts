@@ -10,10 +10,11 @@ import type { Output } from "../output/output.ts";
 import { packageRoot } from "../start/package-root.ts";
 
 export const explainCommand = defineCommand<object>({
-  usage: "explain <code>",
-  summary: "explain a diagnostic, or an error of a run",
-  examples: ["ngc explain NG301", "ngc explain join-never-complete", "ngc explain NG_DRIFT"],
-  run: ([given = ""], _, output) => {
+  usage: "explain [code]",
+  summary: "explain a diagnostic, or an error of a run; without a code, list all",
+  examples: ["ngc explain", "ngc explain NG301", "ngc explain join-never-complete", "ngc explain NG_DRIFT"],
+  run: ([given], _, output) => {
+    if (given === undefined) return listCodes(output);
     if (/^ng_/i.test(given)) return explainError(given.toUpperCase(), output);
     const code = findCode(given);
     const { name, severity, title }: CodeInfo = DIAGNOSTIC_CODES[code];
@@ -24,17 +25,46 @@ export const explainCommand = defineCommand<object>({
   },
 });
 
+function listCodes(output: Output): ExitCode {
+  const diagnostics = Object.entries<CodeInfo>(DIAGNOSTIC_CODES).map(([code, info]) => ({ code, ...info }));
+  const errors = errorSections().map(({ code, text }) => ({ code, title: text.split("\n", 1)[0] ?? "" }));
+  output.document({ version: 1, diagnostics, errors });
+  const width = Math.max(...errors.map(({ code }) => code.length));
+  output.result(
+    [
+      "Diagnostics of `ngc check`:",
+      ...diagnostics.map(({ code, severity, title }) => `  ${code}  ${severity.padEnd("warning".length)}  ${title}`),
+      "",
+      "Errors of runs:",
+      ...errors.map(({ code, title }) => `  ${code.padEnd(width)}  ${title}`),
+      "",
+      "`ngc explain CODE` explains one of them.",
+    ].join("\n"),
+  );
+  return EXIT.ok;
+}
+
 /** The page of the errors of runs, with a section for each code. */
 const ERRORS = "docs/errors.md";
 
-function explainError(code: string, output: Output): ExitCode {
+function errorSections(): readonly { readonly code: string; readonly text: string }[] {
   const sections = readText(ERRORS)?.split(/^## /m).slice(1) ?? [];
-  const codes = sections.map((section) => section.slice(0, section.indexOf("\n")));
-  const text = sections[codes.indexOf(code)]?.slice(code.length).trim();
+  return sections.map((section) => {
+    const code = section.slice(0, section.indexOf("\n"));
+    return { code, text: section.slice(code.length).trim() };
+  });
+}
+
+function explainError(code: string, output: Output): ExitCode {
+  const sections = errorSections();
+  const text = sections.find((section) => section.code === code)?.text;
   if (text === undefined) {
-    const similar = findSimilar(code, codes);
+    const similar = findSimilar(
+      code,
+      sections.map((section) => section.code),
+    );
     throw new CommandError(`there is no error \`${code}\``, {
-      help: similar === undefined ? `the codes are in ${ERRORS}` : `did you mean \`${similar}\`?`,
+      help: similar === undefined ? "`ngc explain` lists the codes" : `did you mean \`${similar}\`?`,
     });
   }
   output.document({ version: 1, code, text });
@@ -50,7 +80,7 @@ function findCode(given: string): DiagnosticCode {
   if (found !== undefined) return found;
   const similar = findSimilar(given, [...codes, ...codes.map((code) => DIAGNOSTIC_CODES[code].name)]);
   throw new CommandError(`there is no diagnostic \`${given}\``, {
-    help: similar === undefined ? "codes look like NG301" : `did you mean \`${similar}\`?`,
+    help: similar === undefined ? "`ngc explain` lists the codes" : `did you mean \`${similar}\`?`,
   });
 }
 

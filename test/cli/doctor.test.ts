@@ -29,6 +29,7 @@ describe("ngc doctor", () => {
     expect(status).toBe(0);
     expect(stdout).toMatch(/^Node +\d+\.\d+\.\d+ \(/m);
     expect(stdout).toMatch(/^SQLite +3\.\d+\.\d+ through .*sqlite, journal (?:wal|rollback), synchronous full$/m);
+    expect(stdout).toMatch(/\nready: graphs run here, and their runs are stored\n$/);
     expect(createProject().json(["doctor"])).toMatchObject({
       status: 0,
       document: {

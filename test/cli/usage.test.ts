@@ -73,6 +73,37 @@ test("wrong usage exits with 64, with the error and a suggestion", () => {
   expect(wrong(["explain", "NG9999"])).toContain("there is no diagnostic `NG9999`");
 });
 
+test("a file in place of a command is answered with the commands that take it", () => {
+  const { ngc } = createProject({ "my graphs/a b.ngraph": HELLO, "nodes.ts": "" });
+  const helpOf = (argument: string): string => {
+    const { status, stdout, stderr } = ngc([argument]);
+    expect([status, stdout]).toEqual([64, ""]);
+    return stderr;
+  };
+  expect(helpOf("my graphs/a b.ngraph")).toMatch(
+    /missing command before[^]*`ngc check 'my graphs\/a b.ngraph'` checks it, `ngc run 'my graphs\/a b.ngraph'` runs it/,
+  );
+  expect(helpOf("none.ngraph.yaml")).toContain("`ngc run none.ngraph.yaml` runs it");
+  expect(helpOf("my graphs")).toContain("`ngc check 'my graphs'` checks the graph files in it");
+  expect(helpOf("nodes.ts")).toContain("unknown command 'nodes.ts'");
+});
+
+test("commands without their argument list its values", () => {
+  const { ngc, json } = createProject();
+  const { status, stderr } = ngc(["completion"], { env: { SHELL: "/usr/bin/fish" } });
+  expect([status, stderr]).toEqual([
+    64,
+    expect.stringMatching(/name the shell: bash, zsh, fish\n[^]*`ngc completion fish`/),
+  ]);
+  const listed = ngc(["explain"]);
+  expect(listed.status).toBe(0);
+  expect(listed.stdout).toMatch(/^ {2}NG301 {2}error +\S/m);
+  expect(listed.stdout).toMatch(/^ {2}NG_NO_STORE +The graph pauses/m);
+  const { document } = json(["explain"]);
+  expect(document.diagnostics).toContainEqual(expect.objectContaining({ code: "NG301", severity: "error" }));
+  expect(document.errors).toContainEqual(expect.objectContaining({ code: "NG_DRIFT" }));
+});
+
 test("with --json wrong usage prints one document", () => {
   const { json } = createProject();
   const { status, document } = json(["check", "none.ngraph"]);
