@@ -27,12 +27,22 @@ export function acceptType(type: ValueType, types: Types): Accept {
       return (value) => (Number.isFinite(value) ? (value as number) + 0 : undefined);
     case "bool":
       return (value) => (typeof value === "boolean" ? value : undefined);
-    default:
+    default: {
+      const texts = textsOf(type);
       return (value) => {
+        if (typeof value === "string" && texts?.has(value) === true) return value;
         const copy = copyResult(value);
         return copy !== undefined && fits(type, copy, types, 0) ? copy : undefined;
       };
+    }
   }
+}
+
+/** The texts among the members of a union. */
+function textsOf(type: ValueType): ReadonlySet<unknown> | undefined {
+  return type.kind === "union"
+    ? new Set(type.members.map((member) => (member.kind === "literal" ? member.value : undefined)))
+    : undefined;
 }
 
 /** Updates of a channel, as `ChannelCode.admitUpdate` admits them. */
@@ -44,7 +54,9 @@ export function acceptUpdate({ type: declared, reducer }: ChannelSpec, types: Ty
     return (value) => {
       if (Array.isArray(value)) return whole(value);
       const item = one(value);
-      return item === undefined ? undefined : Object.freeze([item]);
+      if (item === undefined) return undefined;
+      // `append` and `union` read the list. What they return is frozen.
+      return [item];
     };
   }
   if (reducer?.kind === "merge" && type.kind === "record") {

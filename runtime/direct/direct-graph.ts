@@ -63,7 +63,9 @@ export interface DirectNode {
   readonly routes: RoutesCode;
   /** What runs after the node if it ran alone, whatever the state is; `undefined` if that depends on the state or on barriers. */
   readonly next: readonly number[] | undefined;
-  /** The node names of a step in which only this node ran. */
+  /** The nodes of a step that this node runs alone. */
+  readonly alone: readonly number[];
+  /** The node names of such a step. */
   readonly stepNames: readonly string[];
 }
 
@@ -87,6 +89,8 @@ export interface DirectGraph {
   readonly required: readonly string[];
   readonly initial: readonly Json[];
   readonly start: RoutesCode;
+  /** The nodes of the first step, whatever the input is; `undefined` if they depend on it. */
+  readonly first: readonly number[] | undefined;
   /** By node: the barrier that gates it, or -1. */
   readonly gates: readonly number[];
   readonly barriers: readonly DirectBarrier[];
@@ -146,9 +150,11 @@ export function compileDirect(
       exclusive: written.filter((one) => table.channels[one]!.reducer === undefined),
       routes,
       next: isFixed ? sortedNodes(routes.fixed!) : undefined,
+      alone: [index],
       stepNames: Object.freeze([name]),
     };
   });
+  const start = compileRoutes(table.start, expressions);
   const inputs = table.channels.flatMap((channel, at) => (channel.role === "input" ? [{ ...channel, at }] : []));
   return {
     table,
@@ -160,7 +166,8 @@ export function compileDirect(
       (role === "input" || role === "config") && initial === undefined ? [name] : [],
     ),
     initial: table.channels.map(({ initial = null }) => initial),
-    start: compileRoutes(table.start, expressions),
+    start,
+    first: (start.fixed ?? []).length > 0 && start.fixed!.every(isPlain) ? sortedNodes(start.fixed!) : undefined,
     gates,
     barriers: table.barriers.map(compileDirectBarrier),
     functions,

@@ -96,7 +96,11 @@ function acceptInput({ code, state }: DirectRun, input: JsonObject): boolean {
 
 /** The first step. A signal from `start` into a gated node does not count (3.2). */
 function enter(run: DirectRun): boolean {
-  const { start, gates, table } = run.code;
+  const { start, gates, table, first } = run.code;
+  if (first !== undefined) {
+    run.ready = first;
+    return true;
+  }
   let targets: readonly Target[];
   try {
     targets = followRoutes(start, run);
@@ -147,7 +151,7 @@ async function loop(run: DirectRun, takeOver: TakeOver): Promise<RunResult> {
 function settleAlone(run: DirectRun, node: DirectNode, value: unknown): boolean {
   const { state, code } = run;
   const { channel } = node;
-  if (channel === FIELDS) return settle(run, [node], [value]);
+  if (channel === FIELDS) return settle(run, [{ value }]);
   let before: Json = null;
   if (channel >= 0) {
     const update = node.accept(value);
@@ -169,13 +173,24 @@ function settleAlone(run: DirectRun, node: DirectNode, value: unknown): boolean 
       if (channel >= 0) state[channel] = before;
       return false;
     }
-    const signals = new Signals(run);
-    for (const target of targets) signals.signal(node.index, target);
-    run.ready = signals.finish();
+    run.ready = readyAfter(run, node.index, targets);
   } else run.ready = node.next;
   run.steps.push(node.stepNames);
   run.step++;
   return true;
+}
+
+/** The nodes that run after a node that ran alone. */
+function readyAfter(run: DirectRun, index: number, targets: readonly Target[]): readonly number[] {
+  if (targets.length === 1) {
+    const [target = END] = targets;
+    if (target === END) return NOTHING;
+    const { nodes, gates } = run.code;
+    if (target >= 0 && gates[target] === -1) return nodes[target]!.alone;
+  }
+  const signals = new Signals(run);
+  for (const target of targets) signals.signal(index, target);
+  return signals.finish();
 }
 
 /** The targets of a node's edges; `undefined` if a condition has no value, or no edge applies. */
@@ -254,63 +269,75 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
 function settleTasks(run: DirectRun, tasks: readonly DirectTask[]): boolean {
   let hasRequests = false;
   for (const { context } of tasks) if (DirectContext.close(context) !== undefined) hasRequests = true;
-  if (hasRequests) return false;
-  const { nodes } = run.code;
-  return settle(
-    run,
-    run.ready.map((index) => nodes[index]!),
-    tasks.map(({ value }) => value),
-  );
+  return !hasRequests && settle(run, tasks);
 }
 
 /** From this number of tasks on, the updates of a channel are applied together. */
 const MANY = 4;
 
 /** Applies the results of a step in task order (2.2), and follows the edges on the new state (2.4). */
-function settle(run: DirectRun, nodes: readonly DirectNode[], values: readonly unknown[]): boolean {
-  const { state, code } = run;
+function settle(run: DirectRun, tasks: readonly { readonly value: unknown }[]): boolean {
+  const { state, code, ready } = run;
+  const { nodes } = code;
+  const { length } = ready;
   const channels: number[] = [];
   const updates: Json[] = [];
-  for (let at = 0; at < nodes.length; at++) if (!readUpdates(nodes[at]!, values[at], channels, updates)) return false;
-  if (nodes.length > 1 && writesTwice(code, nodes)) return false;
+  for (let at = 0; at < length; at++) {
+    if (!readUpdates(nodes[ready[at]!]!, tasks[at]!.value, channels, updates)) return false;
+  }
+  if (length > 1 && writesTwice(code, ready)) return false;
   const undo: Json[] = [];
-  const together = nodes.length < MANY ? undefined : new Map<number, Json[]>();
   const restore = (): false => {
     for (let at = undo.length - 1; at >= 0; at--) state[channels[at]!] = undo[at]!;
     return false;
   };
   try {
-    for (let at = 0; at < channels.length; at++) {
-      const channel = channels[at]!;
-      const reducer = code.reducers[channel];
-      const before = state[channel]!;
-      undo.push(before);
-      if (reducer === undefined) state[channel] = updates[at]!;
-      else if (together === undefined || reducer.all === undefined) state[channel] = reducer.one(before, updates[at]!);
-      else {
-        const known = together.get(channel);
-        if (known === undefined) together.set(channel, [updates[at]!]);
-        else known.push(updates[at]!);
-      }
-    }
-    for (const [channel, all] of together ?? []) state[channel] = code.reducers[channel]!.all!(state[channel]!, all);
+    applyAll(run, length >= MANY, channels, updates, undo);
   } catch {
     return restore();
   }
   const targets: (readonly Target[])[] = [];
-  for (const node of nodes) {
+  const names: string[] = [];
+  for (const index of ready) {
+    const node = nodes[index]!;
     const found = targetsOf(run, node);
     if (found === undefined) return restore();
     targets.push(found);
+    names.push(node.stepNames[0]!);
   }
   const signals = new Signals(run);
-  for (let at = 0; at < nodes.length; at++) {
-    for (const target of targets[at]!) signals.signal(nodes[at]!.index, target);
-  }
+  for (let at = 0; at < length; at++) for (const target of targets[at]!) signals.signal(ready[at]!, target);
   run.ready = signals.finish();
-  run.steps.push(nodes.length === 1 ? nodes[0]!.stepNames : nodes.map(({ stepNames }) => stepNames[0]!));
+  run.steps.push(names);
   run.step++;
   return true;
+}
+
+/** Applies updates. Adds the values before them to `undo`, by update. @throws what a reducer throws */
+function applyAll(
+  { state, code: { reducers } }: DirectRun,
+  isMany: boolean,
+  channels: readonly number[],
+  updates: readonly Json[],
+  undo: Json[],
+): void {
+  let together: Map<number, Json[]> | undefined;
+  for (let at = 0; at < channels.length; at++) {
+    const channel = channels[at]!;
+    const reducer = reducers[channel];
+    const before = state[channel]!;
+    undo.push(before);
+    if (reducer === undefined) state[channel] = updates[at]!;
+    else if (!isMany || reducer.all === undefined) state[channel] = reducer.one(before, updates[at]!);
+    else {
+      together ??= new Map();
+      const known = together.get(channel);
+      if (known === undefined) together.set(channel, [updates[at]!]);
+      else known.push(updates[at]!);
+    }
+  }
+  if (together === undefined) return;
+  for (const [channel, all] of together) state[channel] = reducers[channel]!.all!(state[channel]!, all);
 }
 
 /** Adds the updates of a result. Returns `false` if the result does not fit. */
@@ -341,10 +368,10 @@ function readUpdates(node: DirectNode, value: unknown, channels: number[], updat
 }
 
 /** Whether two nodes of the step may write one channel without a reducer. */
-function writesTwice({ scratch }: DirectGraph, nodes: readonly DirectNode[]): boolean {
+function writesTwice({ scratch, nodes }: DirectGraph, ready: readonly number[]): boolean {
   const written = ++scratch.generation;
-  for (const { exclusive } of nodes) {
-    for (const channel of exclusive) {
+  for (const index of ready) {
+    for (const channel of nodes[index]!.exclusive) {
       if (scratch.channels[channel] === written) return true;
       scratch.channels[channel] = written;
     }

@@ -89,8 +89,8 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
     : undefined;
   const takeOver: TakeOver = async (run, tasks) => (await load()).takeOver(run, tasks);
   const run = (input: JsonObject, settings: RunOptions): Promise<RunResult> => {
-    const direct =
-      code !== undefined && isDirectCall(settings) ? startDirect(code, input, { ...settings }, takeOver) : undefined;
+    const given = settings === NO_OPTIONS ? settings : isDirectCall(settings) ? { ...settings } : undefined;
+    const direct = code !== undefined && given !== undefined ? startDirect(code, input, given, takeOver) : undefined;
     return direct ?? onEngine((engine, ...args) => engine.run(...args), input, settings);
   };
   const resume = (thread: ThreadId, settings: ResumeOptions | BareAnswer): Promise<RunResult> =>
@@ -100,7 +100,7 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
   return {
     table,
     memory,
-    run: (input, settings = {}) => run(input, settings),
+    run: (input, settings = NO_OPTIONS) => run(input, settings),
     resume: (thread, settings = {}) => resume(thread, settings),
     rollback: (thread, settings = {}) => onEngine((engine, given) => engine.rollback(thread, given), settings),
     stream: (input: JsonObject, settings: Streaming<RunOptions> = {}) => {
@@ -127,6 +127,8 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
       onEngine((engine, ...given) => engine.signal(thread, name, ...given), value, settings),
   };
 }
+
+const NO_OPTIONS: RunOptions = Object.freeze({});
 
 /** The options of a stream, whatever its views are. */
 type Streaming<Options> = Options & StreamOptions;

@@ -5,19 +5,26 @@
 import type { Json } from "../value/json.ts";
 import { isRecord, setField } from "../expression/operations.ts";
 
+/** Freezes an update that becomes the value: the direct runs pass lists of one item that are not frozen. */
 export function reduceAppend(current: Json, update: Json): Json {
-  if (!Array.isArray(update) || update.length === 0) return current ?? update;
-  if (!Array.isArray(current) || current.length === 0) return update;
+  if (!Array.isArray(update) || update.length === 0) return Object.freeze(current ?? update);
+  if (!Array.isArray(current) || current.length === 0) return Object.freeze(update);
   return Object.freeze((current as readonly Json[]).concat(update as readonly Json[]));
 }
 
 /** `reduceAppend` for several updates, in linear time. */
 export function appendAll(current: Json, updates: readonly Json[]): Json {
-  const lists = [current, ...updates].filter((list) => Array.isArray(list) && list.length > 0) as (readonly Json[])[];
-  if (lists.length < 2) return lists[0] ?? current ?? updates.find((update) => update !== null) ?? null;
-  const items: Json[] = [];
-  for (const list of lists) for (const item of list) items.push(item);
-  return Object.freeze(items);
+  let first = Array.isArray(current) && current.length > 0 ? (current as readonly Json[]) : undefined;
+  let items: Json[] | undefined;
+  for (const update of updates) {
+    if (!Array.isArray(update) || update.length === 0) continue;
+    if (first === undefined) first = update as readonly Json[];
+    else {
+      items ??= first.slice();
+      for (const item of update as readonly Json[]) items.push(item);
+    }
+  }
+  return Object.freeze(items ?? first ?? current ?? updates.find((update) => update !== null) ?? null);
 }
 
 export function reduceSum(current: Json, update: Json): Json {

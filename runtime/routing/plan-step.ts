@@ -179,7 +179,7 @@ export function planFinally(code: RoutingCode, scope: Scope, observer?: PlanObse
   return planEntry(code, code.finally ?? NO_ROUTES, scope, observer);
 }
 
-const NO_ROUTES: RoutesCode = { edges: [], fixed: undefined };
+const NO_ROUTES: RoutesCode = { edges: [], fixed: undefined, isChoice: false };
 
 function planEntry(code: RoutingCode, routes: RoutesCode, scope: Scope, observer: PlanObserver | undefined): StepPlan {
   const plan = new Plan(code, undefined, observer);

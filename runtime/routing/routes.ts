@@ -23,22 +23,21 @@ export interface RoutesCode {
   readonly edges: readonly EdgeCode[];
   /** Set if all edges are plain: these targets are always signalled. */
   readonly fixed: readonly Target[] | undefined;
+  /** A `when` edge, and an `otherwise` edge after it: the targets of one of them are signalled. */
+  readonly isChoice: boolean;
 }
 
-type EdgeCode =
-  | { readonly kind: "plain" | "otherwise"; readonly targets: readonly Target[] }
-  | { readonly kind: "when"; readonly condition: Evaluate; readonly targets: readonly Target[] }
-  | {
-      readonly kind: "match";
-      readonly subject: Evaluate;
-      readonly arms: ReadonlyMap<unknown, readonly Target[]>;
-      readonly otherwise: readonly Target[] | undefined;
-    }
-  | {
-      readonly kind: "cases";
-      readonly arms: readonly { readonly condition: Evaluate; readonly targets: readonly Target[] }[];
-      readonly otherwise: readonly Target[] | undefined;
-    };
+/** All kinds have one hidden class: the code that follows them meets every node of every graph. */
+interface EdgeCode {
+  readonly kind: RouteSpec["kind"];
+  /** Of `match` and `cases`, the targets of `else`. */
+  readonly targets: readonly Target[];
+  readonly condition: Evaluate | undefined;
+  /** Of `match`. */
+  readonly subject: Evaluate | undefined;
+  readonly arms: ReadonlyMap<unknown, readonly Target[]> | undefined;
+  readonly cases: readonly { readonly condition: Evaluate; readonly targets: readonly Target[] }[] | undefined;
+}
 
 export interface ErrorRouteCode {
   readonly condition: Evaluate | "otherwise" | undefined;
@@ -47,17 +46,21 @@ export interface ErrorRouteCode {
 
 export function compileRoutes(routes: readonly RouteSpec[], expressions: readonly Evaluate[]): RoutesCode {
   const edges = routes.map((route) => compileEdge(route, expressions));
-  const allPlain = edges.every((edge) => edge.kind === "plain");
-  return { edges, fixed: allPlain ? edges.flatMap((edge) => (edge.kind === "plain" ? edge.targets : [])) : undefined };
+  return {
+    edges,
+    fixed: edges.every(({ kind }) => kind === "plain") ? edges.flatMap(({ targets }) => targets) : undefined,
+    isChoice: edges.length === 2 && edges[0]!.kind === "when" && edges[1]!.kind === "otherwise",
+  };
 }
 
 function compileEdge(route: RouteSpec, expressions: readonly Evaluate[]): EdgeCode {
-  switch (route.kind) {
+  const { kind } = route;
+  switch (kind) {
     case "plain":
     case "otherwise":
-      return { kind: route.kind, targets: compileTargets(route.targets) };
+      return edgeOf(kind, compileTargets(route.targets), {});
     case "when":
-      return { kind: "when", condition: expressions[route.condition]!, targets: compileTargets(route.targets) };
+      return edgeOf(kind, compileTargets(route.targets), { condition: expressions[route.condition]! });
     case "match": {
       const arms = new Map<unknown, readonly Target[]>();
       for (const arm of route.arms) {
@@ -65,16 +68,24 @@ function compileEdge(route: RouteSpec, expressions: readonly Evaluate[]): EdgeCo
         // The first arm with a value wins.
         for (const value of arm.values) if (!arms.has(value)) arms.set(value, targets);
       }
-      return { kind: "match", subject: expressions[route.subject]!, arms, otherwise: optionalTargets(route.otherwise) };
+      return edgeOf(kind, compileTargets(route.otherwise), { subject: expressions[route.subject]!, arms });
     }
     case "cases": {
-      const arms = route.arms.map((arm) => ({
+      const cases = route.arms.map((arm) => ({
         condition: expressions[arm.condition]!,
         targets: compileTargets(arm.targets),
       }));
-      return { kind: "cases", arms, otherwise: optionalTargets(route.otherwise) };
+      return edgeOf(kind, compileTargets(route.otherwise), { cases });
     }
   }
+}
+
+function edgeOf(
+  kind: RouteSpec["kind"],
+  targets: readonly Target[],
+  { condition, subject, arms, cases }: Partial<EdgeCode>,
+): EdgeCode {
+  return { kind, targets, condition, subject, arms, cases };
 }
 
 export function compileErrorRoutes(
@@ -87,12 +98,8 @@ export function compileErrorRoutes(
   }));
 }
 
-function compileTargets(targets: readonly TargetSpec[]): readonly Target[] {
+function compileTargets(targets: readonly TargetSpec[] = []): readonly Target[] {
   return targets.map((target) => ("node" in target ? target.node : barrierTarget(target.barrier)));
-}
-
-function optionalTargets(targets: readonly TargetSpec[] | undefined): readonly Target[] | undefined {
-  return targets === undefined ? undefined : compileTargets(targets);
 }
 
 /**
@@ -100,44 +107,56 @@ function optionalTargets(targets: readonly TargetSpec[] | undefined): readonly T
  *
  * @throws ExpressionError if a condition has no value
  */
-export function followRoutes(routes: RoutesCode, scope: Scope): readonly Target[] {
-  if (routes.fixed !== undefined) return routes.fixed;
-  const { edges } = routes;
+export function followRoutes({ edges, fixed, isChoice }: RoutesCode, scope: Scope): readonly Target[] {
+  if (fixed !== undefined) return fixed;
+  if (edges.length === 1) return followEdge(edges[0]!, scope);
+  if (isChoice) return (holds(edges[0]!.condition!, scope) ? edges[0]! : edges[1]!).targets;
   const taken: Target[] = [];
   // `otherwise` depends on every `when` of the node, also on later ones.
   let someHolds = false;
   let applied: boolean[] | undefined;
   for (let i = 0; i < edges.length; i++) {
     const edge = edges[i]!;
-    if (edge.kind !== "when" || !holds(edge.condition, scope)) continue;
+    if (edge.kind !== "when" || !holds(edge.condition!, scope)) continue;
     (applied ??= [])[i] = true;
     someHolds = true;
   }
   for (let i = 0; i < edges.length; i++) {
     const edge = edges[i]!;
     switch (edge.kind) {
-      case "plain":
-        pushAll(taken, edge.targets);
-        break;
       case "when":
         if (applied?.[i] === true) pushAll(taken, edge.targets);
         break;
       case "otherwise":
         if (!someHolds) pushAll(taken, edge.targets);
         break;
-      case "match":
-        pushAll(taken, edge.arms.get(edge.subject(scope)) ?? edge.otherwise);
-        break;
-      case "cases":
-        pushAll(taken, edge.arms.find((arm) => holds(arm.condition, scope))?.targets ?? edge.otherwise);
-        break;
+      default:
+        pushAll(taken, followEdge(edge, scope));
     }
   }
   return taken;
 }
 
-function pushAll(taken: Target[], targets: readonly Target[] | undefined): void {
-  if (targets !== undefined) for (const target of targets) taken.push(target);
+/** The targets of an edge without others; of an `otherwise`, as no condition holds. */
+function followEdge(edge: EdgeCode, scope: Scope): readonly Target[] {
+  switch (edge.kind) {
+    case "plain":
+    case "otherwise":
+      return edge.targets;
+    case "when":
+      return holds(edge.condition!, scope) ? edge.targets : NO_TARGETS;
+    case "match":
+      return edge.arms!.get(edge.subject!(scope)) ?? edge.targets;
+    case "cases":
+      for (const { condition, targets } of edge.cases!) if (holds(condition, scope)) return targets;
+      return edge.targets;
+  }
+}
+
+const NO_TARGETS: readonly Target[] = Object.freeze([]);
+
+function pushAll(taken: Target[], targets: readonly Target[]): void {
+  for (const target of targets) taken.push(target);
 }
 
 /** The targets of a failed node's `on error` edges, with `error` in the scope; `undefined` if no edge applies. */
