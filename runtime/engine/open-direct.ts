@@ -18,6 +18,7 @@ import type { GeneratedExpression } from "../expression/compile-expression.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
 import { LazyMemory } from "../memory/lazy-memory.ts";
 import { checkEngineOptions, checkView } from "../run/check-options.ts";
+import { NO_OPTIONS } from "../run/no-options.ts";
 import { copyArguments } from "../run/copy-arguments.ts";
 import type { OptionKind } from "../run/option-kinds.ts";
 import {
@@ -127,8 +128,6 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
       onEngine((engine, ...given) => engine.signal(thread, name, ...given), value, settings),
   };
 }
-
-const NO_OPTIONS: RunOptions = Object.freeze({});
 
 /** The options of a stream, whatever its views are. */
 type Streaming<Options> = Options & StreamOptions;

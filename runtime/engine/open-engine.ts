@@ -14,6 +14,7 @@ import { isThenable } from "../value/promise.ts";
 import { MemoryNodeCache } from "../run/node-cache.ts";
 import type { Table } from "../table/table.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
+import { NO_OPTIONS } from "../run/no-options.ts";
 import { checkOptions, RUN_OPTIONS, STREAM_OPTIONS, STREAM_RESUME_OPTIONS } from "../run/option-names.ts";
 import { copyArguments, snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
 import type { Linker } from "../program/linker.ts";
@@ -90,7 +91,7 @@ export function engineOf(core: EngineCore, code: StoreCode): Engine {
   return {
     table: core.program.table,
     memory: core.memory,
-    run: (input, settings = {}) => start(input, settings),
+    run: (input, settings = NO_OPTIONS) => start(input, settings),
     resume: (thread, settings = {}) => resume(thread, settings),
     rollback: (thread, settings = {}) => onThreads((threads, given) => threads.rollback(core, thread, given), settings),
     stream: (input, settings = {}) => streamOf(settings, STREAM_OPTIONS, (given) => start(input, given)),
@@ -183,11 +184,11 @@ async function startLater(
 
 /** The shortest path from input to result: no claim and no store. */
 async function runWithoutStore(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
-  checkOptions("a run", options, RUN_OPTIONS);
   const { program } = core;
+  if (options !== NO_OPTIONS) checkOptions("a run", options, RUN_OPTIONS);
   const limits = limitsOfCall(core, options);
   if (program.pausingNode !== undefined) throw needsStore(program.table.name, program.pausingNode);
-  const [breakpoint] = [...(options.pauseBefore ?? []), ...(options.pauseAfter ?? [])];
+  const breakpoint = options.pauseBefore?.[0] ?? options.pauseAfter?.[0];
   if (breakpoint !== undefined) throw needsStore(program.table.name, breakpoint);
   const onFailure = options.onFailure ?? core.options.onFailure;
   const cancellation = new Cancellation(options.signal !== undefined || onFailure === "abort");

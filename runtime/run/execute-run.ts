@@ -62,23 +62,44 @@ export async function orCancelled(
 
 export function resultOf(run: Run, end: RunEnd): RunResult {
   const isLarge = run.program.channels.length > LARGE_STATE;
-  const result: RunResult = {
-    status: end.status,
-    ...(end.limit === undefined ? {} : { limit: end.limit }),
-    ...(run.usage === undefined ? {} : { usage: run.usage }),
-    output: run.output(),
-    state: isLarge ? {} : run.values(),
-    steps: run.steps,
-    pauses: end.pauses,
-    incompleteBarriers: end.incompleteBarriers,
-    error: end.error,
-    ...(run.outcome === undefined ? {} : { outcome: run.outcome }),
-    ...(run.finallyEnd === undefined ? {} : { finally: shownFinally(run.finallyEnd) }),
-    thread: run.shared.threadId ?? null,
-    checkpointId: run.writer?.storedId ?? null,
-    ...(end.rollback === undefined ? {} : { rollback: end.rollback }),
-  };
+  const { status, pauses, incompleteBarriers, error } = end;
+  const output = run.output();
+  const state = isLarge ? {} : run.values();
+  const thread = run.shared.threadId ?? null;
+  const checkpointId = run.writer?.storedId ?? null;
+  const parts = optionalParts(run, end);
+  // A literal costs a small part of what spreads cost.
+  const result: RunResult =
+    parts === undefined
+      ? { status, output, state, steps: run.steps, pauses, incompleteBarriers, error, thread, checkpointId }
+      : {
+          status,
+          ...parts.first,
+          output,
+          state,
+          steps: run.steps,
+          pauses,
+          incompleteBarriers,
+          error,
+          ...parts.ends,
+          thread,
+          checkpointId,
+          ...parts.last,
+        };
   return isLarge ? withLazyState(result, run) : result;
+}
+
+/** The parts that the results of few runs have, in the order of the document. */
+function optionalParts({ usage, outcome, finallyEnd }: Run, { limit, rollback }: RunEnd) {
+  if (!(limit ?? usage ?? outcome ?? finallyEnd ?? rollback)) return undefined;
+  return {
+    first: { ...(limit === undefined ? {} : { limit }), ...(usage === undefined ? {} : { usage }) },
+    ends: {
+      ...(outcome === undefined ? {} : { outcome }),
+      ...(finallyEnd === undefined ? {} : { finally: shownFinally(finallyEnd) }),
+    },
+    last: rollback === undefined ? {} : { rollback },
+  };
 }
 
 function shownFinally({ status, error, steps }: FinallyResult): FinallyResult {

@@ -45,6 +45,7 @@ const NOTHING_GIVEN: Limits = Object.freeze({});
  * @throws RunError NG_BAD_INPUT
  */
 export function readLimits(program: Program, engine: LimitOptions, call: LimitOptions, isResume: boolean): Limits {
+  if (givesNone(engine) && givesNone(call)) return NOTHING_GIVEN;
   let limits: Partial<Record<LimitKind, OneLimit>> | undefined;
   for (const kind of KINDS) {
     const option = LIMIT_OPTIONS[kind];
@@ -52,6 +53,10 @@ export function readLimits(program: Program, engine: LimitOptions, call: LimitOp
     (limits ??= {})[kind] = readLimit(program, kind, [engine[option], call[option]], isResume);
   }
   return limits ?? NOTHING_GIVEN;
+}
+
+function givesNone({ maxSteps, maxTokens, maxCost }: LimitOptions): boolean {
+  return maxSteps === undefined && maxTokens === undefined && maxCost === undefined;
 }
 
 function readLimit(

@@ -8,6 +8,7 @@ import type { NodeCache } from "./node-cache.ts";
 import { checkExecuteOptions } from "./check-execute-options.ts";
 import { checkCount, checkEngineOptions } from "./check-options.ts";
 import type { Program } from "../program/program.ts";
+import { NO_OPTIONS } from "./no-options.ts";
 import { createRedactor } from "../event/redact.ts";
 import { hostsOf } from "../table/effects.ts";
 import type { RunContext } from "../interface/context.ts";
@@ -191,7 +192,7 @@ function listenersOf(ofEngine: EventListener | undefined, ofCall: EventListener 
 
 /** The limits of the outermost graph. @throws RunError NG_BAD_INPUT for invalid options */
 export function limitsOfCall(core: EngineCore, options: ExecuteOptions): RunLimits {
-  checkExecuteOptions(options);
+  if (options !== NO_OPTIONS) checkExecuteOptions(options);
   return limitsOf(readLimits(core.program, core.options, options, false), core.program);
 }
 

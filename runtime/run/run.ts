@@ -173,11 +173,11 @@ export class Run {
   /** Results of parts of bodies in the step in progress (`once`), by task and key. */
   parts: Map<string, Json> | undefined;
   /** Pauses of called graphs whose signals have come: their tasks run again. */
-  woken: ReadonlySet<string> = new Set();
+  woken: ReadonlySet<string> = NO_IDS;
   /** The signals that the tasks of the step can take: read once, so that waiters of one name are served in task order. */
   signals: MaybePromise<readonly Signal[]> | undefined;
   /** Unfinished runs of called graphs: namespace -> checkpoint id. */
-  children: Readonly<Record<string, string>> = {};
+  children: Readonly<Record<string, string>> = NO_CHILDREN;
   /** It is the `finally` part of another run. */
   readonly isFinally: boolean;
   /** How the run has ended: set when its `finally` part begins. */
@@ -201,14 +201,13 @@ export class Run {
   rollsBack = false;
   /** Undo entries of results that no step has applied: the step failed or paused. */
   unapplied: readonly UndoEntry[] = NOTHING;
-  /** Keys of the undos that are done and that no checkpoint has recorded. */
-  readonly undone = new Set<string>();
   /** Names of the nodes of each finished step. */
   readonly steps: (readonly string[])[] = [];
   readonly writer: CheckpointWriter | undefined;
   readonly #former: readonly FormerPlace[];
   readonly #runId: string | undefined;
   readonly #keyId: string | undefined;
+  #undone: Set<string> | undefined;
 
   constructor(
     program: Program,
@@ -240,6 +239,11 @@ export class Run {
     this.scope = { state: this.state, secrets: program.secrets, error: null, outcome };
     this.barriers = new BarrierState(program.routing.barriers);
     this.writer = shared.durable?.code.openWriter(this, shared.durable);
+  }
+
+  /** Keys of the undos that are done and that no checkpoint has recorded. */
+  get undone(): Set<string> {
+    return (this.#undone ??= new Set());
   }
 
   get runId(): string {
@@ -460,3 +464,5 @@ function recordOf(channels: readonly ChannelCode[], template: JsonObject, state:
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
+const NO_IDS: ReadonlySet<string> = new Set();
+const NO_CHILDREN: Readonly<Record<string, string>> = Object.freeze({});

@@ -27,6 +27,7 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
   const { channels } = run.program;
   const { state } = run;
   if (tasks.length === 1 && outcomes[0]!.updates.length === 0) return NO_WRITES;
+  if (tasks.length === 1 && applyOne(run, outcomes[0]!)) return NO_WRITES;
   const writes: Write[] = [];
   // Mutation point: concurrent-write
   const clash = tasks.length > 1 ? concurrentWrite(run, tasks, outcomes) : undefined;
@@ -73,6 +74,19 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
     writes.push({ channel, before, task, update: updates[0]!, after });
   }
   return writes;
+}
+
+/**
+ * Applies the only update of a step if nothing has to know it: no checkpoint, no listener, and no failure that could undo it. Returns `false`,
+ * and changes nothing, if it does not apply.
+ */
+function applyOne({ writer, listening, state, program }: Run, { updates, failure }: Outcome): boolean {
+  if (updates.length !== 1 || writer !== undefined || listening || failure !== undefined) return false;
+  const { channel, value, set } = updates[0]!;
+  const { reduce } = program.channels[channel]!;
+  if (reduce !== undefined && set !== true) return false;
+  state[channel] = value;
+  return true;
 }
 
 /** From this number of tasks on, the updates of a channel are applied together. */
