@@ -7,6 +7,7 @@ import { describeError } from "../../runtime/event/run-events.ts";
 import { NgraphError } from "../../runtime/interface/errors.ts";
 import { ExpressionError } from "../../runtime/expression/expression-error.ts";
 import type { Json } from "../../runtime/value/json.ts";
+import { isGate } from "../../runtime/thread/answers.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import type { Output } from "../output/output.ts";
@@ -140,13 +141,18 @@ export function reportPauses(result: Pick<RunResult, "pauses" | "thread">, place
     output.result(`answer with: ${command} --answer ${choice === undefined ? "VALUE" : answerArgument(choice)}${or}`);
     return;
   }
+  // Without answers, a resume releases a gate only if nothing else waits.
   const answers = pauses
-    .filter((pause) => pause.kind === "interrupt")
-    .map((pause) => {
-      const [choice] = readPayload(pause.payload).choices;
-      return ` --answer ${quoteArgument(`${pause.id}=${choice === undefined ? "VALUE" : answerText(choice)}`)}`;
-    });
+    .filter((pause) => pause.kind === "interrupt" || (isGate(pause) && pauses.length > 1))
+    .map((pause) => ` --answer ${quoteArgument(`${pause.id}=${exampleAnswer(pause)}`)}`);
   output.result(`${answers.length === 0 ? "resume" : "answer"} with: ${command}${answers.join("")}`);
+}
+
+/** An answer that the item takes: a gate takes `true` alone. */
+function exampleAnswer(pause: PauseItem): string {
+  if (isGate(pause)) return "true";
+  const [choice] = readPayload(pause.payload).choices;
+  return choice === undefined ? "VALUE" : answerText(choice);
 }
 
 /** The text of an answer that `parseAnswers` reads back: a text that looks like JSON is put in quotes. */

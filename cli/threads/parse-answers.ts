@@ -1,6 +1,7 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import type { PauseItem } from "../../runtime/interface/checkpoint.ts";
 import type { Json } from "../../runtime/value/json.ts";
+import { isGate } from "../../runtime/thread/answers.ts";
 import { compileAdmit, Mismatch } from "../../runtime/value/validate.ts";
 import { CommandError } from "../process/command-error.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
@@ -47,13 +48,17 @@ export function parseAnswers(given: readonly string[], pauses: readonly PauseIte
         : "there are more answers than waiting items",
       {
         code: "NG_BAD_ANSWER",
-        help: waiting.map(({ id }) => `--answer ${quoteArgument(`${id}=VALUE`)}`).join("  ") || undefined,
+        help: waiting.map((pause) => `--answer ${quoteArgument(exampleOf(pause))}`).join("  ") || undefined,
       },
     );
   }
   if (text !== undefined) return { answer: readAnswer(text, only) };
   const entries = [...named].map(([id, value]) => [id, readAnswer(value, byId.get(id))] as const);
   return { answers: Object.fromEntries(entries) };
+}
+
+function exampleOf(pause: PauseItem): string {
+  return `${pause.id}=${isGate(pause) ? "true" : "VALUE"}`;
 }
 
 /** The form of a waiting item's id (`approve@3.a96f28c9a3fb`). A bare answer rarely has it. */

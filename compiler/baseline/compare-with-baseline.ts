@@ -114,7 +114,9 @@ function compareChannels({ before, now, graph, root, isOneOfMany }: Compared): D
     const channel = channels.get(name) ?? renamed.get(name);
     if (channel === undefined) {
       const similar = successor(name, gone, added);
-      const fix = similar === undefined ? dropOf(graph, name) : wasOfChannel(graph, similar, name);
+      // With a new channel, the former one may also have been renamed: a fix that drops its values would lose them.
+      const dropped = added.length === 0 ? dropOf(graph, name) : undefined;
+      const fix = similar === undefined ? dropped : wasOfChannel(graph, similar, name);
       return [channelGone(headOf(graph), { channel: name, similar, fix })];
     }
     const at = misfit({ type, types: before.types }, { type: channel.type, types: now.types });

@@ -203,6 +203,14 @@ test("a fix declares what an edit has renamed or removed", () => {
   }
 });
 
+test("no fix drops a channel that one of the new channels may continue", () => {
+  const now = OLD.replace(/(.*)memory.*\n/, "$1state told: string[]\n$1state lines: string[]\n");
+  const found = breaking(OLD, now.replaceAll(" into seen", "")).find(({ message }) => message.includes("seen"));
+  expect(found?.message).toContain("channel `seen` is gone");
+  expect(found?.help).toMatch(/`drop seen`.*`was seen`/);
+  expect(found?.fixes).toEqual([]);
+});
+
 test("a graph that is gone is reported once, with the one that took its place", () => {
   const [found, ...others] = breaking(OLD, OLD.replace("graph flow", "graph flows"));
   expect(others).toEqual([]);

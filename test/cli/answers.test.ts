@@ -131,6 +131,29 @@ graph outer {
   });
 });
 
+test("6.3: several gates are released by id, and the hint names each of them; the same gates and a question, too", () => {
+  const project = createProject({
+    "gates.ngraph": `graph gates {
+  output said: string = ""
+  node a = print("a") { pause before }
+  node b = print("b") { pause before }
+  node q = ask("go?") into said
+  start -> a, b
+  any(a, b) -> q
+}
+`,
+  });
+  const hint = (stdout: string): string[] =>
+    /answer with: ngc (resume t --answer .*)/.exec(stdout)?.[1]?.replaceAll("'", "").split(" ") ?? [];
+  const asked = project.ngc(["run", "gates.ngraph", "--thread", "t"]);
+  expect(hint(asked.stdout).filter((word) => word.endsWith("=true"))).toHaveLength(2);
+  const bare = project.ngc(["resume", "t", "--answer", "true"]);
+  expect(bare.stderr).toMatch(/help: --answer before:a@\S+=true {2}--answer before:b@\S+=true/);
+  const released = project.ngc(hint(asked.stdout));
+  expect(released.status).toBe(3);
+  expect(released.stdout).toContain("q waits for an answer");
+});
+
 test("5.9: --from accepts a prefix of an id, answers use the ids of that checkpoint, and a wrong answer changes nothing", () => {
   const { project, ids, answer } = asked();
   answer(`${ids["sure"]}=yes`, `${ids["big"]}=1`, `${ids["note"]}=x`);
