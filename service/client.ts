@@ -66,6 +66,8 @@ export interface ClientThread<Output = JsonObject, State = JsonObject> {
   readonly status: RunStatus | "running";
   /** Whether the process that answers runs the thread. */
   readonly running: boolean;
+  /** Whether a fork or an edit has made the newest checkpoint: nothing runs until a resume. */
+  readonly prepared: boolean;
   readonly step: number;
   readonly next: readonly string[];
   readonly pauses: readonly ClientPause[];

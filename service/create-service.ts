@@ -131,6 +131,7 @@ export function createService(options: ServiceOptions): Service {
     fetch: async (request, env) => app.fetch(request, env),
     start() {
       recovery.start();
+      core.cancellations.start();
       core.webhooks.start();
     },
     async drain(settings = {}) {
@@ -138,6 +139,7 @@ export function createService(options: ServiceOptions): Service {
       const ending = Promise.all([...core.served.values()].map(({ engine }) => engine.drain(settings)));
       core.closing.abort();
       await ending;
+      core.cancellations.stop();
       await core.webhooks.stop();
     },
   };

@@ -31,6 +31,7 @@ export function stateDocument(
     graph: table.name,
     status,
     running: isRunning,
+    prepared: head.status === "running" && (head.prepared === true || head.phase === "updated"),
     step,
     next,
     pauses: pauses.map(pauseDocument),

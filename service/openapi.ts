@@ -203,6 +203,7 @@ const SCHEMAS = {
     graph: TEXT,
     status: STATUS,
     running: { type: "boolean" },
+    prepared: { type: "boolean" },
     step: { type: "integer" },
     next: TEXTS,
     pauses: PAUSES,

@@ -197,6 +197,7 @@ export const OPERATIONS = {
     summary: "Cancels the run of a thread; the thread can be resumed",
     body: {},
     answer: "Result",
+    mayBeAsync: true,
   },
   rollback: {
     id: "rollback",

@@ -5,6 +5,7 @@ import type { Engine } from "../runtime/interface/engine-options.ts";
 import { ThreadError } from "../runtime/interface/errors.ts";
 import type { Store } from "../runtime/interface/store.ts";
 import { similarName } from "../runtime/run/option-names.ts";
+import { CancelWatch } from "../runtime/thread/cancel-requests.ts";
 import type { JsonObject } from "../runtime/value/json.ts";
 import { builtinNodes } from "../stdlib/builtin-nodes.ts";
 import { Gatekeeper, type Action, type Principal } from "./access.ts";
@@ -27,6 +28,8 @@ export class ServiceCore {
   readonly gatekeeper: Gatekeeper;
   readonly webhooks: Webhooks;
   readonly served = new Map<string, Served>();
+  /** What other processes ask for. */
+  readonly cancellations: CancelWatch;
   /** Aborts when the service is drained. */
   readonly closing = new AbortController();
 
@@ -41,6 +44,14 @@ export class ServiceCore {
       engines: () => new Map([...this.served].map(([name, { engine }]) => [name, engine])),
       onFailure: (message, error) => this.fail(message, error),
       onSent: (result) => this.metrics.add("ngraph_webhooks_total", { result }),
+    });
+    this.cancellations = new CancelWatch({
+      store: options.store,
+      cancel: async (thread) => {
+        for (const { engine } of this.served.values()) if (await engine.cancel(thread)) return true;
+        return false;
+      },
+      onFailure: (error) => this.fail("requests to cancel runs cannot be read", error),
     });
     for (const graph of options.graphs) this.#add(graph);
   }

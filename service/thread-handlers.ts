@@ -1,19 +1,22 @@
 /** The operations on threads: listing, state, history, events, and what changes them. */
 import { checkpointDocument } from "../runtime/checkpoint/checkpoint-document.ts";
 import type { ResumeOptions } from "../runtime/interface/engine-options.ts";
+import { isHeld, keepsCancelRequests, requestCancel, untilFree } from "../runtime/thread/cancel-requests.ts";
 import { threadsOf } from "../runtime/thread/list-threads.ts";
 import type { JsonObject } from "../runtime/value/json.ts";
 import { runDocument, stateDocument, summaryDocument, withoutHidden } from "./documents.ts";
 import { refuseHigherLimits } from "./graph-handlers.ts";
 import type { OperationId } from "./operations.ts";
 import { Problem } from "./problem.ts";
-import type { Call, RunRequests } from "./run-requests.ts";
+import { preferredWait, type Call, type RunRequests } from "./run-requests.ts";
 import { busy, json, unknownThread, type ServiceCore } from "./service-core.ts";
 
 type Handler = (call: Call) => Promise<Response>;
 
 /** How often a stream looks for what other processes do with its thread. */
 const POLL_MS = 1_000;
+/** How long a request waits for the end of a run of another process. */
+const CANCEL_SECONDS = 30;
 
 export function threadHandlers(core: ServiceCore, runs: RunRequests) {
   const { served, gatekeeper, store, log } = core;
@@ -116,15 +119,33 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
       return json(receipt, 202);
     },
 
-    async cancel({ principal, parameters }) {
+    async cancel({ principal, parameters, request }) {
       const thread = parameters.thread!;
-      await core.threadNamed(thread, principal, "cancel");
+      const { graph } = await core.threadNamed(thread, principal, "cancel");
       const run = runs.active.get(thread);
-      if (run === undefined) {
-        throw new Problem("not-running", `thread \`${thread}\` does not run in this process: it has nothing to cancel`);
+      if (run !== undefined) {
+        run.controller.abort();
+        return json(runDocument(await run.result));
       }
-      run.controller.abort();
-      return json(runDocument(await run.result));
+      // A run that a timer or a recovery has started, or one of another process.
+      if (!(await graph.engine.cancel(thread))) {
+        if (!(await isHeld(store, thread))) {
+          throw new Problem("not-running", `thread \`${thread}\` does not run: it has nothing to cancel`);
+        }
+        if (!keepsCancelRequests(store)) {
+          throw new Problem(
+            "not-running",
+            `thread \`${thread}\` runs in another process, which this store cannot reach: it has no long-term memory`,
+          );
+        }
+        await requestCancel(store, thread);
+      }
+      const seconds = preferredWait(request.headers.get("prefer")) ?? CANCEL_SECONDS;
+      const isOver = await untilFree(store, thread, seconds * 1000);
+      const [state, head] = [await graph.engine.state(thread), await store.loadLatest(thread)];
+      if (state === undefined || head === undefined) throw unknownThread(thread);
+      if (!isOver) return json({ thread, status: "running" }, 202);
+      return json(stateDocument(graph.table, state, head, false, graph.hidden));
     },
 
     async rollback(call) {

@@ -128,7 +128,7 @@ export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
   const graph = graphs.find((each) => each.name === thread.graph);
   const failed = thread.error?.node;
   const line = graph?.nodes.find((node) => node.name === failed)?.line ?? null;
-  const canResume = ["failed", "cancelled", "limit", "interrupted"].includes(thread.status) || isForkHead(thread);
+  const canResume = ["failed", "cancelled", "limit", "interrupted"].includes(thread.status) || thread.prepared;
   return (
     <>
       <section class="card">
@@ -162,7 +162,9 @@ export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
               Resume
             </button>
           ) : null}
-          {thread.running ? <button onClick={() => void act(() => remote.cancel())}>Cancel the run</button> : null}
+          {thread.running || (thread.status === "running" && !thread.prepared) ? (
+            <button onClick={() => void act(() => remote.cancel())}>Cancel the run</button>
+          ) : null}
         </div>
       </section>
       <Pauses
@@ -194,11 +196,6 @@ export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
 
 function usageText({ inputTokens, outputTokens, cost }: NonNullable<ClientThread["usage"]>): string {
   return `${(inputTokens + outputTokens).toLocaleString()} tokens${cost === 0 ? "" : `, cost ${cost.toPrecision(3)}`}`;
-}
-
-/** A fork or an edit leaves a thread with nodes to run that no runner has. */
-function isForkHead({ status, running, pauses, next }: ClientThread): boolean {
-  return status === "running" && !running && pauses.length === 0 && next.length > 0;
 }
 
 /** The command with the name as one word of a shell. */

@@ -16,7 +16,10 @@ export const DRAIN_SECONDS = 25;
 
 /** Loads the user's code, runs the graph, closes the store, and prints progress and result. */
 export async function executeGraph(execution: GraphExecution, output: Output): Promise<ExitCode> {
-  const { createEngine } = await import("../../runtime/index.ts");
+  const [{ createEngine }, { CancelWatch }] = await Promise.all([
+    import("../../runtime/index.ts"),
+    import("../../runtime/thread/cancel-requests.ts"),
+  ]);
   const progress = execution.options.events === true ? eventLines() : createProgress(output);
   const session = await openRunSession(execution, progress, output);
   const engine = createEngine(execution.table, {
@@ -27,6 +30,14 @@ export async function executeGraph(execution: GraphExecution, output: Output): P
         session.announce(event.thread, event.resumed);
     },
   });
+  // What `ngc serve` and the studio ask for while this process has the thread.
+  const cancellations = new CancelWatch({
+    store: execution.store.store,
+    cancel: (thread) => engine.cancel(thread),
+    // The run itself reports a store that fails.
+    onFailure: () => undefined,
+  });
+  if (!execution.store.isMemory) cancellations.start();
   const { pauseBefore, pauseAfter } = execution.options;
   const breakpoints = {
     ...(pauseBefore === undefined ? {} : { pauseBefore }),
@@ -42,6 +53,7 @@ export async function executeGraph(execution: GraphExecution, output: Output): P
       },
     ),
   );
+  cancellations.stop();
   await session.close();
   return reportResult(result, session.place, session.output);
 }

@@ -120,6 +120,7 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
       onEngine((engine, ...given) => engine.update(thread, ...given), values, settings),
     migrate: (thread, settings = {}) => onEngine((engine, given) => engine.migrate(thread, given), settings),
     threads: (settings = {}) => onEngine((engine, given) => engine.threads(given), settings),
+    cancel: (thread) => onEngine((engine) => engine.cancel(thread)),
     drain: (settings = {}) => onEngine((engine, given) => engine.drain(given), settings),
     recover: (settings = {}) => onEngine((engine, given) => engine.recover(given), settings),
     due: (now, settings = {}) => onEngine((engine, given) => engine.due(now, given), settings),

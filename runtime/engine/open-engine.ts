@@ -106,6 +106,7 @@ export function engineOf(core: EngineCore, code: StoreCode): Engine {
       onThreads((threads, ...given) => threads.update(core, thread, ...given), values, settings),
     migrate: (thread, settings = {}) => onThreads((threads, given) => threads.migrate(core, thread, given), settings),
     threads: (settings = {}) => onThreads((threads, given) => threads.list(core, given), settings),
+    cancel: async (thread) => core.drain.cancel(thread),
     drain: (settings = {}) => {
       waker.stop();
       return core.drain.drain(core.clock, settings);

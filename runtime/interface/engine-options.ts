@@ -598,6 +598,11 @@ export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObj
    */
   prune(options: PruneOptions): Promise<PruneResult>;
   /**
+   * Cancels the run of a thread that this engine executes, as if the `signal` of its call were aborted: also one that `recover` or a
+   * timer has started. Returns whether there was one. The thread can be resumed.
+   */
+  cancel(thread: ThreadId): Promise<boolean>;
+  /**
    * Ends the engine before its process ends: each run on a thread stops at its next step boundary with the status `cancelled` and
    * the error NG_DRAINED, and its thread is `interrupted`, so that `recover` resumes it. Node bodies that run are waited for. New
    * runs and resumes are refused with NG_DRAINED. Resolves when all runs have ended.

@@ -1,3 +1,4 @@
+import type { ThreadId } from "../interface/checkpoint.ts";
 import type { Clock } from "../interface/clock.ts";
 import type { DrainOptions, DrainResult } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
@@ -5,20 +6,30 @@ import type { Cancellation } from "./cancellation.ts";
 import { checkCount } from "./check-options.ts";
 import { checkOptions, DRAIN_OPTIONS } from "./option-names.ts";
 
-/** The end of an engine: its runs stop at their next step boundary, and no run starts. */
+/** The runs of an engine on threads, and its end: its runs stop at their next step boundary, and no run starts. */
 export class Drain {
   requested = false;
-  readonly #runs = new Set<Cancellation>();
+  readonly #runs = new Map<Cancellation, ThreadId>();
   readonly #whenIdle: (() => void)[] = [];
 
-  enter(run: Cancellation): void {
-    this.#runs.add(run);
+  enter(run: Cancellation, thread: ThreadId): void {
+    this.#runs.set(run, thread);
   }
 
   leave(run: Cancellation): void {
     this.#runs.delete(run);
     if (this.#runs.size > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** Cancels the run of a thread, as if its signal were aborted. @returns whether there is one */
+  cancel(thread: ThreadId): boolean {
+    for (const [run, own] of this.#runs) {
+      if (own !== thread || run.aborted) continue;
+      run.cancel(AbortSignal.abort().reason);
+      return true;
+    }
+    return false;
   }
 
   /** @throws RunError NG_DRAINED after `drain` */
@@ -41,7 +52,7 @@ export class Drain {
         ? undefined
         : clock.setTimeout(() => {
             cancelled = this.#runs.size;
-            for (const run of [...this.#runs]) run.stop(new RunError("NG_DRAINED", "the deadline has passed"));
+            for (const run of [...this.#runs.keys()]) run.stop(new RunError("NG_DRAINED", "the deadline has passed"));
           }, deadline);
     await idle;
     if (timer !== undefined) clock.clearTimeout(timer);

@@ -70,7 +70,7 @@ export async function asRunner<T>(
     onLost: (fault: NgraphError) => cancellation.fail(fault),
   };
   const unlink = linkSignal(options.signal, cancellation);
-  core.drain.enter(cancellation);
+  core.drain.enter(cancellation, threadId);
   try {
     return await withClaim(store, threadId, settings, async (claim, ensureClaimed, lease) => {
       try {

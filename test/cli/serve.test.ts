@@ -64,6 +64,22 @@ test("serves graphs over HTTP; the command line shows their threads", async () =
   expect(server.stderr()).not.toMatch(/\n\s+at /);
 });
 
+test("a run of `ngc run` in another process is cancelled", async () => {
+  const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": NODES });
+  const server = await serve(project, ["flow.ngraph"]);
+  const child = project.start(["run", "flow.ngraph", "--thread", "t", "--input", `{"n":99}`, "--json"]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const ended = Promise.all([once(child, "exit"), once(child.stdout, "data")]);
+  const thread = createClient({ url: server.url }).thread("t");
+  const look = () => thread.state().catch(() => undefined);
+  await expect.poll(look, { timeout: 20_000 }).toMatchObject({ status: "running", running: false });
+  expect(await thread.cancel()).toMatchObject({ status: "cancelled" });
+  const [[code], [document]] = (await ended) as [[number], [Buffer]];
+  expect(JSON.parse(document.toString())).toMatchObject({ status: "cancelled", error: { code: "NG_CANCELLED" } });
+  expect(code).toBe(130);
+  await expect(thread.cancel()).rejects.toMatchObject({ status: 409, problem: { code: "not-running" } });
+});
+
 test("ngc studio serves the page, and the graphs of the directory", async () => {
   const twins = ["first", "second"].map((name) => HELLO.replace("graph hello", `graph ${name}`)).join("\n");
   const project = createProject({

@@ -139,3 +139,29 @@ describe("drain", () => {
     await expect(engine.drain({ deadline: -1 })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
   });
 });
+
+describe("cancel", () => {
+  test("a run is cancelled by the name of its thread, and can be resumed", async () => {
+    const store = new MemoryStore();
+    const [started, release] = [deferred<void>(), deferred<void>()];
+    const functions = {
+      a: async () => {
+        started.resolve();
+        await release.promise;
+        return "a";
+      },
+      b: () => "b",
+      c: () => "c",
+    };
+    const engine = engineOf(TEXT, functions, { store });
+    expect(await engine.cancel("t")).toBe(false);
+    const run = engine.run({}, { thread: "t" });
+    await started.promise;
+    expect(await engine.cancel("u")).toBe(false);
+    expect(await engine.cancel("t")).toBe(true);
+    expect(await run).toMatchObject({ status: "cancelled", error: { code: "NG_CANCELLED" } });
+    expect(await engine.cancel("t")).toBe(false);
+    release.resolve();
+    expect(await engine.resume("t")).toMatchObject({ status: "completed" });
+  });
+});

@@ -173,6 +173,33 @@ describe("runs", () => {
     expect((await post("/threads/t/resume")).body).toMatchObject({ status: "completed", output: { done: 3 } });
   });
 
+  test("a run of another process is cancelled", async () => {
+    const store = new MemoryStore();
+    const started = deferred<void>();
+    const hangs = (signal: AbortSignal): Promise<never> =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+        started.resolve();
+      });
+    const graph = {
+      table: compiledTable(WORK, ["work"]),
+      functions: { work: (_: number, { signal }: { signal: AbortSignal }) => hangs(signal) },
+    };
+    const other = checkedService({ graphs: [graph], store });
+    const here = checkedService({ graphs: [graph], store });
+    other.service.start();
+    const running = other.post("/graphs/worker/runs", { input: { n: 1 }, thread: "t" });
+    await started.promise;
+    expect((await here.get("/threads/t")).body).toMatchObject({ status: "running", running: false, prepared: false });
+    const later = await here.post("/threads/t/cancel", undefined, { prefer: "respond-async" });
+    expect(later).toMatchObject({ status: 202, body: { thread: "t", status: "running" } });
+    expect(await here.post("/threads/t/cancel")).toMatchObject({ status: 200, body: { status: "cancelled" } });
+    expect((await running).body).toMatchObject({ status: "cancelled", error: { code: "NG_CANCELLED" } });
+    expect(await here.post("/threads/t/cancel")).toMatchObject({ status: 409, body: { code: "not-running" } });
+    // The request is used up: it does not meet the next run.
+    expect(await store.listItems([], { limit: 10, now: Date.now() })).toEqual([]);
+  });
+
   test("limits cannot be raised from outside", async () => {
     const { post } = checkedService({ graphs: [worker((n) => n)] });
     expect(await post("/graphs/worker/runs", { input: { n: 1 }, maxSteps: 11 })).toMatchObject({
