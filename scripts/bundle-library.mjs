@@ -8,6 +8,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
+import { parseAst } from "rolldown/parseAst";
 
 /** The packages that become part of the library. All other packages are imported from where they are installed. */
 const BUNDLED = /^(?:@babel\/parser|chevrotain|get-east-asian-width|picocolors|prettier\/doc|yaml)$/;
@@ -105,7 +106,31 @@ export async function bundleLibrary(root, output, entries) {
     },
   });
   await bundle.close();
+  for (const { type, fileName, code } of result.output) {
+    if (type === "chunk") writeFileSync(join(output, fileName), breakLines(code));
+  }
   return result.output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
+}
+
+/**
+ * One line for each statement and each member of a class. Node prints the line of an error that a program does not catch, which would
+ * otherwise be the whole file.
+ */
+function breakLines(code) {
+  const starts = new Set();
+  const open = [parseAst(code)];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const isList = node.type === "Program" || node.type === "BlockStatement" || node.type === "ClassBody";
+    if (isList) for (const part of node.body) starts.add(part.start);
+    for (const value of Object.values(node)) {
+      for (const part of Array.isArray(value) ? value : [value]) if (typeof part?.type === "string") open.push(part);
+    }
+  }
+  const places = [...starts].sort((a, b) => a - b).filter((at) => at > 0);
+  return places
+    .map((at, index) => code.slice(places[index - 1] ?? 0, at))
+    .concat(code.slice(places.at(-1) ?? 0))
+    .join("\n");
 }
 
 /** The modules of this repository that the files import statically, including these files. */
