@@ -5,6 +5,7 @@ import type { Table } from "../../runtime/table/table.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import type { Ingress } from "./ingress.ts";
 import { remoteCall, settleRemote, type RemoteResult } from "./remote-body.ts";
+import type { DrivenThread } from "./store/driven-thread.ts";
 import { tasksService } from "./service-names.ts";
 
 /** Built-in nodes that work for a while and need nothing of the driver but their arguments. */
@@ -20,7 +21,7 @@ export interface DispatchOptions {
 }
 
 export interface Driving {
-  readonly invocation: string;
+  readonly calls: DrivenThread;
   /** Another worker continues the run: it needs the calls that are in progress. */
   isLeaving: boolean;
 }
@@ -38,8 +39,12 @@ export function createDispatch(options: DispatchOptions): ExecuteBody {
   return (call, context, local) => {
     const isMoved = spread === "always" || (spread === "parallel" && !call.isAlone);
     const driver = options.driverOf(context.thread);
-    if (!isMoved || driver === undefined || !movable.has(`${call.graph}/${call.node}`)) return local();
-    return executeElsewhere(options, driver, call, context);
+    if (driver === undefined) return local();
+    const isHere = !isMoved || !movable.has(`${call.graph}/${call.node}`);
+    const work = (): unknown => (isHere ? local() : executeElsewhere(options, driver, call, context));
+    // The input of the run, and those of called graphs, are durable before a body runs.
+    const ready = driver.calls.flush();
+    return ready === undefined ? work() : ready.then(work);
   };
 }
 
@@ -50,16 +55,17 @@ async function executeElsewhere(
   context: BuiltinContext,
 ): Promise<unknown> {
   const { graph, node, args } = call;
-  const { signal } = context;
+  const { signal, idempotencyKey: taskKey } = context;
   const replies: Json[] = [];
   for (;;) {
     const input = remoteCall(
       { graph, node, args: args as readonly Json[] | JsonObject, digest: table.digest },
       context,
+      taskKey,
       replies,
     );
     // A later resume is another invocation, and a later attempt is another call.
-    const idempotencyKey = `${driver.invocation}/${context.idempotencyKey}/${context.attempt}/${replies.length}`;
+    const idempotencyKey = `${driver.calls.invocation}/${taskKey}/${context.attempt}/${replies.length}`;
     const path = [tasksService(table), "execute"];
     let result: RemoteResult;
     try {

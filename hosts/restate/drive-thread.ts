@@ -4,7 +4,7 @@
  * again on another worker, which continues after the last stored step.
  */
 import { firstDue, someContinue } from "../../runtime/checkpoint/waits.ts";
-import type { CheckpointId, ThreadId } from "../../runtime/interface/checkpoint.ts";
+import type { ThreadId } from "../../runtime/interface/checkpoint.ts";
 import type {
   Engine,
   ResumeOptions,
@@ -16,31 +16,27 @@ import { NgraphError } from "../../runtime/interface/errors.ts";
 import type { RunEvent } from "../../runtime/interface/events.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";
+import type { Begun } from "./store/thread-state.ts";
 import { isUnavailable } from "./ingress.ts";
 import type { Answer } from "./wire-error.ts";
 import { storedResult, wireResult, type WireResult } from "./wire-result.ts";
 
 export type DriveRequest =
-  | { readonly do: "run"; readonly input: JsonObject; readonly options: RunOptions }
+  | { readonly do: "run"; readonly input: JsonObject; readonly options: RunOptions; readonly isNew?: boolean }
   | { readonly do: "resume"; readonly options: ResumeOptions }
   | { readonly do: "rollback"; readonly options: RollbackOptions }
   /** A timer has ended, or a signal has come. */
   | { readonly do: "wake" };
 
 /** How far a thread was when the invocation began, and how far it is. */
-export interface Progress {
-  readonly head: CheckpointId | null;
-  readonly tag: string | null;
-}
+export type Progress = Pick<Begun, "before" | "head" | "tag">;
 
 export interface Driver {
   readonly engine: Engine;
   readonly store: Store;
   readonly thread: ThreadId;
   readonly invocation: string;
-  /** Of the first attempt of this invocation. */
-  readonly before: Progress;
-  readonly now: Progress;
+  readonly progress: Progress;
   readonly signal: AbortSignal;
   readonly onEvent: ((event: RunEvent) => void) | undefined;
 }
@@ -60,7 +56,8 @@ export class Interrupted extends Error {}
 export async function driveThread(driver: Driver, request: DriveRequest): Promise<Driven> {
   let result: RunResult | undefined;
   try {
-    const hasBegun = driver.now.head !== driver.before.head && driver.now.tag === driver.invocation;
+    const { before, head, tag } = driver.progress;
+    const hasBegun = head !== before && tag === driver.invocation;
     result = hasBegun ? await continueThread(driver, request) : await beginRequest(driver, request);
   } catch (error) {
     if (!(error instanceof NgraphError) || isUnavailable(error)) throw error;
@@ -120,11 +117,11 @@ async function continueThread(
 }
 
 function hasStoredAnswers(
-  { before, now, invocation }: Driver,
+  { progress: { before, head, tag }, invocation }: Driver,
   { answer, answers, from, at, config }: ResumeOptions,
 ): boolean {
   const isPlain = from === undefined && at === undefined && config === undefined;
-  return isPlain && (answer ?? answers) !== undefined && now.head === before.head && now.tag === invocation;
+  return isPlain && (answer ?? answers) !== undefined && head === before && tag === invocation;
 }
 
 /** The options without those that say where and with which values the thread continues. */

@@ -23,6 +23,8 @@ export interface CallOptions {
   readonly repeat?: boolean;
   /** With `repeat`: does not give up while Restate cannot be reached, until `signal` aborts. */
   readonly isPatient?: boolean;
+  /** For `send`: milliseconds until the call begins. */
+  readonly delay?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -59,8 +61,8 @@ export class Ingress {
   }
 
   async #post(path: readonly string[], input: object, options: CallOptions): Promise<string> {
-    const url = `${this.#url}/${path.map(encodePart).join("/")}`;
-    const { idempotencyKey, signal, repeat = false, isPatient = false } = options;
+    const { idempotencyKey, signal, repeat = false, isPatient = false, delay } = options;
+    const url = `${this.#url}/${path.map(encodePart).join("/")}${delay === undefined ? "" : `?delay=${delay}ms`}`;
     const init = {
       method: "POST",
       headers: {

@@ -22,11 +22,13 @@ interface PostAnswer {
 }
 
 const IDLE_MS = 4000;
+/** Connections that are kept: the items of a wide step have one each. Node keeps 256. */
+const MAX_IDLE = 2048;
 
 /** Connections stay open between requests. */
 export function createNodeRequest(): PostText {
   // A connection that was idle for longer may be closed by the server at the moment of the next request.
-  const kept = { keepAlive: true, timeout: IDLE_MS };
+  const kept = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE };
   const agents = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
   return (url, { method, headers, body, signal }) =>
     new Promise((resolve, reject) => {

@@ -72,20 +72,16 @@ export interface WorkerParts {
   readonly allowedHosts: readonly string[] | undefined;
 }
 
-/** The call of a task, from the context that the engine has made for it. */
+/** The call of a task, from the context that the engine has made for it. `idempotencyKey` is that of the context, which computes it. */
 export function remoteCall(
   call: Pick<RemoteCall, "graph" | "node" | "digest" | "args">,
   context: BuiltinContext,
+  idempotencyKey: string,
   replies: readonly Json[],
 ): RemoteCall {
-  const { thread, step, attempt, idempotencyKey, node: name, item, failure, expects } = context;
-  const fields = {
-    ...{ thread, step, attempt, idempotencyKey },
-    ...(name === undefined ? {} : { name }),
-    ...(item === undefined ? {} : { item }),
-    ...(failure === undefined ? {} : { failure }),
-    ...(expects === undefined ? {} : { expects }),
-  };
+  const { thread, step, attempt, node: name, item, failure, expects } = context;
+  // Fields that are absent are absent in JSON, too.
+  const fields = { thread, step, attempt, idempotencyKey, name, item, failure, expects } as ContextFields;
   return { ...call, fields, replies };
 }
 
@@ -199,17 +195,12 @@ class RemoteContext {
 /** The methods do not depend on `this`: `({ goto }) => goto("x")` works. */
 function bound(context: RemoteContext): BuiltinContext {
   const { fields, parts } = context;
+  const { signal, memory, context: objects, redact, allowedHosts } = parts;
+  const { thread, step, attempt, idempotencyKey, item, expects, failure, name } = fields;
   return {
-    ...{ signal: parts.signal, memory: parts.memory, context: parts.context, redact: parts.redact },
-    ...{ thread: fields.thread, step: fields.step, attempt: fields.attempt, idempotencyKey: fields.idempotencyKey },
-    ...{
-      item: fields.item,
-      expects: fields.expects,
-      failure: fields.failure,
-      allowedHosts: parts.allowedHosts,
-      tools: [],
-    },
-    ...(fields.name === undefined ? {} : { node: fields.name }),
+    ...{ signal, memory, context: objects, redact, allowedHosts, tools: [], thread, step, attempt, idempotencyKey },
+    ...{ item, expects, failure },
+    ...(name === undefined ? {} : { node: name }),
     interrupt: ((payload: Json, options) =>
       context.interrupt(payload, options as object)) as BuiltinContext["interrupt"],
     goto: (...args: readonly unknown[]) => context.request({ do: "goto", args: args as readonly Json[] }),

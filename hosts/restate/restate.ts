@@ -129,8 +129,9 @@ class RestateClient {
     });
     const defaults = defaultsOf(given);
     const run = (input: JsonObject, options: RunOptions): Promise<RunResult> => {
-      const { thread = newId(), ...others } = { ...defaults, ...options };
-      return this.#execute("run", thread, others, { input });
+      const { thread, ...others } = { ...defaults, ...options };
+      if (thread !== undefined) return this.#execute("run", thread, others, { input });
+      return this.#execute("run", newId(), others, { input, isNew: true });
     };
     const resume = (thread: ThreadId, options: ResumeOptions | BareAnswer): Promise<RunResult> => {
       const record: ResumeOptions = typeof options === "object" ? options : { answer: options };

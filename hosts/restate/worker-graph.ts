@@ -15,9 +15,10 @@ import type { Store } from "../../runtime/interface/store.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";
 import { beginCopy, copiesService, requestCopy } from "./copies-service.ts";
+import { SHORT_WORK_MS, untilCancelled } from "./cancellation.ts";
 import { createDispatch, type Driving, type Spread } from "./dispatch.ts";
-import { driveThread, Interrupted, type Driven, type DriveRequest, type Progress } from "./drive-thread.ts";
-import { EventSender } from "./event-sender.ts";
+import { driveInvocation, type Watched } from "./drive-invocation.ts";
+import type { DriveRequest } from "./drive-thread.ts";
 import { EventLog } from "./event-log.ts";
 import type { Ingress } from "./ingress.ts";
 import { runRemote, type RemoteCall, type RemoteResult } from "./remote-body.ts";
@@ -57,7 +58,7 @@ export function createWorkerGraph(settings: GraphSettings, create: typeof create
   const drivers = new Map<string, Driving>();
   const driverOf = (thread: string): Driving | undefined => drivers.get(thread);
   const store = new RestateStore(callThroughIngress(ingress, names), {
-    driverOf: (thread) => driverOf(thread)?.invocation,
+    drivenOf: (thread) => driverOf(thread)?.calls,
     callItems: callItemsThroughIngress(ingress, names),
   });
   const execute = createDispatch({ table, ingress, driverOf, spread });
@@ -86,12 +87,6 @@ export function servicesOf(
 
 /** A node may work for a day before Restate takes its worker for dead. A worker that is dead closes its connection. */
 const LONG = { hours: 24 } as const;
-
-/** What the client of a run wants besides its result. */
-interface Watched {
-  /** Names the stream that receives the events. */
-  readonly stream?: string;
-}
 
 function runsService(sdk: typeof Sdk, graph: WorkerGraph) {
   const { names } = graph;
@@ -131,78 +126,6 @@ function runsService(sdk: typeof Sdk, graph: WorkerGraph) {
   });
 }
 
-async function driveInvocation(
-  sdk: typeof Sdk,
-  graph: WorkerGraph,
-  ctx: Sdk.ObjectContext,
-  request: DriveRequest & Watched,
-): Promise<Answer<WireResult | null>> {
-  const { engine, store, drivers } = graph;
-  const thread = ctx.key;
-  const { id } = ctx.request();
-  let now: Progress | undefined;
-  const fence = async (): Promise<Progress> =>
-    (now = await callThroughIngress(graph.ingress, graph.names)(thread, "fence", {}));
-  const aborts = new AbortController();
-  const driving: Driving = { invocation: id, isLeaving: false };
-  const onGone = (): void => {
-    driving.isLeaving = true;
-    aborts.abort(new Error("another worker has taken over the run"));
-  };
-  ctx.request().attemptCompletedSignal.addEventListener("abort", onGone);
-  const drive = async (before: Progress): Promise<Driven> => {
-    drivers.set(thread, driving);
-    const sender =
-      request.stream === undefined ? undefined : new EventSender(graph.ingress, graph.names, request.stream);
-    try {
-      const onEvent = sender?.onEvent;
-      const driver = {
-        engine,
-        store,
-        thread,
-        invocation: id,
-        before,
-        now: now ?? (await fence()),
-        signal: aborts.signal,
-        onEvent,
-      };
-      return await driveThread(driver, request);
-    } finally {
-      await sender?.flush();
-      if (drivers.get(thread) === driving) drivers.delete(thread);
-    }
-  };
-  let running: Promise<Driven> | undefined;
-  let driven: Driven;
-  try {
-    ctx.set("running", id);
-    if (request.stream !== undefined) ctx.set("stream", request.stream);
-    const before = await ctx.run("head", fence);
-    driven = await ctx.run("run", () => (running = drive(before).catch((error: unknown) => fail(sdk, error))));
-  } catch (error) {
-    if (!(error instanceof sdk.CancelledError)) throw error;
-    aborts.abort(new Error("the run was cancelled"));
-    // Without an attempt in this process, the stored end of the run is the result.
-    driven = await (running ?? drive(NO_PROGRESS));
-  }
-  ctx.clear("running");
-  if (driven.due !== undefined) {
-    const { due } = driven;
-    wake(graph, ctx, thread, await ctx.run("delay", () => Math.max(0, due - Date.now())));
-  }
-  return driven.answer ?? { value: null };
-}
-
-const NO_PROGRESS: Progress = { head: null, tag: null };
-
-/** A mistake in code is final. Everything else happens again until it succeeds. */
-function fail(sdk: typeof Sdk, error: unknown): never {
-  const isTemporary = error instanceof Interrupted || (error instanceof Error && "code" in error);
-  if (isTemporary) throw error;
-  const message = `the worker has failed: ${error instanceof Error ? error.message : String(error)}`;
-  throw new sdk.TerminalError(message, { errorCode: 422 });
-}
-
 function wake({ names }: WorkerGraph, ctx: Sdk.Context, thread: string, delay: number): void {
   ctx.genericSend<object>({
     service: names.runs,
@@ -224,13 +147,15 @@ const WRITES = [
   "putSignal",
   "label",
   "deleteThread",
+  "begin",
   "fence",
+  "batch",
   "drop",
 ] as const;
 const READS = ["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals", "points", "copies"] as const;
 
 /** Writes that a copy of the thread receives. */
-const COPIED: ReadonlySet<string> = new Set(["save", "label", "deleteThread"]);
+const COPIED: ReadonlySet<string> = new Set(["save", "batch", "label", "deleteThread"]);
 
 function storeService(sdk: typeof Sdk, graph: WorkerGraph) {
   const { names, copyTo } = graph;
@@ -312,13 +237,16 @@ function bodiesService(sdk: typeof Sdk, graph: WorkerGraph) {
         if (call.digest !== table.digest) return { error: otherVersion(table).toJSON() };
         const aborts = new AbortController();
         const abort = (): void => aborts.abort(new Error("the run no longer waits for this task"));
-        ctx.request().attemptCompletedSignal.addEventListener("abort", abort);
-        try {
-          return { value: await ctx.run("body", () => executeBody(graph, call, aborts.signal)) };
-        } catch (error) {
-          if (error instanceof sdk.CancelledError) abort();
-          throw error;
-        }
+        const { attemptCompletedSignal: gone } = ctx.request();
+        gone.addEventListener("abort", abort, { once: true });
+        const body = executeBody(graph, call, aborts.signal);
+        const value = await untilCancelled(sdk, ctx, body, SHORT_WORK_MS, (cancelled) => {
+          abort();
+          throw cancelled;
+        });
+        // The signal of an attempt aborts at every end.
+        gone.removeEventListener("abort", abort);
+        return { value };
       }),
       cancel: sdk.handlers.handler({}, async (ctx: Sdk.Context, { invocation }: { invocation: string }) => {
         ctx.invocation(sdk.InvocationIdParser.fromString(invocation)).cancel();

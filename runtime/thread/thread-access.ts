@@ -14,7 +14,7 @@ import { Journal } from "../checkpoint/journal.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import type { Durable } from "../run/shared.ts";
 
-const DEFAULT_LEASE_MS = 30_000;
+export const DEFAULT_LEASE_MS = 30_000;
 
 /** The engine's store, guarded so that its calls end (`guardStore`). @throws StoreError NG_NO_STORE */
 export function storeOf(core: EngineCore, why: string, cancellation?: Cancellation): Store {

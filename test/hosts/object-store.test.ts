@@ -1,33 +1,14 @@
 /** The store over the state of virtual objects, without a server: calls are executed as Restate does, one at a time by thread. */
 import { describe, it } from "vitest";
 import { ItemState } from "../../hosts/restate/store/item-state.ts";
-import type { KeyValues } from "../../hosts/restate/store/key-values.ts";
-import { RestateStore, type CallItems, type CallThread } from "../../hosts/restate/store/restate-store.ts";
+import { RestateStore, type CallItems } from "../../hosts/restate/store/restate-store.ts";
 import type { ScanThreads } from "../../hosts/restate/store/list-threads.ts";
-import { ThreadState } from "../../hosts/restate/store/thread-state.ts";
 import { answer, readAnswer, type Answer } from "../../hosts/restate/wire-error.ts";
 import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
+import { inMemory, threadsInMemory } from "./threads-in-memory.ts";
 
 describeStore({ describe, it }, "RestateStore", () => {
-  const threads = new Map<string, Map<string, string>>();
-  const turns = new Map<string, Promise<unknown>>();
-  const call = (async (thread: string, method: keyof ThreadState, input: object) => {
-    const content = threads.get(thread) ?? new Map<string, string>();
-    threads.set(thread, content);
-    const before = turns.get(thread);
-    const work = async (): Promise<string> => {
-      await before;
-      const state = new ThreadState(inMemory(content));
-      const method_ = state[method] as (given: object) => Promise<unknown>;
-      return JSON.stringify(await answer(() => method_.call(state, JSON.parse(JSON.stringify(input)) as object)));
-    };
-    const running = work();
-    turns.set(
-      thread,
-      running.catch(() => undefined),
-    );
-    return readAnswer(JSON.parse(await running) as Answer<unknown>);
-  }) as CallThread;
+  const { threads, call } = threadsInMemory();
   const parts = new Map<string, Map<string, string>>();
   const callItems = (async (part: string, method: keyof ItemState, input: object) => {
     const content = parts.get(part) ?? new Map<string, string>();
@@ -54,12 +35,3 @@ describeStore({ describe, it }, "RestateStore", () => {
         .reduce((sum, [key, text]) => sum + key.length + text.length, 0),
   };
 });
-
-function inMemory(content: Map<string, string>): KeyValues {
-  return {
-    get: async (key) => content.get(key),
-    set: (key, text) => void content.set(key, text),
-    clear: (key) => void content.delete(key),
-    keys: async () => [...content.keys()],
-  };
-}

@@ -3,7 +3,7 @@ import type { ServiceNames } from "../service-names.ts";
 import type { CallItems, CallThread } from "./restate-store.ts";
 
 const REPEATABLE: ReadonlySet<string> = new Set([
-  ...["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals", "fence", "renew", "release"],
+  ...["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals", "begin", "renew", "release"],
   // Of a prune, and of a copy. A checkpoint that is gone is not removed again.
   ...["points", "copies", "drop"],
 ]);

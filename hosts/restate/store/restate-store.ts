@@ -32,7 +32,8 @@ import type { Json } from "../../../runtime/value/json.ts";
 import type { ItemState } from "./item-state.ts";
 import { listThreads, type ScanThreads } from "./list-threads.ts";
 import { MemoryParts } from "./memory-parts.ts";
-import type { Found, ListPart, SavedCopies, SavedPoints, ThreadState } from "./thread-state.ts";
+import type { DrivenThread } from "./driven-thread.ts";
+import type { Found, ListPart, SaveCall, SavedCopies, SavedPoints, ThreadState, WriteCall } from "./thread-state.ts";
 
 /** Calls a method of the `ThreadState` of a thread, wherever its object is. */
 export type CallThread = <Name extends keyof ThreadState>(
@@ -51,8 +52,8 @@ export type CallItems = <Name extends keyof ItemState>(
 export interface RestateStoreOptions {
   /** Clock for leases, in milliseconds since 1970. */
   readonly now?: () => number;
-  /** For a worker: the invocation that drives a thread. Its writes carry it. */
-  readonly driverOf?: (thread: ThreadId) => string | undefined;
+  /** For a worker: the thread as the invocation that drives it writes to it. Its writes carry the invocation. */
+  readonly drivenOf?: (thread: ThreadId) => DrivenThread | undefined;
   /** Reads the rows of threads for a listing. */
   readonly scan?: ScanThreads;
   /** Calls a method of the `ItemState` of a part of the long-term memory. */
@@ -67,7 +68,7 @@ export class RestateStore implements Store {
   readonly acceptsSplices = true;
   readonly #call: CallThread;
   readonly #now: () => number;
-  readonly #driverOf: (thread: ThreadId) => string | undefined;
+  readonly #drivenOf: (thread: ThreadId) => DrivenThread | undefined;
   readonly #scan: ScanThreads | undefined;
   readonly #items: MemoryParts | undefined;
   /** The newest place in the listing that this store has given. */
@@ -75,18 +76,30 @@ export class RestateStore implements Store {
   #isClosed = false;
 
   constructor(call: CallThread, options: RestateStoreOptions = {}) {
-    this.#call = (thread, method, input) => {
-      if (this.#isClosed) return Promise.reject(storeIsClosed());
+    this.#call = (async (thread: ThreadId, method: keyof ThreadState, input: never) => {
+      if (this.#isClosed) throw storeIsClosed();
+      const driven = this.#drivenOf(thread);
+      if (driven === undefined) return call(thread, method, input);
+      const { claim } = input as { readonly claim?: Claim };
+      if (claim !== undefined && BATCHED.has(method)) {
+        return driven.owns(claim) ? driven.write({ method, input } as WriteCall) : call(thread, method, input);
+      }
+      await driven.flush();
       return call(thread, method, input);
-    };
+    }) as CallThread;
     this.#now = options.now ?? Date.now;
-    this.#driverOf = options.driverOf ?? (() => undefined);
+    this.#drivenOf = options.drivenOf ?? (() => undefined);
     this.#scan = options.scan;
     this.#items = options.callItems && new MemoryParts(options.callItems);
   }
 
   async claim(thread: ThreadId, { owner, leaseMs }: Runner): Promise<Claim> {
     encodeKey(owner);
+    const driven = this.#drivenOf(thread)?.takeClaim();
+    if (driven !== undefined) {
+      noteClaimedHead(this, driven.claim, driven.head);
+      return driven.claim;
+    }
     const { epoch, head } = await this.#call(thread, "claim", {
       thread,
       owner,
@@ -111,7 +124,7 @@ export class RestateStore implements Store {
     refuseUnknown(header);
     checkJson(header, () => `the header of checkpoint ${quote(header.id)}`);
     const changes = frozenChanges(continuesChain(request) ? request.changes : snapshotChanges(request.snapshot()));
-    await this.#call(claim.threadId, "save", {
+    const call: SaveCall = {
       claim,
       header,
       changes,
@@ -122,7 +135,11 @@ export class RestateStore implements Store {
       ...(releaseClaim === undefined ? {} : { releaseClaim }),
       position: this.#nextPosition(),
       ...this.#tag(claim.threadId),
-    });
+    };
+    const driven = this.#drivenOf(claim.threadId);
+    const isHeld = header.phase === "input" && releaseClaim !== true && driven?.owns(claim) === true;
+    if (isHeld) driven.hold({ method: "save", input: call });
+    else await this.#call(claim.threadId, "save", call);
   }
 
   async loadLatest(thread: ThreadId, namespace = ""): Promise<Checkpoint | undefined> {
@@ -261,11 +278,13 @@ export class RestateStore implements Store {
   }
 
   #tag(thread: ThreadId): { readonly tag?: string } {
-    const tag = this.#driverOf(thread);
-    return tag === undefined ? {} : { tag };
+    const driven = this.#drivenOf(thread);
+    return driven === undefined ? {} : { tag: driven.invocation };
   }
 }
 
+/** Writes of a driver, which go together with those that it holds. */
+const BATCHED: ReadonlySet<string> = new Set(["renew", "release", "save", "putWrites", "clearWrites"]);
 /** Checkpoints that a prune reads, and removes, with one call. */
 const POINTS = 500;
 const DROPPED = 100;

@@ -40,6 +40,8 @@ export interface ThreadRow {
   readonly checkpoints: number;
   /** The invocation that has written to the thread last. */
   readonly tag: string | null;
+  /** The invocation that drives the thread, or the last one that did, and the head that its first attempt has found. */
+  readonly begun?: { readonly by: string; readonly head: CheckpointId | null };
   /** Numbers of the oldest row `o/…` that may be there, and of the next one. They never repeat, even if the thread was deleted. */
   readonly first: number;
   readonly next: number;

@@ -48,6 +48,29 @@ export interface ClaimCall {
   readonly now: number;
 }
 
+/** The first call of an attempt of an invocation. `isNew`: the thread was never there. */
+export interface BeginCall extends ClaimCall {
+  readonly invocation: string;
+  readonly isNew?: boolean;
+}
+
+/** How far a thread is, and how far it was when the invocation began: `before` is the head that its first attempt has found. */
+export interface Begun {
+  readonly epoch: number;
+  readonly before: CheckpointId | null;
+  readonly head: CheckpointId | null;
+  /** The invocation that has written last. */
+  readonly tag: string | null;
+}
+
+/** A write among others. */
+export interface WriteCall {
+  readonly method: WriteName;
+  readonly input: object;
+}
+
+type WriteName = "begin" | "renew" | "release" | "save" | "putWrites" | "clearWrites";
+
 /** A call with a claim. `tag` names the invocation that makes it. */
 export interface Claimed {
   readonly claim: Claim;
@@ -316,13 +339,31 @@ export class ThreadState {
   }
 
   /**
-   * The head, and the invocation that has written last, for a driver that starts. Ends every claim: a write of an earlier driver that
-   * is still on its way fails, and one that has arrived was executed before this call.
+   * Claims the thread for a driver that starts. Ends every other claim: a write of an earlier driver that is still on its way fails, and
+   * one that has arrived was executed before this call.
    */
+  async begin({ thread, invocation, owner, leaseMs, now, isNew = false }: BeginCall): Promise<Begun> {
+    const [row, head] = await Promise.all([this.#rows.thread(), this.#rows.read<HeadRow>(keyOf.head(""))]);
+    if (isNew && row.epoch > 0) throw threadIsHeld(thread, row.owner ?? "an earlier attempt");
+    const id = head?.id ?? null;
+    const begun = row.begun?.by === invocation ? row.begun : { by: invocation, head: id };
+    const epoch = row.epoch + 1;
+    this.#rows.writeThread({ ...row, epoch, owner, expires: now + leaseMs, begun });
+    return { epoch, before: begun.head, head: id, tag: row.tag };
+  }
+
+  /** As `begin`, for drivers of earlier versions: their invocations have stored `head` themselves. */
   async fence(): Promise<{ readonly head: CheckpointId | null; readonly tag: string | null }> {
     const [row, head] = await Promise.all([this.#rows.thread(), this.#rows.read<HeadRow>(keyOf.head(""))]);
     this.#rows.writeThread({ ...row, epoch: row.epoch + 1, owner: null });
     return { head: head?.id ?? null, tag: row.tag };
+  }
+
+  /** Writes that follow each other. Returns what the last one returns. The first failure ends them. */
+  async batch({ calls }: { readonly calls: readonly WriteCall[] }): Promise<unknown> {
+    let last: unknown;
+    for (const { method, input } of calls) last = await this[method](input as never);
+    return last;
   }
 
   /** Removes everything but the counters of claims and chains, which never repeat. */

@@ -1,0 +1,114 @@
+/** The store calls of a driver of Restate: what goes to the object of a thread together, and what an attempt that begins again finds. */
+import { describe, expect, test } from "vitest";
+import { DrivenThread } from "../../hosts/restate/store/driven-thread.ts";
+import { RestateStore, type CallThread } from "../../hosts/restate/store/restate-store.ts";
+import { createEngine } from "../../api/create-engine.ts";
+import { StoreError } from "../../runtime/interface/errors.ts";
+import { tableOf } from "../support/graph.ts";
+import { threadsInMemory, type ThreadsInMemory } from "./threads-in-memory.ts";
+
+const LEASE = { leaseMs: 30_000, now: Date.now };
+const ONE = tableOf(`graph one { output n: int = 0  node next = n + 1 into n  start -> next -> end }`);
+const BODY = tableOf(`graph one { output n: int = 0  node next = work() into n  start -> next -> end }`, ["work"]);
+
+function driverOf({ call }: Pick<ThreadsInMemory, "call">, invocation: string) {
+  const driven = new DrivenThread(call, "t", invocation);
+  const store = new RestateStore(call, { drivenOf: () => driven });
+  return { driven, store };
+}
+
+describe("a driver of a thread", () => {
+  test("stores a new thread of one step with one call", async () => {
+    const objects = threadsInMemory();
+    const { driven, store } = driverOf(objects, "inv_1");
+    driven.beginNew(LEASE);
+    const { status } = await createEngine(ONE, { store }).run({}, { thread: "t" });
+    await driven.end();
+    expect([status, objects.calls]).toEqual(["completed", ["batch"]]);
+    const reader = new RestateStore(objects.call);
+    expect((await reader.list("t")).map(({ phase }) => phase)).toEqual(["completed", "input"]);
+    expect((await reader.loadLatest("t"))?.values).toEqual({ n: 1 });
+    // The last save has released the claim.
+    await reader.release(await reader.claim("t", { owner: "another", leaseMs: 1000 }));
+  });
+
+  test("has the input stored before a body that asks for it", async () => {
+    const objects = threadsInMemory();
+    const { driven, store } = driverOf(objects, "inv_1");
+    driven.beginNew(LEASE);
+    const engine = createEngine(BODY, {
+      ...{ store, functions: { work: () => objects.threads.get("t")?.has("c/0/0") === true } },
+      execute: (_call, _context, local) => driven.flush()!.then(local).then(Number),
+    });
+    expect((await engine.run({}, { thread: "t" })).output).toEqual({ n: 1 });
+  });
+
+  test("stores the input soon, also if nothing asks for it", async () => {
+    const objects = threadsInMemory();
+    const { driven, store } = driverOf(objects, "inv_1");
+    driven.beginNew(LEASE);
+    const work = async (): Promise<number> => {
+      await expect.poll(() => objects.threads.get("t")?.has("c/0/0"), { interval: 1 }).toBe(true);
+      return 7;
+    };
+    const { output } = await createEngine(BODY, { store, functions: { work } }).run({}, { thread: "t" });
+    expect(output).toEqual({ n: 7 });
+  });
+
+  test("does not take a thread for new that an earlier attempt has begun", async () => {
+    const objects = threadsInMemory();
+    const first = driverOf(objects, "inv_1");
+    first.driven.beginNew(LEASE);
+    await createEngine(BODY, { store: first.store, functions: { work: () => 7 } }).run({}, { thread: "t" });
+    const again = driverOf(objects, "inv_1");
+    again.driven.beginNew(LEASE);
+    let calls = 0;
+    const engine = createEngine(BODY, {
+      ...{ store: again.store, functions: { work: () => calls++ } },
+      execute: (_call, _context, local) => again.driven.flush()!.then(local),
+    });
+    await expect(engine.run({}, { thread: "t" })).rejects.toMatchObject({ code: "NG_THREAD_CONFLICT" });
+    expect([again.driven.isKnown, calls]).toEqual([true, 0]);
+    const begun = await new DrivenThread(objects.call, "t", "inv_1").begin(LEASE);
+    expect(begun).toMatchObject({ before: null, tag: "inv_1" });
+    expect(begun.head).not.toBeNull();
+    const next = await new DrivenThread(objects.call, "t", "inv_2").begin(LEASE);
+    expect(next).toMatchObject({ before: begun.head, head: begun.head, tag: "inv_1" });
+  });
+
+  test("fails with the error of a held call, and writes nothing after it", async () => {
+    const objects = threadsInMemory();
+    let failures = 1;
+    const call = (async (thread: string, method: never, input: never) => {
+      if (method === "batch" && failures-- > 0) throw new StoreError("NG_STORE_FAILED", "the network is down");
+      return objects.call(thread, method, input);
+    }) as unknown as CallThread;
+    const { driven, store } = driverOf({ call }, "inv_1");
+    driven.beginNew(LEASE);
+    await expect(createEngine(ONE, { store }).run({}, { thread: "t" })).rejects.toMatchObject({
+      message: expect.stringContaining("the network is down"),
+    });
+    await expect(driven.end()).rejects.toThrow("the network is down");
+    expect(driven.isKnown).toBe(false);
+    expect(objects.threads.get("t")).toBeUndefined();
+  });
+
+  test("gives up a claim that no run has used, and ends the claims of others", async () => {
+    const objects = threadsInMemory();
+    const reader = new RestateStore(objects.call);
+    const former = await reader.claim("t", { owner: "former", leaseMs: 60_000 });
+    const { driven } = driverOf(objects, "inv_1");
+    await driven.begin(LEASE);
+    await expect(reader.renew(former, 1000)).rejects.toMatchObject({ code: "NG_THREAD_CONFLICT" });
+    await expect(reader.claim("t", { owner: "another", leaseMs: 1000 })).rejects.toMatchObject({
+      code: "NG_THREAD_CONFLICT",
+    });
+    await driven.end();
+    await reader.claim("t", { owner: "another", leaseMs: 1000 });
+    const unused = driverOf(objects, "inv_2");
+    unused.driven.beginNew(LEASE);
+    objects.calls.length = 0;
+    await unused.driven.end();
+    expect(objects.calls).toEqual([]);
+  });
+});
