@@ -4,6 +4,7 @@ import type { ThreadState } from "../runtime/interface/engine-options.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { compileValidator } from "../runtime/value/validate.ts";
+import { digestOf } from "./access.ts";
 import { pauseDocument } from "./documents.ts";
 import { parseEvents } from "./parse-events.ts";
 import { Problem } from "./problem.ts";
@@ -40,6 +41,20 @@ export function chatTurn(
       ? `the graph \`${name}\` has no input of type string for the text of a chat`
       : `\`input\` names the input for the text of the chat: ${known}`,
   );
+}
+
+/**
+ * A digest of the message that a request sends, by which a second request with it is recognized; `undefined` for a message without an
+ * id, and for a person who asks for another answer. A message that was edited keeps its id, and has another text.
+ */
+export async function messageDigest({
+  messages,
+  trigger,
+}: Readonly<Record<string, Json>>): Promise<string | undefined> {
+  const id = Array.isArray(messages) ? recordOf(messages.at(-1))?.["id"] : undefined;
+  const text = textOfLast(messages);
+  if (typeof id !== "string" || id === "" || text === undefined || trigger === "regenerate-message") return undefined;
+  return digestOf(JSON.stringify([id, text]));
 }
 
 /** The answer to a question in its own type: a text where it fits, and otherwise JSON where the text is. */
@@ -105,6 +120,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<objec
   yield { type: "start-step" };
   let count = 0;
   let hasText = false;
+  let isCut = false;
   let open: { readonly id: string; readonly source: string } | undefined;
   const text = function* (of: string): Generator<object> {
     const id = `text-${count++}`;
@@ -125,6 +141,13 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<objec
       yield { type: "text-delta", id: open.id, delta: token };
       continue;
     }
+    if (type === "dropped") {
+      if (open !== undefined) yield { type: "text-end", id: open.id };
+      open = undefined;
+      isCut = true;
+      yield { type: "data-dropped", data: { count: data["count"] ?? null } };
+      continue;
+    }
     if (type === "custom") {
       const { node, kind, data: value } = data;
       yield { type: "data-event", data: { node, value, ...(kind === undefined ? {} : { kind }) } };
@@ -134,7 +157,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<objec
     if (open !== undefined) yield { type: "text-end", id: open.id };
     open = undefined;
     if (name === "problem") yield { type: "error", errorText: String(data["detail"]) };
-    else yield* resultChunks(data, hasText, text);
+    else yield* resultChunks(data, hasText && !isCut, text);
   }
   if (open !== undefined) yield { type: "text-end", id: open.id };
   yield { type: "finish-step" };
@@ -149,7 +172,7 @@ function* resultChunks(data: JsonObject, hasText: boolean, text: (of: string) =>
     if (typeof question === "string") yield* text(question);
     yield { type: "data-pause", data: pause };
   }
-  // The text of a model is the answer; otherwise the outputs are.
+  // The text of a model is the answer. The outputs are if there is none, or if a part of it was dropped.
   if (status === "completed" && !hasText)
     for (const value of Object.values(recordOf(output) ?? {})) if (typeof value === "string") yield* text(value);
   yield { type: "data-result", data: { thread, status, output } };

@@ -54,14 +54,19 @@ export function summaryDocument(summary: ThreadSummary, hidden: JsonObject): obj
   return { thread, graph, status, step, label, ...shown };
 }
 
-/** Metadata that the service itself has added: the names of `hidden`, and those of the idempotency key. */
+/** Metadata that the service itself has added: the names of `hidden`, of the idempotency key and of chats. */
 export function withoutHidden(metadata: JsonObject, hidden: JsonObject): JsonObject {
-  const names = Object.entries(metadata).filter(([name]) => name !== IDEMPOTENCY && !Object.hasOwn(hidden, name));
+  const names = Object.entries(metadata).filter(
+    ([name]) => name !== IDEMPOTENCY && name !== MESSAGE && !Object.hasOwn(hidden, name),
+  );
   return Object.fromEntries(names);
 }
 
 /** The name in the metadata of a thread of the digest of the request that has created it by an idempotency key. */
 export const IDEMPOTENCY = "ngraph.request";
+
+/** The name in the metadata of a thread of the message of a chat that its last run has read. */
+export const MESSAGE = "ngraph.message";
 
 /** What a graph takes and gives. */
 export function graphDocument(table: Table): object {

@@ -4,8 +4,8 @@ import type { EngineOptions, ExecuteOptions, RunOptions, RunResult } from "../ru
 import { ThreadError } from "../runtime/interface/errors.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { digestOf } from "./access.ts";
-import { chatResponse, chatTurn } from "./chat.ts";
-import { graphDocument, IDEMPOTENCY } from "./documents.ts";
+import { chatResponse, chatTurn, messageDigest } from "./chat.ts";
+import { graphDocument, IDEMPOTENCY, MESSAGE } from "./documents.ts";
 import type { OperationId } from "./operations.ts";
 import { Problem } from "./problem.ts";
 import type { Call, RunRequests } from "./run-requests.ts";
@@ -58,12 +58,18 @@ export function graphHandlers(core: ServiceCore, runs: RunRequests) {
       const found = (await store.loadLatest(thread)) && (await core.threadNamed(thread, call.principal, "resume"));
       if (found !== undefined && found.graph !== graph) throw unknownThread(thread);
       await core.refuseForeignThread(thread, call.principal);
+      const message = await messageDigest(call.values);
+      if (message !== undefined && found?.head.metadata[MESSAGE] === message) {
+        const repeated = await runs.repeat(call.context, graph, thread);
+        if (repeated !== undefined) return chatResponse(repeated);
+      }
       const turn = chatTurn(call.values, graph.table, await graph.engine.state(thread));
+      const metadata = { ...graph.hidden, [MESSAGE]: message ?? null };
       const request = new Request(call.request.url, { headers: { accept: "text/event-stream" } });
       const run = (more: ExecuteOptions): Promise<RunResult> =>
         "input" in turn
-          ? graph.engine.run(turn.input, { ...more, thread, abandon: turn.abandon, metadata: graph.hidden })
-          : graph.engine.resume(thread, { ...more, answers: turn.answers });
+          ? graph.engine.run(turn.input, { ...more, thread, abandon: turn.abandon, metadata })
+          : graph.engine.resume(thread, { ...more, answers: turn.answers, metadata });
       return chatResponse(await runs.execute({ ...call, request }, graph, thread, run));
     },
 

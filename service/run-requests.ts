@@ -21,6 +21,8 @@ export interface Call {
 /** A run under way in this process. */
 interface ActiveRun {
   readonly controller: AbortController;
+  /** The position of its first event. */
+  readonly from: number;
   readonly result: Promise<RunResult>;
 }
 
@@ -105,7 +107,7 @@ export class RunRequests {
         this.active.delete(thread);
         metrics.add("ngraph_runs_active", { graph: name }, -1);
       });
-    this.active.set(thread, { controller, result });
+    this.active.set(thread, { controller, from, result });
     result.then(
       ({ status }) => metrics.add("ngraph_runs_total", { graph: name, status }),
       () => undefined,
@@ -113,11 +115,7 @@ export class RunRequests {
     await Promise.race([begun, result]);
     const location = { location: `/threads/${encodeURIComponent(thread)}` };
     if (wantsStream) {
-      const end = result.then(
-        (value) => ({ event: "result", data: runDocument(value) }),
-        (error: unknown) => ({ event: "problem", data: problemOf(error) }),
-      );
-      const response = await this.openStream(context, { thread, from, end });
+      const response = await this.openStream(context, { thread, from, end: endOf(result) });
       response.headers.set("location", location.location);
       return response;
     }
@@ -127,6 +125,22 @@ export class RunRequests {
       return json({ thread, status: "running" }, 202, location);
     }
     return json(runDocument(ended), 200, location);
+  }
+
+  /**
+   * The events of the run under way in this process, from its start, or the end of the last one; `undefined` if another process runs
+   * the thread, or it was cut off.
+   */
+  async repeat(context: Context, graph: Served, thread: string): Promise<Response | undefined> {
+    const run = this.active.get(thread);
+    if (run !== undefined) {
+      return this.openStream(context, { thread, from: run.from, end: endOf(run.result) });
+    }
+    const [state, head] = [await graph.engine.state(thread), await this.#core.store.loadLatest(thread)];
+    if (state === undefined || head === undefined || state.status === "running") return undefined;
+    const data = stateDocument(graph.table, state, head, false, graph.hidden);
+    const end = Promise.resolve({ event: "result", data });
+    return this.openStream(context, { thread, from: this.#core.log.end(thread), end });
   }
 
   /** The answer to an earlier request with this key; `undefined` if there was none. */
@@ -148,6 +162,14 @@ export class RunRequests {
     if (state.status === "running") return json({ thread, status: "running" }, 202, headers);
     return json(stateDocument(graph.table, state, head, false, graph.hidden), 200, headers);
   }
+}
+
+/** The last event of the stream of a run. */
+function endOf(result: Promise<RunResult>): Promise<{ readonly event: string; readonly data: object }> {
+  return result.then(
+    (value) => ({ event: "result", data: runDocument(value) }),
+    (error: unknown) => ({ event: "problem", data: problemOf(error) }),
+  );
 }
 
 /** Seconds that a request waits for the end of its run (RFC 7240); `undefined`: until it ends. */

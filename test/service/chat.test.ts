@@ -1,6 +1,7 @@
 /** Chats with the AI SDK's own transport and reader of messages. */
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from "ai";
 import { expect, test } from "vitest";
+import { deferred } from "../support/deferred.ts";
 import { tableOf } from "../support/graph.ts";
 import { checkedService } from "./checked-service.ts";
 
@@ -166,6 +167,76 @@ test("a message after a run that has failed begins another one; a graph with und
   });
   await chatWith(other)("hello");
   await expect(chatWith(other)("again")).rejects.toThrow("NG_THREAD_BUSY");
+});
+
+test("a message that is sent twice does nothing the second time; another answer to it is a run of its own", async () => {
+  const gate = deferred<void>();
+  let runs = 0;
+  const checked = checkedService({
+    graphs: [
+      {
+        table: TABLE,
+        functions: {
+          write: async (question: unknown) => {
+            runs++;
+            if (question === "slow") await gate.promise;
+            return `re: ${String(question)}`;
+          },
+        },
+      },
+    ],
+  });
+  const send = (id: string, text: string, more: object = {}) => {
+    const body = { id: "c1", messages: [{ id, role: "user", parts: [{ type: "text", text }] }], ...more };
+    return checked.post("/graphs/chat/chat", body);
+  };
+  const resultOf = ({ body }: Awaited<ReturnType<typeof send>>): unknown =>
+    (body as string).split("\n").find((line) => line.includes('"data-result"'));
+  const first = [send("m1", "slow")];
+  await expect.poll(() => runs).toBe(1);
+  // While the run works, and when it waits.
+  first.push(send("m1", "slow"));
+  gate.resolve();
+  const [one, two] = (await Promise.all(first)).map(resultOf);
+  expect(one).toContain('"status":"paused"');
+  expect(two).toBe(one);
+  expect(resultOf(await send("m1", "slow"))).toBe(one);
+  const answered = resultOf(await send("m2", "yes"));
+  expect(answered).toContain('"status":"completed"');
+  expect(resultOf(await send("m2", "yes"))).toBe(answered);
+  expect(runs).toBe(1);
+  expect((await checked.get("/threads/c1")).body).toMatchObject({ status: "completed", metadata: {} });
+  // An edited message keeps its id.
+  expect(resultOf(await send("m2", "why?"))).toContain('"status":"paused"');
+  expect(runs).toBe(2);
+  await send("m3", "no");
+  expect(resultOf(await send("m3", "no", { trigger: "regenerate-message" }))).toContain('"status":"paused"');
+  expect(runs).toBe(3);
+});
+
+test("tokens that a slow client has missed are reported, and the outputs have the whole text", async () => {
+  const checked = checkedService({
+    graphs: [
+      {
+        table: tableOf(
+          `graph chat { input question: string output reply: string
+            node draft = write(question) into reply  start -> draft -> end }`,
+          ["write"],
+        ),
+        functions: {
+          write: (_: unknown, context: unknown) => {
+            const { emit } = context as { emit: (data: string, options: { kind: string }) => void };
+            for (let at = 0; at < 3_000; at++) emit(`${at} `, { kind: "token" });
+            return "all of it";
+          },
+        },
+      },
+    ],
+  });
+  const { message } = await chatWith(checked)("why?");
+  const dropped = message?.parts.find(({ type }) => type === "data-dropped") as { data: { count: number } } | undefined;
+  expect(dropped?.data.count).toBeGreaterThan(900);
+  expect(textsOf(message).at(-1)).toBe("all of it");
 });
 
 test("a client that leaves while a node works leaves no stream open", async () => {
