@@ -22,6 +22,7 @@ import { planDocument, reportPlan } from "./report-plan.ts";
 import { RUNS_DIRECTORY } from "./run-directory.ts";
 import { recordedDurations } from "./run-index.ts";
 import { outputOf, writeReports } from "./run-report.ts";
+import { RunRecords } from "./run-records.ts";
 import { createRunTimeline } from "./run-timeline.ts";
 import { hasTerminal } from "./terminal.ts";
 import { createTaskWorktrees, usesWorktrees } from "./task-worktrees.ts";
@@ -62,8 +63,16 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     : undefined;
   const guard = options.verifyTouches === true ? createTouchGuard(table, process.cwd()) : undefined;
   const shell = createShell({
-    onStart: (command) => log.onCommandStart(command),
-    onEnd: (command) => log.onCommandEnd(command),
+    onStart(command) {
+      log.onCommandStart(command);
+      return records?.onStart(command);
+    },
+    onEnd(command) {
+      records?.onEnd(command);
+      log.onCommandEnd(command);
+    },
+    onLeft: ({ command, node }) =>
+      remark(`${node}: ended what the command left in the background: ${session.redact(command)}`),
     ...(worktrees === undefined ? {} : { rootOf: (node) => worktrees.rootOf(node) }),
     lendTerminal: () => (hasTerminal() ? progress.pause() : undefined),
     storeFailure: (task, text) => log.storeFailure(task, session.redact(text)),
@@ -73,6 +82,12 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   const runner = createPlanRunner(table, session.engineOptions);
 
   const remark = (text: string): void => progress.above(() => output.note(text));
+  const gone = options.hostGone ?? [];
+  const records = RunRecords.of(execution.store.store, execution.store.isMemory, {
+    gone,
+    redact: session.redact,
+    onNote: remark,
+  });
   const cache = createFileTaskCache(resolve(".ngraph/cache"), {
     root: process.cwd(),
     isForced: options.cache === false,
@@ -90,10 +105,11 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     metadata: { ...session.runOptions.metadata, kind: "plan", runs: log.runs },
     taskCache: cache,
     async beforeStart(info) {
-      releaseTree = claimTree(log.runs, { run: info.runId, thread: info.thread, plan: table.name });
+      releaseTree = claimTree(log.runs, { run: info.runId, thread: info.thread, plan: table.name, gone });
       if (info.lastRun !== null) await endLastRun(info.lastRun, log.runs, output);
       const dead = await endDeadRuns(log.runs, info.runId);
       for (const command of dead) output.note(`ended a command of an earlier run: ${command}`);
+      await records?.begin({ run: info.runId, thread: info.thread, plan: table.name });
       worktrees?.prepare();
       log.open(info, file, session.redact, session.hasSecrets);
       started = info;
@@ -120,9 +136,9 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
       ),
     );
   try {
-    const result = await session.run(() =>
-      withDrain(onDrain, (signals) => execution.start(runner, { ...runOptions, ...signals })),
-    );
+    const result = await session
+      .run(() => withDrain(onDrain, (signals) => execution.start(runner, { ...runOptions, ...signals })))
+      .finally(() => records?.end());
     await cache.close();
     const remarks = guard?.remarks ?? [];
     log.finish(planDocument(result, remarks));

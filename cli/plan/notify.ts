@@ -1,10 +1,13 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { PlanRunResult } from "../../runtime/plan/plan-options.ts";
+import { endGroupMembers } from "../../stdlib/nodes/group-members.ts";
 import { reasonOf } from "../sources/source-files.ts";
 
 /** How long a notification may take, in milliseconds. */
 const TIMEOUT_MS = 30_000;
+/** Time between SIGTERM and SIGKILL, in milliseconds, for what a notification leaves in the background. */
+const GRACE_MS = 3000;
 
 /**
  * Runs the commands of `--notify` one after the other. The facts of the run are in their environment and never in their text: names of
@@ -84,8 +87,15 @@ function runNotification(
     });
     child.once("exit", (code, signal) => {
       clearTimeout(timer);
-      if (isLate) resolve(`it was ended after ${timeout / 1000} s`);
-      else resolve(code === 0 ? undefined : `it ended with ${signal ?? `exit code ${code}`}`);
+      const problem = isLate
+        ? `it was ended after ${timeout / 1000} s`
+        : code === 0
+          ? undefined
+          : `it ended with ${signal ?? `exit code ${code}`}`;
+      // What it has left in the background ends with it, as with the commands of tasks.
+      const { pid } = child;
+      if (process.platform === "win32" || pid === undefined) resolve(problem);
+      else void endGroupMembers(pid, GRACE_MS).then(() => resolve(problem));
     });
   });
 }

@@ -23,6 +23,8 @@ export interface PlanFlags {
   readonly cache?: boolean;
   /** A folder or an address. */
   readonly sharedCache?: string;
+  /** Names of machines whose commands no longer run. */
+  readonly hostGone?: readonly string[];
 }
 
 export function addPlanOptions(command: Command): void {
@@ -44,6 +46,11 @@ export function addPlanOptions(command: Command): void {
     .option(
       "--shared-cache <place>",
       "plans: also store cached results in this folder, or on this server with Turborepo's protocol (default: NGRAPH_SHARED_CACHE)",
+    )
+    .option(
+      "--host-gone <name>",
+      "plans: commands that a killed run left on this machine no longer run; may be repeated",
+      (name, before: readonly string[] | undefined) => [...(before ?? []), name],
     );
 }
 
@@ -126,6 +133,7 @@ export function refusePlanFlags(
     flags.notify === undefined ? [] : ["--notify"],
     flags.cache === false ? ["--no-cache"] : [],
     flags.sharedCache === undefined ? [] : ["--shared-cache"],
+    flags.hostGone === undefined ? [] : ["--host-gone"],
   ].flat();
   if (given.length > 0) throw new CommandError(`${given.join(", ")}: \`${table.name}\` is a graph, not a plan`);
 }

@@ -1,6 +1,6 @@
-import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { findProcess, groupMembers as members, signalGroup } from "../../stdlib/nodes/group-members.ts";
 import type { RunningCommand } from "../../stdlib/nodes/shell.ts";
 import { CommandError } from "../process/command-error.ts";
 import { PROCESSES, readJsonLines, type RunDirectory } from "./run-directory.ts";
@@ -23,7 +23,8 @@ export function processRecorder(
   };
 }
 
-interface Leftover {
+/** A command that a run has recorded. */
+export interface RecordedCommand {
   readonly group: number;
   readonly started: string | undefined;
   readonly key: string;
@@ -40,7 +41,11 @@ const KILL_MS = 5000;
  * @throws CommandError when one cannot be ended
  */
 export async function endLeftovers(runDirectory: string): Promise<readonly string[]> {
-  const open = new Map<number, Leftover>();
+  return endCommands(recordedCommands(runDirectory));
+}
+
+function recordedCommands(runDirectory: string): readonly RecordedCommand[] {
+  const open = new Map<number, RecordedCommand>();
   for (const line of readJsonLines(join(runDirectory, PROCESSES))) {
     const { event, group, started, key, command } = line;
     if (typeof group !== "number" || !Number.isSafeInteger(group) || group <= 1) continue;
@@ -54,7 +59,15 @@ export async function endLeftovers(runDirectory: string): Promise<readonly strin
       });
     }
   }
-  const alive = [...open.values()].filter(isOurs);
+  return [...open.values()];
+}
+
+/**
+ * Ends those of the commands that still run on this machine, and waits until they are gone. Returns their command lines.
+ * @throws CommandError when one cannot be ended
+ */
+export async function endCommands(commands: readonly RecordedCommand[]): Promise<readonly string[]> {
+  const alive = commands.filter(isOurs);
   if (alive.length === 0) return [];
   for (const { group } of alive) signalGroup(group, "SIGTERM");
   if (!(await allGone(alive, GRACE_MS))) {
@@ -70,7 +83,7 @@ export async function endLeftovers(runDirectory: string): Promise<readonly strin
   return alive.map(({ command }) => command);
 }
 
-async function allGone(groups: readonly Leftover[], milliseconds: number): Promise<boolean> {
+async function allGone(groups: readonly RecordedCommand[], milliseconds: number): Promise<boolean> {
   for (const until = Date.now() + milliseconds; ;) {
     if (groups.every(({ group }) => members(group).length === 0)) return true;
     if (Date.now() > until) return false;
@@ -79,7 +92,7 @@ async function allGone(groups: readonly Leftover[], milliseconds: number): Promi
 }
 
 /** Whether a group belongs to the run. Its number alone is not enough, because the system reuses process ids. */
-function isOurs({ group, started, key }: Leftover): boolean {
+function isOurs({ group, started, key }: RecordedCommand): boolean {
   const present = members(group);
   if (present.length === 0) return false;
   if (present.includes(group)) return started !== undefined && startOf(group) === started;
@@ -87,49 +100,10 @@ function isOurs({ group, started, key }: Leftover): boolean {
   return key !== "" && present.some((pid) => environmentOf(pid).includes(`NGRAPH_IDEMPOTENCY_KEY=${key}`));
 }
 
-function signalGroup(group: number, signal: "SIGTERM" | "SIGKILL"): void {
-  try {
-    process.kill(-group, signal);
-  } catch {
-    // It has ended by itself.
-  }
-}
-
-/** The running processes of a group, without zombies. */
-function members(group: number): readonly number[] {
-  if (process.platform !== "linux") {
-    return listProcesses().flatMap(({ pid, ownGroup, state }) =>
-      ownGroup === group && !state.startsWith("Z") ? [pid] : [],
-    );
-  }
-  try {
-    // A fast check of the whole group first: in most cases it is gone.
-    process.kill(-group, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return [];
-  }
-  return readdirSync("/proc").flatMap((name) => {
-    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
-    return stat !== undefined && stat.group === group && stat.state !== "Z" && stat.state !== "X" ? [Number(name)] : [];
-  });
-}
-
 /** An opaque text for the start time of a process, used for comparison only; `undefined` if the process is gone. */
 export function startOf(pid: number): string | undefined {
-  if (process.platform !== "linux") return listProcesses().find((entry) => entry.pid === pid)?.started;
-  const stat = statOf(pid);
-  return stat === undefined ? undefined : `${bootId()}:${stat.started}`;
-}
-
-function statOf(pid: number): { readonly state: string; readonly group: number; readonly started: string } | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The process name in parentheses may contain any character; the third field follows the last parenthesis.
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return { state: fields[0] ?? "", group: Number(fields[2]), started: fields[19] ?? "" };
-  } catch {
-    return undefined;
-  }
+  const started = findProcess(pid)?.started;
+  return started === undefined || process.platform !== "linux" ? started : `${bootId()}:${started}`;
 }
 
 function bootId(): string {
@@ -146,20 +120,4 @@ function environmentOf(pid: number): readonly string[] {
   } catch {
     return [];
   }
-}
-
-function listProcesses(): readonly {
-  readonly pid: number;
-  readonly ownGroup: number;
-  readonly state: string;
-  readonly started: string;
-}[] {
-  if (process.platform === "win32") return [];
-  const text = execFileSync("ps", ["-A", "-o", "pid=,pgid=,stat=,lstart="], { encoding: "utf8" });
-  return text.split("\n").flatMap((line) => {
-    const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line);
-    return match === null
-      ? []
-      : [{ pid: Number(match[1]), ownGroup: Number(match[2]), state: match[3] ?? "", started: match[4] ?? "" }];
-  });
 }

@@ -1,7 +1,9 @@
 import { printable } from "../../diagnostics/render/index.ts";
-import { readdirSync, readFileSync, renameSync, rmSync, existsSync, mkdirSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
+import { makeDirectory } from "../output/make-directory.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
@@ -32,7 +34,18 @@ interface Holder {
  */
 export function claimTree(
   runs: string,
-  { run, thread, plan }: { readonly run: string; readonly thread: string | null; readonly plan: string },
+  {
+    run,
+    thread,
+    plan,
+    gone = [],
+  }: {
+    readonly run: string;
+    readonly thread: string | null;
+    readonly plan: string;
+    /** Names of machines that no longer run anything, as the user says. */
+    readonly gone?: readonly string[];
+  },
 ): () => void {
   const path = join(runs, CLAIM);
   const own: Holder = {
@@ -45,7 +58,7 @@ export function claimTree(
     since: new Date().toISOString(),
   };
   makeStoreDirectory(resolve(runs, ".."));
-  mkdirSync(runs, { recursive: true, mode: PRIVATE });
+  makeDirectory(runs, PRIVATE);
   for (;;) {
     try {
       writeOnce(path, `${JSON.stringify(own)}\n`);
@@ -57,7 +70,8 @@ export function claimTree(
     // It was released just now.
     if (text === undefined) continue;
     const holder = parseHolder(text);
-    if (holder !== undefined && isAtWork(holder)) refuse(holder, path);
+    if (holder !== undefined && isAtWork(holder) && (holder.host === hostname() || !gone.includes(holder.host)))
+      refuse(holder);
     takeAway(path, text);
   }
   let isReleased = false;
@@ -120,7 +134,7 @@ function isAtWork({ pid, started, host }: Holder): boolean {
   return started === undefined || found === undefined || found === started;
 }
 
-function refuse({ pid, host, run, thread, plan, since }: Holder, path: string): never {
+function refuse({ pid, host, run, thread, plan, since }: Holder): never {
   const isHere = host === hostname();
   const where = isHere ? `process ${pid}` : `process ${pid} on ${host}`;
   const what = thread === null ? `run ${run}` : `thread ${printable(thread)}`;
@@ -129,7 +143,7 @@ function refuse({ pid, host, run, thread, plan, since }: Holder, path: string): 
     exitCode: EXIT.failed,
     help: isHere
       ? "wait until it ends, or run in another working tree (`git worktree add`)"
-      : `wait until it ends, or run in another working tree; if ${host} is gone, delete ${path}`,
+      : `wait until it ends, or run in another working tree; if it no longer runs there, add \`--host-gone ${quoteArgument(host)}\``,
   });
 }
 

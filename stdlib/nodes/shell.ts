@@ -1,7 +1,8 @@
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import type { BuiltinNode, ExpectedType } from "../../runtime/interface/context.ts";
-import type { Json, JsonObject } from "../../runtime/value/json.ts";
+import type { Json, JsonObject, MaybePromise } from "../../runtime/value/json.ts";
 import { NodeFailure } from "../node-failure.ts";
+import { endGroupMembers } from "./group-members.ts";
 
 /** Maximum size of an output stream that is stored. More output fails the node, because checkpoints hold results. */
 export const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
@@ -23,7 +24,8 @@ let cleansUpOnExit = false;
  * fails the node unless `check: false`; a command ended by signal N has code 128 + N. `env` is added to the environment,
  * where the command also finds `NGRAPH_THREAD`, `NGRAPH_IDEMPOTENCY_KEY` and `NGRAPH_ATTEMPT`, and in a task of a plan whose previous
  * attempt has failed `NGRAPH_FAILURE`, the reason, and `NGRAPH_FAILURE_FILE`, a file with the reason. On timeout and cancellation the command and
- * all processes it started are terminated.
+ * all processes it started are terminated. What the command leaves in the background ends with the command, unless it has left the process
+ * group (`setsid`).
  *
  * The compiler quotes the values of a command for the POSIX shell and passes `quoted: true`. `cmd.exe` does not read this
  * quoting, so such a command fails on Windows.
@@ -44,8 +46,10 @@ export interface RunningCommand {
 }
 
 export interface ShellOptions {
-  /** The command starts after this function has returned. Not called on Windows, which has no process groups. */
-  readonly onStart?: (command: RunningCommand) => void;
+  /** The command starts when this function has returned and its promise is fulfilled. Not called on Windows, which has no process groups. */
+  readonly onStart?: (command: RunningCommand) => MaybePromise<void>;
+  /** Called when the command has ended and processes that it has left in its group were ended. */
+  readonly onLeft?: (command: RunningCommand) => void;
   readonly onEnd?: (command: RunningCommand) => void;
   /** Called with each part of the output, in the order in which it arrives. */
   readonly onOutput?: (command: RunningCommand, stream: "stdout" | "stderr", chunk: Uint8Array) => void;
@@ -265,21 +269,34 @@ function runCommand(call: Call, options: CommandOptions, watch: ShellOptions): P
       );
     });
     child.once("close", (code, name) => {
-      ended();
-      if (failure !== undefined) reject(failure);
-      else resolve({ code: code ?? 128 + (name === null ? 0 : signals[name]), stdout: stdout(), stderr: stderr() });
+      const settle = (): void => {
+        ended();
+        if (failure !== undefined) reject(failure);
+        else resolve({ code: code ?? 128 + (name === null ? 0 : signals[name]), stdout: stdout(), stderr: stderr() });
+      };
+      if (!isGroup || child.pid === undefined) return settle();
+      // Its background processes would write beside the commands that come next.
+      void endGroupMembers(child.pid, GRACE_MS).then((hadMembers) => {
+        if (hadMembers && running !== undefined && failure === undefined) watch.onLeft?.(running);
+        settle();
+      });
     });
     if (running !== undefined) {
       const gate = child.stdio[3] as unknown as NodeJS.ReadWriteStream & { destroy(): void };
       gate.on("error", () => {});
       // The stream must be read to its end, or the command never emits `close`.
       gate.resume();
-      try {
-        watch.onStart?.(running);
-        gate.end("go\n");
-      } catch (error) {
+      const refuse = (error: unknown): void => {
         gate.destroy();
         end(error);
+      };
+      const open = (): void => void (failure === undefined ? gate.end("go\n") : gate.destroy());
+      try {
+        const recorded = watch.onStart?.(running);
+        if (recorded instanceof Promise) recorded.then(open, refuse);
+        else open();
+      } catch (error) {
+        refuse(error);
       }
     }
     if (input !== undefined) {
