@@ -122,7 +122,8 @@ function refuseUnfinished(head: Checkpoint): void {
   );
 }
 
-async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["state"]> {
+async function stateOf(core: EngineCore, given: ThreadId): ReturnType<Engine["state"]> {
+  const thread = checkThreadId(given);
   const store = storeOf(core, "threads are kept in a store");
   const found = await asStoreError(() => store.loadLatest(thread));
   if (found === undefined) return undefined;
@@ -136,7 +137,8 @@ async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["s
   return { thread, checkpointId: id, status, step, state, next, pauses, label, metadata, graph, ...expires };
 }
 
-async function historyOf(core: EngineCore, thread: ThreadId, options: HistoryOptions): Promise<readonly Checkpoint[]> {
+async function historyOf(core: EngineCore, given: ThreadId, options: HistoryOptions): Promise<readonly Checkpoint[]> {
+  const thread = checkThreadId(given);
   checkOptions("a history", options, HISTORY_OPTIONS);
   const store = storeOf(core, "history is kept in a store");
   const program = programAt(core.program, (options.namespace ?? "").split("/"));
@@ -215,11 +217,12 @@ function allValues(program: Program, checkpoint: Checkpoint): JsonObject {
 
 async function labelCheckpoint(
   core: EngineCore,
-  thread: ThreadId,
+  given: ThreadId,
   label: string,
   options: { readonly checkpoint?: CheckpointId },
 ): Promise<void> {
   checkOptions("a label", options, LABEL_OPTIONS);
+  const thread = checkThreadId(given);
   const { checkpoint } = options;
   const store = storeOf(core, "labels are kept in a store");
   if (typeof label !== "string" || label === "") {
@@ -231,8 +234,9 @@ async function labelCheckpoint(
   await asStoreError(() => store.label!(thread, id, label));
 }
 
-async function forkThread(core: EngineCore, thread: ThreadId, given: ForkOptions): ReturnType<Engine["fork"]> {
+async function forkThread(core: EngineCore, threadId: ThreadId, given: ForkOptions): ReturnType<Engine["fork"]> {
   checkOptions("a fork", given, FORK_OPTIONS);
+  const thread = checkThreadId(threadId);
   const options = snapshotOptions(given);
   checkMetadata(options.metadata);
   const store = storeOf(core, "threads are kept in a store");

@@ -125,7 +125,7 @@ describe("C61, C74: threads", () => {
     const engine = engineOf(GATED, { work: () => ++runs }, { store });
     const named = { thread: thread as string };
     // Without a name one is generated; `null` counts as no name.
-    const refused = { code: "NG_UNKNOWN_THREAD" };
+    const refused = { code: thread === "" ? "NG_UNKNOWN_THREAD" : "NG_BAD_INPUT" };
     if (thread !== null) await expect(engine.run({}, named)).rejects.toMatchObject(refused);
     await expect(engine.resume(named.thread)).rejects.toMatchObject(refused);
     await expect(engine.update(named.thread, {})).rejects.toMatchObject(refused);

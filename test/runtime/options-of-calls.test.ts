@@ -236,3 +236,44 @@ describe("values of another kind", () => {
     expect(await engine.history("t")).toEqual(before);
   });
 });
+
+describe("names of threads that are no names", () => {
+  const NAMED = `graph g { output n: int = 0  output got: string = ""  node a = 1 into n  node b = receive("x") into got { within 1s }  start -> a -> b }`;
+
+  test.each([
+    ["5", 5, "the name of a thread must be a text, not 5"],
+    ["an object", {}, "the name of a thread must be a text, not an object"],
+    ["a list", ["t"], "the name of a thread must be a text, not a list"],
+    ["a symbol", Symbol("t"), "the name of a thread must be a text, not a symbol"],
+    ["a text object", Object("t"), "the name of a thread must be a text, not an object"],
+    ["a long text", "x".repeat(2001), /^the name of thread "x{60}"… has 2001 characters/],
+  ])("%s", async (_, thread, message) => {
+    const wrong = thread as never;
+    const engine = engineOf(NAMED, {}, { store: new MemoryStore() });
+    const plan = createPlanRunner(planTable("plan p { output n: int = 0  task a = 1 into n }"), {
+      store: new MemoryStore(),
+    });
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => engine.run({}, { thread: wrong }),
+      () => engine.resume(wrong),
+      () => engine.streamResume(wrong).result,
+      () => engine.rollback(wrong),
+      () => engine.state(wrong),
+      () => engine.history(wrong),
+      () => engine.label(wrong, "here"),
+      () => engine.fork(wrong),
+      () => engine.update(wrong, {}),
+      () => engine.migrate(wrong),
+      () => engine.signal(wrong, "x"),
+      () => plan.run({}, { thread: wrong }),
+      () => plan.resume(wrong),
+    ];
+    for (const call of calls) {
+      await expect(call(), String(call)).rejects.toMatchObject({
+        code: "NG_BAD_INPUT",
+        message: expect.stringMatching(message) as string,
+      });
+    }
+    expect(await engine.threads()).toEqual([]);
+  });
+});
