@@ -198,7 +198,7 @@ async function runWithoutStore(core: EngineCore, input: JsonObject, options: Run
   applyInput(run, input);
   applyConfig(run, options.config);
   if (options.signal === undefined && !run.listening) return resultOf(run, await beginRun(run));
-  const unlink = linkSignal(options.signal, cancellation);
+  const unlink = linkSignal(options.signal, cancellation, core.clock);
   try {
     return run.listening ? await executeRun(run, false, beginRun) : resultOf(run, await beginRun(run));
   } finally {
@@ -220,7 +220,7 @@ async function runWithMailbox(
   applyInput(run, input);
   applyConfig(run, options.config);
   core.mailboxes.set(threadId, mailbox);
-  const unlink = linkSignal(options.signal, cancellation);
+  const unlink = linkSignal(options.signal, cancellation, core.clock);
   try {
     return await executeRun(run, false, beginRun);
   } finally {

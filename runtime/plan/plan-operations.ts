@@ -105,7 +105,7 @@ async function startWithoutStore(
     );
   }
   const cancellation = new Cancellation(true);
-  const unlink = linkSignal(options.signal, cancellation);
+  const unlink = linkSignal(options.signal, cancellation, core.clock);
   try {
     const shared = createShared(core, limitsOf(options), { threadId: options.thread, runId });
     const run = new Run(plan.program, shared, { cancellation, limits: NO_LIMITS });

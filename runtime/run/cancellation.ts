@@ -1,4 +1,6 @@
+import type { Clock } from "../interface/clock.ts";
 import type { NgraphError } from "../interface/errors.ts";
+import { watchSignal, type SignalWatch } from "./signal-watch.ts";
 
 /**
  * Cancellation of a run. A check is cheap, and nothing is allocated until the first listener. `interrupt` aborts the
@@ -11,10 +13,14 @@ export class Cancellation {
   fault: NgraphError | undefined;
   #isCancelled = false;
   #reason: unknown;
-  /** The signal of the caller, and the listener on it. */
+  /** The signal of the caller, and the watch of it. */
   #signal: AbortSignal | undefined;
-  #onAbort: (() => void) | undefined;
-  /** Created with the first listener: most runs have none. */
+  #clock: Clock | undefined;
+  #watch: SignalWatch | undefined;
+  /** Its place in the watch. */
+  position = -1;
+  /** Most runs have no listener, and most others one at a time. Further ones, in their order, are in the set. */
+  #listener: ((reason: unknown) => void) | undefined;
   #listeners: Set<(reason: unknown) => void> | undefined;
 
   constructor(possible: boolean) {
@@ -30,14 +36,23 @@ export class Cancellation {
   }
 
   /** Cancels when the signal of the caller aborts. */
-  link(signal: AbortSignal): void {
+  link(signal: AbortSignal, clock: Clock): void {
     this.#signal = signal;
-    if (this.#listeners !== undefined) this.#observe();
+    this.#clock = clock;
+    if (this.#listener !== undefined || this.#listeners !== undefined) this.#observe();
   }
 
   unlink(): void {
-    if (this.#onAbort !== undefined) this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#onAbort = undefined;
+    this.#watch?.remove(this);
+    this.#watch = undefined;
+  }
+
+  /** The signal of the caller has aborted. */
+  abort(reason: unknown): void {
+    if (this.#isCancelled) return;
+    this.#isCancelled = true;
+    this.#reason = reason;
+    this.interrupt(reason);
   }
 
   cancel(reason: unknown): void {
@@ -59,38 +74,35 @@ export class Cancellation {
   }
 
   interrupt(reason: unknown): void {
-    for (const listener of [...(this.#listeners ?? [])]) listener(reason);
+    const listeners = [...(this.#listeners ?? [])];
+    this.#listener?.(reason);
+    for (const listener of listeners) listener(reason);
   }
 
   listen(listener: (reason: unknown) => void): void {
-    if (this.#listeners === undefined) {
-      this.#listeners = new Set();
+    if (this.#listener === undefined && this.#listeners === undefined) {
+      this.#listener = listener;
       this.#observe();
-    }
-    this.#listeners.add(listener);
+    } else (this.#listeners ??= new Set()).add(listener);
   }
 
   unlisten(listener: (reason: unknown) => void): void {
-    this.#listeners?.delete(listener);
+    if (this.#listener === listener) this.#listener = undefined;
+    else this.#listeners?.delete(listener);
   }
 
   /** Listens to the signal. A run that awaits nothing reads whether the signal is aborted, which costs less. */
   #observe(): void {
     const signal = this.#signal;
-    if (signal === undefined || signal.aborted || this.#onAbort !== undefined) return;
-    this.#onAbort = () => {
-      if (this.#isCancelled) return;
-      this.#isCancelled = true;
-      this.#reason = signal.reason;
-      this.interrupt(signal.reason);
-    };
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    if (signal === undefined || signal.aborted || this.#watch !== undefined) return;
+    this.#watch = watchSignal(signal, this.#clock!);
+    this.#watch.add(this);
   }
 }
 
 /** Cancels when the signal of the caller aborts. Returns a function that removes the listener. */
-export function linkSignal(signal: AbortSignal | undefined, cancellation: Cancellation): () => void {
+export function linkSignal(signal: AbortSignal | undefined, cancellation: Cancellation, clock: Clock): () => void {
   if (signal === undefined) return () => undefined;
-  cancellation.link(signal);
+  cancellation.link(signal, clock);
   return () => cancellation.unlink();
 }

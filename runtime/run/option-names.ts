@@ -127,9 +127,11 @@ export const PLAN_STREAM_RESUME_OPTIONS = { ...PLAN_RESUME_OPTIONS, ...PLAN_STRE
  */
 export function checkOptions(whose: string, options: object, known: Readonly<Record<string, OptionKind>>): void {
   checkRecord(whose, options);
-  for (const [name, value] of Object.entries(options)) {
-    if (Object.hasOwn(known, name)) {
-      const wanted = wrongKind(known[name] ?? true, value);
+  for (const name of Object.keys(options)) {
+    const kind = Object.hasOwn(known, name) ? known[name]! : undefined;
+    if (kind === true) continue;
+    if (kind !== undefined) {
+      const wanted = wrongKind(kind, (options as Readonly<Record<string, unknown>>)[name]);
       if (wanted === undefined) continue;
       throw new RunError("NG_BAD_INPUT", `\`${name}\`, an option of ${whose}, is ${wanted}`);
     }

@@ -62,7 +62,7 @@ export async function beforeClaim<T>(
   look: (store: Store) => Promise<T>,
 ): Promise<T> {
   const cancellation = new Cancellation(signal !== undefined);
-  const unlink = linkSignal(signal, cancellation);
+  const unlink = linkSignal(signal, cancellation, core.clock);
   try {
     return await look(storeOf(core, "threads are kept in a store", cancellation));
   } finally {
@@ -85,7 +85,7 @@ export async function asRunner<T>(
     clock: core.clock,
     onLost: (fault: NgraphError) => cancellation.fail(fault),
   };
-  const unlink = linkSignal(options.signal, cancellation);
+  const unlink = linkSignal(options.signal, cancellation, core.clock);
   core.drain.enter(cancellation, threadId);
   try {
     return await withClaim(store, threadId, settings, async (claim, ensureClaimed, lease) => {

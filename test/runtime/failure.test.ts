@@ -574,6 +574,23 @@ describe("4.4 cancellation", () => {
     }
   });
 
+  test("a signal ends all runs that share it, also one that began after others had ended", async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const open = { resolve: (): void => undefined };
+    const waits = new Promise<number>((resolve) => (open.resolve = () => resolve(1)));
+    let isShort = true;
+    const engine = engineOf(text, { a: () => (isShort ? 1 : waits), b: () => 2 });
+    await Promise.all([engine.run({}, { signal }), engine.run({}, { signal })]);
+    isShort = false;
+    const runs = [engine.run({}, { signal }), engine.run({}, { signal }), engine.run({}, { signal })];
+    // The listener of the runs that have ended would be removed in this turn.
+    await new Promise(setImmediate);
+    controller.abort();
+    expect((await Promise.all(runs)).map(({ status }) => status)).toEqual(["cancelled", "cancelled", "cancelled"]);
+    open.resolve();
+  });
+
   test("a listener of the caller's signal is taken off again", async () => {
     const { signal } = new AbortController();
     let listeners = 0;
@@ -585,7 +602,11 @@ describe("4.4 cancellation", () => {
         return typeof value === "function" ? value.bind(target) : value;
       },
     });
-    await engineOf(text, { a: async () => 1, b: () => 2 }).run({}, { signal: spied });
+    const engine = engineOf(text, { a: async () => 1, b: () => 2 });
+    for (let run = 0; run < 3; run++) await engine.run({}, { signal: spied });
+    // One listener serves all runs of a turn of the event loop.
+    expect(listeners).toBeLessThanOrEqual(1);
+    await new Promise(setImmediate);
     expect(listeners).toBeLessThanOrEqual(0);
   });
 });
