@@ -58,7 +58,7 @@ export abstract class TypeRules extends BaseParser {
       },
       this.isUnsplit,
     );
-    if (members.length > 1) type = { kind: "UnionType", span: this.spanFrom(first), members };
+    if (members.length > 1) type = { kind: "UnionType", span: this.typeFrom(first), members };
     return !this.RECORDING_PHASE && this.at(t.Question) ? this.questionMark(first, type) : type;
   }
 
@@ -136,10 +136,16 @@ export abstract class TypeRules extends BaseParser {
     // An outer map cannot take the rest of a token that an inner one has split.
     if (!this.RECORDING_PHASE && this.splitEqual !== undefined) closeWhole();
     else this.choose(D.mapEnd, [closeSplit, closeWhole]);
-    const span = this.spanFrom(first);
+    const span = split ? this.typeFrom(first) : this.spanFrom(first);
     if (this.RECORDING_PHASE) this.splitEqual = undefined;
-    return { kind: "MapType", span: split ? { start: span.start, end: span.end - 1 } : span, value };
+    return { kind: "MapType", span, value };
   });
+
+  /** As `spanFrom`, without the `=` of a `>=` that closed a map. */
+  private typeFrom(first: IToken): Span {
+    const span = this.spanFrom(first);
+    return this.splitEqual === undefined ? span : { start: span.start, end: span.end - 1 };
+  }
 
   private parenthesizedType(): TypeExpr {
     this.take(t.LeftParen);

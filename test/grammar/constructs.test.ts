@@ -172,6 +172,8 @@ describe("channels", () => {
     const channel = readStatement(`state m: map<map<int> >= {}`) as ChannelDecl;
     expect(channel.type.kind).toBe("MapType");
     expect(channel.type.span).toEqual({ start: 19, end: 33 });
+    const union = readStatement(`state m: int | map<int>= {}`) as ChannelDecl;
+    expect(union.type).toMatchObject({ kind: "UnionType", span: { start: 19, end: 33 } });
   });
 
   it("leave `reduce` to the next edge where `->` follows", () => {

@@ -186,7 +186,7 @@ globalThis.main = async (table) => {
   });
 });
 
-test("the published files are the build, the pages, the examples and the schema for editors; no sources or tests", () => {
+test("the published files are the build, the pages, the examples and the grammars and the schema for editors; no sources or tests", () => {
   const output = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: ROOT,
     encoding: "utf8",
@@ -199,6 +199,11 @@ test("the published files are the build, the pages, the examples and the schema 
     "dist/api/index.d.ts",
     "docs/diagnostics/NG301.md",
     "grammar/ngraph.schema.json",
+    "grammar/ngraph.tmLanguage.json",
+    "editors/tree-sitter-ngraph/grammar.js",
+    "editors/tree-sitter-ngraph/src/parser.c",
+    "editors/tree-sitter-ngraph/src/tree_sitter/parser.h",
+    "editors/tree-sitter-ngraph/queries/highlights.scm",
     "stdlib/graphs/agents.ngraph",
     "LICENSE",
     "README.md",
@@ -206,7 +211,7 @@ test("the published files are the build, the pages, the examples and the schema 
     expect(paths).toContain(wanted);
   }
   const allowed =
-    /^(?:dist\/|docs\/|examples\/|grammar\/ngraph\.schema\.json$|stdlib\/graphs\/\w+\.ngraph$|package\.json$|[A-Z]+(?:\.md)?$)/;
+    /^(?:dist\/|docs\/|examples\/|grammar\/ngraph\.(?:schema|tmLanguage)\.json$|editors\/tree-sitter-ngraph\/(?:src|queries|grammar\.js$|package\.json$|tree-sitter\.json$)|stdlib\/graphs\/\w+\.ngraph$|package\.json$|[A-Z]+(?:\.md)?$)/;
   expect([...paths].filter((path) => !allowed.test(path))).toEqual([]);
   // Links of README.md lead to published files.
   const links = readFileSync(join(ROOT, "README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g);
