@@ -4,7 +4,7 @@ import type { IngressOptions } from "./ingress.ts";
 import { readAddress } from "./server-address.ts";
 import type { ServiceNames } from "./service-names.ts";
 import type { ScanThreads, ThreadText } from "./store/list-threads.ts";
-import { keyOf } from "./store/rows.ts";
+import { keyOf, PLACE_DIGITS } from "./store/rows.ts";
 
 /** The usual address of the administration beside an ingress. */
 export function adminBeside(ingress: string): string {
@@ -18,10 +18,12 @@ export function scanThreads({ url, admin, headers, fetch: given }: IngressOption
   const example = "give its administration as `http://host:9070`";
   const { address, authorization } = readAddress(admin ?? adminBeside(url), example);
   return async ({ after, before, limit }) => {
-    // The texts of rows are compared by their first characters, which have a fixed length.
+    // The texts of rows begin with their place, which has a fixed length.
+    const place = `left(value_utf8, ${PLACE_DIGITS})`;
+    const isBefore = `(${place} < '${before.place}' OR ${place} = '${before.place}' AND service_key < ${literal(before.thread)})`;
     const rows = await query(
       `SELECT service_key, value_utf8 FROM state WHERE service_name = '${names.store}' AND key = '${keyOf.thread}'` +
-        ` AND value_utf8 >= '${after}' AND value_utf8 < '${before}' ORDER BY value_utf8 DESC LIMIT ${limit}`,
+        ` AND ${place} > '${after}' AND ${isBefore} ORDER BY ${place} DESC, service_key DESC LIMIT ${limit}`,
     );
     return rows.map((row): ThreadText => {
       const { service_key: thread, value_utf8: text } = row as { readonly service_key: string; value_utf8: string };
@@ -63,6 +65,10 @@ export function scanThreads({ url, admin, headers, fetch: given }: IngressOption
       throw new StoreError("NG_STORE_FAILED", message, { cause });
     }
   }
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** Questions until the administration is given up, over about five seconds. */

@@ -2,10 +2,9 @@
 import { describe, it } from "vitest";
 import { ItemState } from "../../hosts/restate/store/item-state.ts";
 import { RestateStore, type CallItems } from "../../hosts/restate/store/restate-store.ts";
-import type { ScanThreads } from "../../hosts/restate/store/list-threads.ts";
 import { answer, readAnswer, type Answer } from "../../hosts/restate/wire-error.ts";
 import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
-import { inMemory, threadsInMemory } from "./threads-in-memory.ts";
+import { inMemory, scanInMemory, threadsInMemory } from "./threads-in-memory.ts";
 
 describeStore({ describe, it }, "RestateStore", () => {
   const { threads, call } = threadsInMemory();
@@ -18,13 +17,7 @@ describeStore({ describe, it }, "RestateStore", () => {
     const text = JSON.stringify(await answer(() => method_.call(state, JSON.parse(JSON.stringify(input)) as object)));
     return readAnswer(JSON.parse(text) as Answer<unknown>);
   }) as CallItems;
-  /** As the server of Restate sorts rows. */
-  const scan: ScanThreads = async ({ after, before, limit }) =>
-    [...threads]
-      .map(([thread, rows]) => ({ thread, text: rows.get("thread") ?? "" }))
-      .filter(({ text }) => text >= after && text < before)
-      .sort((a, b) => (a.text < b.text ? 1 : -1))
-      .slice(0, limit);
+  const scan = scanInMemory(threads);
   const open = (): RestateStore => new RestateStore(call, { scan, callItems });
   return {
     store: open(),

@@ -2,6 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
 import { restate, serveRestate, type RestateHost, type RestateWorker } from "../../api/hosts/restate.ts";
+import { scanThreads } from "../../hosts/restate/admin.ts";
+import { serviceNames } from "../../hosts/restate/service-names.ts";
+import { encodePlace, placeOf } from "../../hosts/restate/store/rows.ts";
 import type { NodeContext } from "../../runtime/interface/context.ts";
 import type { Table } from "../../runtime/index.ts";
 import { isFull } from "../support/depth.ts";
@@ -66,6 +69,21 @@ function testThreads(): void {
       after = page.at(-1)!.position;
     }
     expect(paged).toEqual([...names].reverse());
+    // Beside threads of one place, and with names that have a meaning in SQL.
+    await engine.run({ n: 100 }, { thread: "o'neil" });
+    const scan = scanThreads({ url: server.url, admin: server.admin }, serviceNames("listed"));
+    const [last] = await scan({ after: encodePlace(0), before: { place: "9", thread: "" }, limit: 1 });
+    const { thread, text } = last!;
+    expect(thread).toBe("o'neil");
+    for (const [name, expected] of [
+      [`${thread}'`, thread],
+      [thread, "thread 11"],
+      ["a", "thread 11"],
+    ] as const) {
+      const before = { place: placeOf(text), thread: name };
+      expect((await scan({ after: encodePlace(0), before, limit: 1 }))[0]?.thread).toBe(expected);
+    }
+    await host.store("listed").deleteThread("o'neil");
     await engine.resume("thread 0", { answer: "yes" });
     expect((await engine.threads({ limit: 1 }))[0]).toMatchObject({ thread: "thread 0", status: "completed" });
     const expired = await engine.prune({ expiredAt: Date.now() });

@@ -1,6 +1,8 @@
 /** The objects of threads without a server: calls are executed as Restate does, one at a time by thread. */
 import type { KeyValues } from "../../hosts/restate/store/key-values.ts";
+import type { ScanThreads } from "../../hosts/restate/store/list-threads.ts";
 import type { CallThread } from "../../hosts/restate/store/restate-store.ts";
+import { placeOf } from "../../hosts/restate/store/rows.ts";
 import { ThreadState } from "../../hosts/restate/store/thread-state.ts";
 import { answer, readAnswer, type Answer } from "../../hosts/restate/wire-error.ts";
 
@@ -11,7 +13,7 @@ export interface ThreadsInMemory {
   /** The methods that were called. */
   readonly calls: string[];
   /** The rows that calls have read. */
-  readonly reads: readonly string[];
+  readonly reads: string[];
 }
 
 export function threadsInMemory(): ThreadsInMemory {
@@ -38,6 +40,24 @@ export function threadsInMemory(): ThreadsInMemory {
     return readAnswer(JSON.parse(await running) as Answer<unknown>);
   }) as CallThread;
   return { threads, call, calls, reads };
+}
+
+/** As the server of Restate sorts rows: by their places, then by the names of threads. */
+export function scanInMemory(threads: ReadonlyMap<string, Map<string, string>>): ScanThreads {
+  return async ({ after, before, limit }) =>
+    [...threads]
+      .map(([thread, rows]) => ({ thread, text: rows.get("thread") ?? "" }))
+      .map((row) => ({ ...row, place: placeOf(row.text) }))
+      .filter(
+        ({ place, thread }) =>
+          place > after && (place < before.place || (place === before.place && thread < before.thread)),
+      )
+      .sort((a, b) => (a.place === b.place ? compare(b.thread, a.thread) : compare(b.place, a.place)))
+      .slice(0, limit);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 /** @param reads receives the keys that are read */

@@ -4,7 +4,7 @@
  */
 import { Chain, snapshotChanges } from "../../../runtime/stores/memory/chain.ts";
 import { keyOf, type HeadRow, type Place, type CheckpointRow, type SavedRow } from "./rows.ts";
-import type { ThreadRows } from "./thread-rows.ts";
+import { range, type ThreadRows } from "./thread-rows.ts";
 
 /**
  * A row with all values is written when the changes since the last one weigh more than it, so that all of them together stay
@@ -14,8 +14,9 @@ export const ROW_WEIGHT = 200;
 
 /** @param numbers of their saves. Returns how many of them were there. */
 export async function dropCheckpoints(rows: ThreadRows, numbers: readonly number[]): Promise<number> {
-  const [thread, ...saved] = await Promise.all([
+  const [thread, kept, ...saved] = await Promise.all([
     rows.thread(),
+    rows.kept(),
     ...numbers.map((number) => rows.read<SavedRow>(keyOf.saved(number))),
   ]);
   const places = saved.flatMap((row): Place[] => (row !== undefined && "place" in row ? [row.place] : []));
@@ -27,8 +28,10 @@ export async function dropCheckpoints(rows: ThreadRows, numbers: readonly number
   }
   for (const number of numbers) rows.clear(keyOf.saved(number));
   const gone = new Set(numbers);
-  let { first } = thread;
-  while (gone.has(first)) first++;
+  const first = Math.max(thread.first, ...numbers.map((number) => number + 1));
+  const stays = [...kept, ...range(thread.first, first)].filter((number) => !gone.has(number));
+  if (stays.length > 0) rows.write(keyOf.kept, stays);
+  else if (kept.length > 0) rows.clear(keyOf.kept);
   rows.writeThread({ ...thread, first, checkpoints: thread.checkpoints - places.length });
   return places.length;
 }

@@ -13,6 +13,7 @@
  * | `wn/<id>`, `w/<number>/<id>` | pending writes of a checkpoint: their number of batches, one batch |
  * | `s`, `s/<id>`, `q/<place>` | inbox: its range of places, place of a signal that the thread has had, signal that waits |
  * | `o/<number>` | what was saved, in its order: the place of a checkpoint, or a label that was moved |
+ * | `o` | numbers before the first one of the row `thread` that prunes have kept, ascending |
  *
  * The row `thread` begins with its place in the listing of threads, as a number of fixed length. So the server of Restate sorts it
  * as text.
@@ -42,7 +43,10 @@ export interface ThreadRow {
   readonly tag: string | null;
   /** The invocation that drives the thread, or the last one that did, and the head that its first attempt has found. */
   readonly begun?: { readonly by: string; readonly head: CheckpointId | null };
-  /** Numbers of the oldest row `o/…` that may be there, and of the next one. They never repeat, even if the thread was deleted. */
+  /**
+   * All rows `o/…` from the number `first` on are there, up to `next`, the number of the next one. Numbers never repeat, even if the
+   * thread was deleted.
+   */
   readonly first: number;
   readonly next: number;
   /** How often the thread was deleted. */
@@ -122,6 +126,7 @@ export const keyOf = {
   inbox: "s",
   signal: (id: string): string => `s/${encodeKey(id)}`,
   place: (place: number): string => `q/${place}`,
+  kept: "o",
   saved: (number: number): string => `o/${number}`,
 } as const;
 
@@ -131,10 +136,15 @@ export function encodeRow(key: string, content: object | string | number): strin
 }
 
 /** Digits of the place in the listing. The largest safe integer has 16. */
-const PLACE_DIGITS = 16;
+export const PLACE_DIGITS = 16;
 
 export function encodePlace(position: number): string {
   return String(position).padStart(PLACE_DIGITS, "0");
+}
+
+/** The place of a row `thread`, as `encodePlace` writes it. */
+export function placeOf(text: string): string {
+  return text.slice(0, PLACE_DIGITS);
 }
 
 export function encodeThread(row: ThreadRow): string {

@@ -15,6 +15,13 @@ import {
   type ThreadRow,
 } from "./rows.ts";
 
+/** `end`: where the next page begins. */
+export interface SavedPage {
+  readonly found: readonly { readonly number: number; readonly row: SavedRow }[];
+  readonly end: number;
+  readonly isLast: boolean;
+}
+
 export class ThreadRows {
   readonly #state: KeyValues;
 
@@ -51,14 +58,22 @@ export class ThreadRows {
     return Promise.all(range(first, last + 1).map((position) => this.checkpoint([chain, position])));
   }
 
-  /** What was saved, by its numbers. Pruned checkpoints are left out. */
-  async saved(first: number, end: number): Promise<readonly { readonly number: number; readonly row: SavedRow }[]> {
-    const numbers = range(first, end);
+  /** What was saved from a number on, in its order. Reads only rows that are there. */
+  async saved({ first, next }: ThreadRow, from: number, limit: number): Promise<SavedPage> {
+    const earlier = (await this.kept()).filter((number) => number >= from).slice(0, limit);
+    const start = Math.max(from, first);
+    const numbers = [...earlier, ...range(start, Math.min(next, start + limit - earlier.length))];
     const rows = await Promise.all(numbers.map((number) => this.read<SavedRow>(keyOf.saved(number))));
-    return numbers.flatMap((number, index) => {
+    const found = numbers.flatMap((number, index) => {
       const row = rows[index];
       return row === undefined ? [] : [{ number, row }];
     });
+    const end = numbers.length < limit ? next : numbers.at(-1)! + 1;
+    return { found, end, isLast: end === next };
+  }
+
+  async kept(): Promise<readonly number[]> {
+    return (await this.read<readonly number[]>(keyOf.kept)) ?? [];
   }
 
   async label(id: CheckpointId): Promise<string | null> {

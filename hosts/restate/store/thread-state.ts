@@ -377,12 +377,9 @@ export class ThreadState {
 
   /** What was saved from a number on, for a prune. */
   async points({ from, limit }: { from: number; limit: number }): Promise<SavedPoints> {
-    const { first, next } = await this.#rows.thread();
-    const start = Math.max(from, first);
-    const end = Math.min(next, start + limit);
-    const saved = await this.#rows.saved(start, end);
+    const { found, end, isLast } = await this.#rows.saved(await this.#rows.thread(), from, limit);
     const points = await Promise.all(
-      saved.map(async ({ number, row }) => {
+      found.map(async ({ number, row }) => {
         if (!("place" in row)) return undefined;
         const { header } = await this.#rows.checkpoint(row.place);
         const { id, namespace, timestamp, children } = header;
@@ -390,7 +387,7 @@ export class ThreadState {
         return { number, id, namespace, timestamp, label, ...(children === undefined ? {} : { children }) };
       }),
     );
-    return { points: points.filter((point) => point !== undefined), next: end < next ? end : null };
+    return { points: points.filter((point) => point !== undefined), next: isLast ? null : end };
   }
 
   /** Removes checkpoints by the numbers of their saves. Returns how many of them were there. */
@@ -400,18 +397,16 @@ export class ThreadState {
 
   /** Checkpoints and labels in the order of their saves, for a copy of the thread. */
   async copies({ from, limit }: { from: number; limit: number }): Promise<SavedCopies> {
-    const { first, next, deletions } = await this.#rows.thread();
-    const start = Math.max(from, first);
-    const end = Math.min(next, start + limit);
-    const saved = await this.#rows.saved(start, end);
+    const thread = await this.#rows.thread();
+    const { found, end, isLast } = await this.#rows.saved(thread, from, limit);
     const copies = await Promise.all(
-      saved.map(async ({ row }) => {
+      found.map(async ({ row }) => {
         if (!("place" in row)) return row;
         const checkpoint = await this.#rows.checkpoint(row.place);
         return this.#load(row.place, checkpoint.header.id);
       }),
     );
-    return { copies, next: end, isLast: end === next, deletions };
+    return { copies, next: end, isLast, deletions: thread.deletions };
   }
 
   /** Rows of a chain up to a position, back to one that was pruned. */
