@@ -6,6 +6,7 @@ import { SOURCE_KINDS, type SourceKind } from "./kinds.ts";
 import { ImportError, Source, type Imported, type JsonValue } from "./imported.ts";
 import { importLangGraphGen, isLangGraphGen } from "./langgraph-gen.ts";
 import { importLangGraphJs } from "./langgraph-js.ts";
+import type { ReadModule } from "./program-modules.ts";
 import { importNeoGraph, isNeoGraph } from "./neograph.ts";
 import { importKahn, importPackageJson, importTurbo, isKahn, isTurbo } from "./plans.ts";
 
@@ -27,11 +28,21 @@ const DOCUMENTS: Readonly<Record<Exclude<SourceKind, "langgraph-js">, Importer>>
   neograph: { accepts: isNeoGraph, read: importNeoGraph },
 };
 
+export interface ImportSettings {
+  /** The name of the graph if the file has none. */
+  readonly name: string;
+  /** The module of the node functions, as the graph imports it. */
+  readonly module: string;
+  /** The kind of the file if it is known. */
+  readonly kind?: SourceKind;
+  /** Reads the modules that a program imports by a relative path. Without it, a state in another file stays unknown. */
+  readonly readModule?: ReadModule;
+}
+
 /**
  * A file of another system as `.ngraph` text. Nothing of the file runs.
  *
  * @param path decides between a program and a document
- * @param options `name` of the graph if the file has none, `module` of the node functions, `kind` of the file if it is known
  * @throws ImportError with the place of what cannot be imported
  * @example
  * const { text, stubs, changes } = importText(json, "support.json", { name: "support", module: "./support.nodes.ts" });
@@ -39,10 +50,10 @@ const DOCUMENTS: Readonly<Record<Exclude<SourceKind, "langgraph-js">, Importer>>
 export async function importText(
   text: string,
   path: string,
-  { name, module, kind }: { readonly name: string; readonly module: string; readonly kind?: SourceKind },
+  { name, module, kind, readModule }: ImportSettings,
 ): Promise<Imported> {
   if (kind === "langgraph-js" || (kind === undefined && /\.[cm]?[jt]sx?$/.test(path)))
-    return readable(importLangGraphJs(text, name, module));
+    return readable(importLangGraphJs(text, name, module, readModule));
   return readable(importDocument(text, name, module, kind));
 }
 

@@ -2,7 +2,6 @@
  * Programs of LangGraph JS: the calls of a `StateGraph` builder, read from the syntax tree. Nothing of the program runs. The nodes
  * stay functions of TypeScript.
  */
-import { parse } from "@babel/parser";
 import { Changes, ImportError, type Imported } from "./imported.ts";
 import {
   END,
@@ -13,13 +12,8 @@ import {
   type StateNode,
   type StateRoute,
 } from "./state-graph.ts";
-
-/** A node of Babel's tree. Its fields depend on its type. */
-interface Tree {
-  readonly type: string;
-  readonly loc?: { readonly start: { readonly line: number } } | null;
-  readonly [field: string]: unknown;
-}
+import { declarations, type ReadModule } from "./program-modules.ts";
+import { isTree, line, parseProgram, walk, type Tree } from "./program-tree.ts";
 
 interface Builder {
   /** `StateGraph`, `MessageGraph`; the argument describes the state. */
@@ -39,10 +33,13 @@ const METHODS: ReadonlySet<string> = new Set([
   "setConditionalEntryPoint",
 ]);
 
-/** @throws ImportError */
-export function importLangGraphJs(text: string, name: string, module: string): Imported {
+/**
+ * @param readModule reads the files that the program imports, in which the state and the node functions may be
+ * @throws ImportError
+ */
+export function importLangGraphJs(text: string, name: string, module: string, readModule?: ReadModule): Imported {
   const program = parseProgram(text);
-  const declared = declarations(program);
+  const declared = declarations(program, readModule);
   const builders = findBuilders(program);
   const [builder] = builders;
   if (builder === undefined)
@@ -204,64 +201,6 @@ export function importLangGraphJs(text: string, name: string, module: string): I
 
 const GENERIC: ReadonlySet<string> = new Set(["graph", "workflow", "builder", "graphBuilder", "app", "stateGraph"]);
 
-function parseProgram(text: string): Tree {
-  try {
-    return parse(text, {
-      sourceType: "unambiguous",
-      plugins: ["typescript", "jsx", "decorators"],
-    }) as unknown as Tree;
-  } catch (error) {
-    if (error instanceof RangeError) throw new ImportError("line 1", "the program is nested too deeply");
-    throw new ImportError(
-      "line 1",
-      `the program cannot be parsed: ${error instanceof Error ? error.message.slice(0, 200) : ""}`,
-    );
-  }
-}
-
-function line(tree: Tree): string {
-  return `line ${tree.loc?.start.line ?? 1}`;
-}
-
-/** Visits all nodes of a tree, without recursion. */
-function* walk(root: Tree): Generator<Tree> {
-  const open: unknown[] = [root];
-  while (open.length > 0) {
-    const next = open.pop();
-    if (Array.isArray(next)) for (let index = next.length - 1; index >= 0; index--) open.push(next[index]);
-    else if (isTree(next)) {
-      yield next;
-      const fields = Object.entries(next).filter(
-        ([field]) =>
-          field !== "loc" &&
-          field !== "comments" &&
-          field !== "tokens" &&
-          field !== "errors" &&
-          !field.endsWith("Comments"),
-      );
-      for (let index = fields.length - 1; index >= 0; index--) open.push(fields[index]![1]);
-    }
-  }
-}
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
-}
-
-/** Functions and constants of the program by name; of several with one name the first. */
-function declarations(program: Tree): ReadonlyMap<string, Tree> {
-  const found = new Map<string, Tree>();
-  const add = (name: unknown, tree: unknown): void => {
-    if (typeof name === "string" && isTree(tree) && !found.has(name)) found.set(name, tree);
-  };
-  for (const tree of walk(program)) {
-    if (tree.type === "FunctionDeclaration" && isTree(tree["id"])) add(tree["id"]["name"], tree);
-    if (tree.type === "VariableDeclarator" && isTree(tree["id"]) && tree["id"].type === "Identifier")
-      add(tree["id"]["name"], tree["init"]);
-  }
-  return found;
-}
-
 /** The builders of the program, each with its calls in the order in which they run. */
 function findBuilders(program: Tree): Builder[] {
   const builders: Builder[] = [];
@@ -344,11 +283,7 @@ function readState(
   notes: string[],
 ): StateChannel[] {
   const [argument] = creation["arguments"] as readonly Tree[];
-  const isMessages =
-    (creation["callee"] as Tree)["name"] === "MessageGraph" ||
-    (argument?.type === "Identifier" && argument["name"] === "MessagesAnnotation") ||
-    (argument?.type === "Identifier" && argument["name"] === "MessagesZodState");
-  if (isMessages) return [messages()];
+  if ((creation["callee"] as Tree)["name"] === "MessageGraph") return [messages()];
   let state = resolve(argument, declared);
   if (
     state?.type === "ObjectExpression" &&
@@ -361,33 +296,24 @@ function readState(
       declared,
     );
   }
-  let fields = state;
-  if (state?.type === "CallExpression") {
-    const callee = state["callee"] as Tree;
-    const method =
-      callee.type === "MemberExpression" && isTree(callee["property"]) ? String(callee["property"]["name"]) : "";
-    if (method === "Root" || method === "object" || method === "extend")
-      fields = resolve((state["arguments"] as readonly Tree[])[0], declared);
-  }
-  if (fields?.type !== "ObjectExpression") {
+  const fields = fieldsOf(state, declared);
+  if (fields === undefined) {
     notes.push(
       changes.add(
         line(creation),
-        "the state is not described in this file: it is one record, `data`, whose fields the nodes write",
+        "the description of the state was not found: it is one record, `data`, whose fields the nodes write",
       ),
     );
     return [{ name: "data", type: "map<json>", stubType: "Record<string, unknown>", reducer: "merge" }];
   }
   const channels: StateChannel[] = [];
-  for (const each of fields["properties"] as readonly Tree[]) {
+  for (const each of fields) {
+    if (each.type === "Identifier") {
+      if (!channels.some((known) => known.name === "messages")) channels.push(messages());
+      continue;
+    }
     if (each.type === "SpreadElement") {
-      const spread = each["argument"] as Tree;
-      const isMessagesSpec =
-        spread.type === "MemberExpression" &&
-        isTree(spread["object"]) &&
-        spread["object"]["name"] === "MessagesAnnotation";
-      if (isMessagesSpec) channels.push(messages());
-      else notes.push(changes.add(line(each), "the channels that are spread here are not read"));
+      notes.push(changes.add(line(each), "the channels that are spread here are not read"));
       continue;
     }
     const channel = keyOf(each);
@@ -400,6 +326,45 @@ function readState(
   }
   return channels;
 }
+
+/**
+ * The fields of a description of the state, with those that it spreads or extends: the object of `Annotation.Root({ … })` and of
+ * `z.object({ … })`, their `.spec` and `.shape`, and a plain object. The name of a state of the library with `messages` is an
+ * element of its own. `undefined` if it is something else.
+ */
+function fieldsOf(
+  description: Tree | undefined,
+  declared: ReadonlyMap<string, Tree>,
+  depth = 0,
+): readonly Tree[] | undefined {
+  const tree = resolve(description, declared);
+  if (tree === undefined || depth > MAX_NESTED_STATES) return undefined;
+  const inner = (next: unknown): readonly Tree[] | undefined =>
+    isTree(next) ? fieldsOf(next, declared, depth + 1) : undefined;
+  if (tree.type === "Identifier") return MESSAGE_STATES.has(String(tree["name"])) ? [tree] : undefined;
+  if (tree.type === "ObjectExpression") {
+    return (tree["properties"] as readonly Tree[]).flatMap((each) =>
+      each.type === "SpreadElement" ? (inner(each["argument"]) ?? [each]) : [each],
+    );
+  }
+  const target = (tree.type === "CallExpression" ? tree["callee"] : tree) as Tree;
+  if (target.type !== "MemberExpression" || !isTree(target["property"])) return undefined;
+  const method = String(target["property"]["name"]);
+  if (tree.type !== "CallExpression")
+    return method === "spec" || method === "shape" ? inner(target["object"]) : undefined;
+  const own = inner((tree["arguments"] as readonly Tree[])[0]);
+  if (method === "Root" || method === "object") return own;
+  if (method !== "extend" && method !== "merge") return undefined;
+  const base = inner(target["object"]);
+  if (own === undefined || base === undefined) return own ?? base;
+  // The later description of a field counts.
+  const names = new Set(own.map(keyOf));
+  return [...base.filter((each) => !names.has(keyOf(each) ?? "")), ...own];
+}
+
+const MAX_NESTED_STATES = 20;
+
+const MESSAGE_STATES: ReadonlySet<string> = new Set(["MessagesAnnotation", "MessagesZodState"]);
 
 function messages(): StateChannel {
   return { name: "messages", type: "json[]", stubType: "unknown[]", reducer: "append" };

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { SOURCE_KINDS, type SourceKind } from "../../importers/kinds.ts";
 import { refuseSource, writeAtomically } from "../output/write-atomically.ts";
 import { printableText } from "../output/printable-text.ts";
@@ -43,6 +43,7 @@ export const importCommand = defineCommand<ImportOptions>({
     const imported = await importText(text, file, {
       name,
       module: `./${module}`,
+      readModule: (specifier, from) => readProgram(join(dirname(from ?? file), specifier)),
       ...(options.from === undefined ? {} : { kind: options.from }),
     }).catch((error: unknown) => {
       if (!(error instanceof ImportError)) throw error;
@@ -73,3 +74,24 @@ export const importCommand = defineCommand<ImportOptions>({
     return EXIT.ok;
   },
 });
+
+const PROGRAMS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"];
+
+/** The module of an import without or with its ending, of which a TypeScript source may have another one. It never runs. */
+function readProgram(path: string): { readonly path: string; readonly text: string } | undefined {
+  const stem = path.replace(/\.[cm]?[jt]sx?$/, "");
+  const candidates = [
+    ...(PROGRAMS.some((ending) => path.endsWith(ending)) ? [path] : []),
+    ...[stem, path, join(path, "index")].flatMap((each) => PROGRAMS.map((ending) => each + ending)),
+  ];
+  for (const candidate of candidates) {
+    if (statSync(candidate, { throwIfNoEntry: false })?.isFile() !== true) continue;
+    try {
+      return { path: candidate, text: readSource(candidate) };
+    } catch (error) {
+      // A module that cannot be read, or is too large, stays unknown.
+      if (!(error instanceof CommandError)) throw error;
+    }
+  }
+  return undefined;
+}

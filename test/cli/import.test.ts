@@ -55,3 +55,18 @@ test("refuses what it cannot read, with a place and a way out", () => {
   expect(project.ngc(["import", "bad.json", "-o", "y.ngraph"]).status).toBe(2);
   expect(project.has("y.ngraph")).toBe(false);
 });
+
+test("reads the state of a program from the TypeScript files that it imports", () => {
+  const project = createProject({
+    "src/agent.ts": `import { State } from "./state/state.js";
+      import { work } from "./work";
+      export const agent = new StateGraph(State).addNode("work", work).addEdge("__start__", "work").addEdge("work", "__end__");`,
+    "src/state/state.ts": `export const State = Annotation.Root({ topic: Annotation<string>, rest: Annotation<string> });`,
+    "src/work/index.ts": `export const work = async () => ({ topic: "x" });`,
+  });
+  const { status, stdout, stderr } = project.ngc(["import", "src/agent.ts"]);
+  expect(status).toBe(0);
+  expect(stdout).toContain("output rest: string | null = null");
+  expect(stdout).toContain("node work = work(current) into { topic? }");
+  expect(stderr).not.toContain("warning");
+});

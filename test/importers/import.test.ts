@@ -267,6 +267,74 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
     expect(changes).toEqual([expect.stringContaining("is an object of a library")]);
   });
 
+  test("the state and the node functions may be in files that the program imports", async () => {
+    const files: Readonly<Record<string, string>> = {
+      "./state/index.js": `export * from "./base.js"; export { Full as default } from "./full.js";`,
+      "./base.js": `export const Base = Annotation.Root({ ...MessagesAnnotation.spec, topic: Annotation<string> });`,
+      "./full.js": `import { Base as Parent } from "./base.js";
+        const reduceDrafts = (a, b) => a.concat(b);
+        export const Full = Annotation.Root({ ...Parent.spec, drafts: Annotation<string[]>({ reducer: (a, b) => a.concat(b) }) });`,
+      "./nodes": `const helper = 1; export { one as first }; async function one(state) { return { topic: "x" }; }
+        export default function route(state) { return state.topic === "x" ? "second" : "__end__"; }`,
+    };
+    const program = `import { StateGraph } from "@langchain/langgraph";
+      import State from "./state/index.js";
+      import route, { first } from "./nodes";
+      export const agent = new StateGraph(State).addNode("first", first).addNode("second", first)
+        .addEdge("__start__", "first").addConditionalEdges("first", route).addEdge("second", "__end__");`;
+    const asked: string[] = [];
+    const { text, changes } = await importText(program, "agent.ts", {
+      name: "agent",
+      module: "./nodes.ts",
+      readModule: (specifier) => {
+        asked.push(specifier);
+        const found = files[specifier];
+        return found === undefined ? undefined : { path: specifier, text: found };
+      },
+    });
+    expect(text).toContain("output messages: json[] reduce append");
+    expect(text).toContain("output topic: string | null = null");
+    expect(text).toContain("output drafts: string[] reduce append");
+    expect(text).toContain("node first = first(current) into { topic? }");
+    expect(text).toContain('first -> match route(current) { "second" -> second  "__end__" -> end }');
+    expect(changes).toEqual([]);
+    expect(asked).not.toContain("@langchain/langgraph");
+    const alone = await importText(program.replace(".addConditionalEdges", ".compile() // "), "agent.ts", {
+      name: "agent",
+      module: "./nodes.ts",
+    });
+    expect(alone.changes[0]).toContain("the description of the state was not found");
+  });
+
+  test("modules that import each other, that are no programs, or that are not there, end the search", async () => {
+    const program = (from: string): string => `import { State } from "${from}";
+      export const g = new StateGraph(State).addNode("a", (s) => ({})).addEdge("__start__", "a").addEdge("a", "__end__");`;
+    const readModule = (specifier: string): { path: string; text: string } | undefined =>
+      specifier === "./a"
+        ? { path: "a", text: `export { State } from "./b"; export * from "./a";` }
+        : specifier === "./b"
+          ? { path: "b", text: `import { State } from "./a"; export { State };` }
+          : specifier === "./text"
+            ? { path: "text", text: "no program at all {{" }
+            : undefined;
+    for (const from of ["./a", "./text", "./none"]) {
+      const { text } = await importText(program(from), "g.ts", { name: "g", module: "./nodes.ts", readModule });
+      expect(text).toContain("output data: map<json> reduce merge");
+    }
+  });
+
+  test("states that extend others have the fields of both", async () => {
+    const { text } = await imported(
+      `const Base = z.object({ topic: z.string(), kind: z.string() });
+       const State = MessagesZodState.merge(Base).extend({ kind: z.array(z.string()) });
+       const g = new StateGraph(State).addNode("one", (s) => ({ topic: "1" })).addEdge("__start__", "one").addEdge("one", "__end__");`,
+      "g.ts",
+    );
+    expect(text).toContain("output messages: json[] reduce append");
+    expect(text).toContain("output topic: string | null = null");
+    expect(text).toContain("output kind: json[]");
+  });
+
   test("an imported agent runs", async () => {
     let calls = 0;
     const engine = await engineOf(

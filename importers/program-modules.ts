@@ -1,0 +1,157 @@
+/** The declarations of a program, and of the files that it imports by a relative path. */
+import { isTree, parseProgram, walk, type Tree } from "./program-tree.ts";
+
+/**
+ * Reads a module that a program imports.
+ *
+ * @param from the path of the importing module as an earlier call returned it; `undefined` for the program itself
+ * @returns its text and its path, `undefined` if it cannot be read
+ */
+export type ReadModule = (
+  specifier: string,
+  from: string | undefined,
+) => { readonly path: string; readonly text: string } | undefined;
+
+/** A program of a hundred modules says nothing new about the state of its graph. */
+const MAX_MODULES = 100;
+
+interface Module {
+  readonly path: string | undefined;
+  readonly program: Tree;
+  readonly own: ReadonlyMap<string, Tree>;
+}
+
+/** Functions and constants of the program by name; of several with one name the first. Names that it imports have their declaration in the other file. */
+export function declarations(program: Tree, readModule?: ReadModule): ReadonlyMap<string, Tree> {
+  const found = new Map(ownDeclarations(program));
+  if (readModule === undefined) return found;
+  const modules = new Map<string, Module>();
+  const open = (specifier: unknown, from: string | undefined): Module | undefined => {
+    if (typeof specifier !== "string" || !/^\.\.?(?:\/|$)/.test(specifier) || modules.size >= MAX_MODULES)
+      return undefined;
+    const read = readModule(specifier, from);
+    if (read === undefined) return undefined;
+    const known = modules.get(read.path);
+    if (known !== undefined) return known;
+    const parsed = tryParse(read.text, read.path);
+    if (parsed === undefined) return undefined;
+    const module = { path: read.path, program: parsed, own: ownDeclarations(parsed) };
+    modules.set(read.path, module);
+    return module;
+  };
+  const imported = new Set<string>();
+  for (const { local, name, source } of importsOf(program)) {
+    imported.add(local);
+    const tree = exported(open(source, undefined), name, open);
+    if (tree !== undefined && !found.has(local)) found.set(local, tree);
+  }
+  // What the imported declarations use themselves. A name that the program imports from a package keeps this meaning.
+  const add = (name: string, tree: Tree | undefined): void => {
+    if (tree !== undefined && !found.has(name) && !imported.has(name)) found.set(name, tree);
+  };
+  // The loop also visits the modules that it opens.
+  for (const { path, program: of, own } of modules.values()) {
+    for (const [name, tree] of own) add(name, tree);
+    for (const { local, name, source } of importsOf(of)) add(local, exported(open(source, path), name, open));
+  }
+  return found;
+}
+
+/** What a module exports under a name: its own declaration, or that of a module which it exports from or imports. */
+function exported(
+  module: Module | undefined,
+  name: string,
+  open: (specifier: unknown, from: string | undefined) => Module | undefined,
+  depth = 0,
+): Tree | undefined {
+  if (module === undefined || depth > 10) return undefined;
+  const next = (source: unknown, of: string): Tree | undefined =>
+    exported(open(source, module.path), of, open, depth + 1);
+  const local = localName(module.program, name);
+  const own = module.own.get(local);
+  if (own !== undefined) return own;
+  const brought = importsOf(module.program).find((each) => each.local === local);
+  if (brought !== undefined) return next(brought.source, brought.name);
+  for (const statement of statementsOf(module.program)) {
+    const source = isTree(statement["source"]) ? statement["source"]["value"] : undefined;
+    if (source === undefined) continue;
+    if (statement.type === "ExportAllDeclaration") {
+      const tree = next(source, name);
+      if (tree !== undefined) return tree;
+    }
+    if (statement.type !== "ExportNamedDeclaration") continue;
+    for (const each of statement["specifiers"] as readonly Tree[])
+      if (nameOf(each["exported"]) === name) return next(source, nameOf(each["local"]) ?? name);
+  }
+  return undefined;
+}
+
+/** The name in the module of what it exports as `name`. */
+function localName(program: Tree, name: string): string {
+  for (const statement of statementsOf(program)) {
+    if (name === "default" && statement.type === "ExportDefaultDeclaration") {
+      const declaration = statement["declaration"] as Tree;
+      return nameOf(declaration) ?? nameOf(declaration["id"]) ?? DEFAULT;
+    }
+    if (statement.type !== "ExportNamedDeclaration" || isTree(statement["source"])) continue;
+    for (const each of statement["specifiers"] as readonly Tree[])
+      if (nameOf(each["exported"]) === name) return nameOf(each["local"]) ?? name;
+  }
+  return name;
+}
+
+/** The name of a default export without one. It cannot be a name of the program. */
+const DEFAULT = "export default";
+
+interface ImportedName {
+  readonly local: string;
+  readonly name: string;
+  readonly source: unknown;
+}
+
+function importsOf(program: Tree): readonly ImportedName[] {
+  return statementsOf(program).flatMap((statement) => {
+    if (statement.type !== "ImportDeclaration" || !isTree(statement["source"])) return [];
+    const source = statement["source"]["value"];
+    return (statement["specifiers"] as readonly Tree[]).map((each) => ({
+      local: nameOf(each["local"]) ?? "",
+      name: each.type === "ImportDefaultSpecifier" ? "default" : (nameOf(each["imported"]) ?? "*"),
+      source,
+    }));
+  });
+}
+
+function ownDeclarations(program: Tree): ReadonlyMap<string, Tree> {
+  const found = new Map<string, Tree>();
+  const add = (name: unknown, tree: unknown): void => {
+    if (typeof name === "string" && isTree(tree) && !found.has(name)) found.set(name, tree);
+  };
+  for (const tree of walk(program)) {
+    if (tree.type === "FunctionDeclaration" && isTree(tree["id"])) add(tree["id"]["name"], tree);
+    if (tree.type === "VariableDeclarator" && isTree(tree["id"]) && tree["id"].type === "Identifier")
+      add(tree["id"]["name"], tree["init"]);
+    if (tree.type === "ExportDefaultDeclaration") add(DEFAULT, tree["declaration"]);
+  }
+  return found;
+}
+
+function statementsOf(program: Tree): readonly Tree[] {
+  const root = isTree(program["program"]) ? program["program"] : program;
+  return (root["body"] as readonly unknown[]).filter(isTree);
+}
+
+/** The text of a name, which an export may also write as a string. */
+function nameOf(tree: unknown): string | undefined {
+  if (!isTree(tree)) return undefined;
+  if (tree.type === "Identifier") return String(tree["name"]);
+  return tree.type === "StringLiteral" ? String(tree["value"]) : undefined;
+}
+
+function tryParse(text: string, path: string): Tree | undefined {
+  try {
+    return parseProgram(text, path);
+  } catch {
+    // A file that is no program describes no state.
+    return undefined;
+  }
+}

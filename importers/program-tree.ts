@@ -1,0 +1,58 @@
+/** Syntax trees of programs in JavaScript and TypeScript. Nothing of a program runs. */
+import { parse } from "@babel/parser";
+import { ImportError } from "./imported.ts";
+
+/** A node of Babel's tree. Its fields depend on its type. */
+export interface Tree {
+  readonly type: string;
+  readonly loc?: { readonly start: { readonly line: number }; readonly filename?: string | undefined } | null;
+  readonly [field: string]: unknown;
+}
+
+/** @param file the name of an imported file, which messages about its lines have */
+export function parseProgram(text: string, file?: string): Tree {
+  try {
+    return parse(text, {
+      sourceType: "unambiguous",
+      plugins: ["typescript", "jsx", "decorators"],
+      ...(file === undefined ? {} : { sourceFilename: file }),
+    }) as unknown as Tree;
+  } catch (error) {
+    if (error instanceof RangeError) throw new ImportError("line 1", "the program is nested too deeply");
+    throw new ImportError(
+      "line 1",
+      `the program cannot be parsed: ${error instanceof Error ? error.message.slice(0, 200) : ""}`,
+    );
+  }
+}
+
+/** The place of a tree in messages: `line 12`, and the file if it is an imported one. */
+export function line({ loc }: Tree): string {
+  const place = `line ${loc?.start.line ?? 1}`;
+  return typeof loc?.filename === "string" ? `${place} of ${loc.filename}` : place;
+}
+
+/** Visits all nodes of a tree, without recursion. */
+export function* walk(root: Tree): Generator<Tree> {
+  const open: unknown[] = [root];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (Array.isArray(next)) for (let index = next.length - 1; index >= 0; index--) open.push(next[index]);
+    else if (isTree(next)) {
+      yield next;
+      const fields = Object.entries(next).filter(
+        ([field]) =>
+          field !== "loc" &&
+          field !== "comments" &&
+          field !== "tokens" &&
+          field !== "errors" &&
+          !field.endsWith("Comments"),
+      );
+      for (let index = fields.length - 1; index >= 0; index--) open.push(fields[index]![1]);
+    }
+  }
+}
+
+export function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
+}
