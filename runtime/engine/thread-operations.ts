@@ -161,6 +161,16 @@ function asAnswered(program: Program | undefined, checkpoint: Checkpoint, writes
 /** Checkpoints that are read in one turn of the event loop. */
 const LISTED_IN_TURN = 50;
 
+/**
+ * The same of all branches. Each part also reads where the branches of the whole thread begin, so parts grow with what was
+ * read: the number of parts, and with it the cost, stays low.
+ */
+const LISTED_OF_ALL = 250;
+
+function sizeOfPart({ all }: HistoryOptions, listed: number): number {
+  return all === true ? Math.max(LISTED_OF_ALL, listed >> 4) : LISTED_IN_TURN;
+}
+
 /** A history in parts with turns between them: a synchronous store would keep everything else of the process waiting. */
 async function* historyParts(
   { clock }: EngineCore,
@@ -168,16 +178,19 @@ async function* historyParts(
   thread: ThreadId,
   options: HistoryOptions,
 ): AsyncGenerator<readonly Checkpoint[]> {
-  const { limit = 100, all } = options;
-  if (all === true || !Number.isSafeInteger(limit) || limit <= LISTED_IN_TURN) {
-    // Each part of all branches would read all of them again.
+  const { limit = 100 } = options;
+  if (!Number.isSafeInteger(limit) || limit <= sizeOfPart(options, 0)) {
     yield await asStoreError(() => store.list(thread, options));
     return;
   }
   let { before } = options;
   let left = limit;
   while (left > 0) {
-    const part = { ...options, limit: Math.min(LISTED_IN_TURN, left), ...(before === undefined ? {} : { before }) };
+    const part = {
+      ...options,
+      limit: Math.min(sizeOfPart(options, limit - left), left),
+      ...(before === undefined ? {} : { before }),
+    };
     const list = await nextPart(store, thread, part, left < limit);
     yield list;
     left -= list.length;

@@ -118,15 +118,15 @@ function begin(turn: Turn, clock: Clock): void {
     turn.isOver = false;
     if (turn.waiting.length === 0) return;
     begin(turn, clock);
-    continueNext(turn, clock);
+    continueNext(turn, clock, true);
   });
 }
 
-/** Continues the runs that wait, one after the other, for as long as the turn has time. */
-function continueNext(turn: Turn, clock: Clock): void {
+/** Continues the runs that wait, one after the other, for as long as the turn has time; at least the first one. */
+function continueNext(turn: Turn, clock: Clock, isFirst: boolean): void {
   if (turn.since === undefined || turn.isOver) return;
   turn.isOver = clock.now() - turn.since >= TURN_MS;
-  if (turn.isOver) return;
+  if (turn.isOver && !isFirst) return;
   const resolve = turn.waiting[turn.first++];
   if (turn.first >= turn.waiting.length) {
     turn.waiting = [];
@@ -135,7 +135,7 @@ function continueNext(turn: Turn, clock: Clock): void {
   if (resolve === undefined) return;
   resolve();
   // The step of this run comes first.
-  queueMicrotask(() => continueNext(turn, clock));
+  queueMicrotask(() => continueNext(turn, clock, false));
 }
 
 function waitForTimer(turn: Turn, clock: Clock): Promise<void> | undefined {

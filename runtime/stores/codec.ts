@@ -58,13 +58,13 @@ export interface StoreCodec {
  */
 export function withCodec(store: Store, codec: StoreCodec): Store {
   const { keyId, encode, decode } = (codec ?? {}) as Partial<Record<keyof StoreCodec, unknown>>;
+  if (keyId === undefined || typeof encode !== "function" || typeof decode !== "function") {
+    throw new StoreError("NG_STORE_FAILED", "a codec has a `keyId` and the functions `encode` and `decode`");
+  }
   if (typeof keyId !== "string" || !/^[\w.-]{1,100}$/.test(keyId)) {
     const found = typeof keyId === "string" ? quote(keyId) : typeof keyId;
     const message = `the id of a codec's key consists of up to 100 letters, digits, "-", "_" and ".", unlike ${found}`;
     throw new StoreError("NG_STORE_FAILED", message);
-  }
-  if (typeof encode !== "function" || typeof decode !== "function") {
-    throw new StoreError("NG_STORE_FAILED", "a codec has a `keyId` and the functions `encode` and `decode`");
   }
   const coded = codedStore(store, codec);
   const view = runViewOf(store);

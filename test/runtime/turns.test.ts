@@ -9,11 +9,11 @@ const CHAIN = `graph chain { input n: int  state x: int = 0  output y: int = 0
 const functions = { add: (n: number) => n + 1 };
 const RUNS = 200;
 
-/** Each reading is one millisecond later. */
-function slowClock(): Clock {
+/** Each reading is some milliseconds later. */
+function slowClock(milliseconds = 1): Clock {
   let time = 0;
   return {
-    now: () => time++,
+    now: () => (time += milliseconds),
     setTimeout: (callback, ms) => setTimeout(callback, ms),
     clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
     nextTurn: (callback) => void setImmediate(callback),
@@ -134,4 +134,30 @@ it("a history of which a prune removes the rest meanwhile ends", async () => {
   await expect(engine.history("t", { limit: 1000, before: "unknown" })).rejects.toMatchObject({
     code: "NG_UNKNOWN_CHECKPOINT",
   });
+});
+
+it("a history with all branches is read in parts, and equals the one of the store", async () => {
+  const store = new MemoryStore();
+  const text = `graph g { output n: int = 0  node a = n + 1 into n  start -> a
+    a -> a when n < 700  a -> end otherwise  limit steps none }`;
+  const engine = engineOf(text, {}, { store, clock: slowClock(10) });
+  await engine.run({}, { thread: "t" });
+  const [, , third] = await engine.history("t", { limit: 3 });
+  await engine.resume("t", { from: third!.id });
+  const whole = store.list("t", { all: true, limit: 5000 }).map(({ id, abandoned }) => ({ id, abandoned }));
+  const list = store.list.bind(store);
+  const parts: (number | undefined)[] = [];
+  store.list = (thread, options) => {
+    parts.push(options?.limit);
+    return list(thread, options);
+  };
+  let turns = 0;
+  let isOver = false;
+  const listing = engine.history("t", { all: true, limit: 5000 }).finally(() => (isOver = true));
+  for (; !isOver; turns++) await new Promise((resolve) => setImmediate(resolve));
+  expect((await listing).map(({ id, abandoned }) => ({ id, abandoned }))).toEqual(whole);
+  expect(whole.filter(({ abandoned }) => abandoned)).toHaveLength(2);
+  expect(parts.length).toBeGreaterThan(1);
+  expect(Math.max(...parts.map((limit) => limit!))).toBeLessThan(whole.length);
+  expect(turns).toBeGreaterThanOrEqual(parts.length);
 });
