@@ -4,6 +4,7 @@ import type { PauseItem, RunOutcome } from "../runtime/interface/checkpoint.ts";
 import type { RunEvent } from "../runtime/interface/events.ts";
 import type { Usage } from "../runtime/interface/usage.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
+import type { PlanLogPart, PlanRun, PlanRunSummary } from "./plan-runs.ts";
 import { parseEvents } from "./parse-events.ts";
 import type { ProblemDocument } from "./problem.ts";
 
@@ -32,6 +33,8 @@ export class ServiceError extends Error {
 }
 
 /** A pause, with the JSON Schema of its answer. */
+export type { PlanLogPart, PlanRun, PlanRunLog, PlanRunSummary, PlanRunTask, PlanSpan } from "./plan-runs.ts";
+
 export interface ClientPause extends Omit<PauseItem, "expects"> {
   readonly schema?: { readonly [key: string]: unknown };
 }
@@ -226,6 +229,11 @@ export interface Client {
   threads(
     filter?: ThreadFilter,
   ): Promise<{ readonly threads: readonly ClientThreadSummary[]; readonly next: number | null }>;
+  /** The recorded runs of plans, newest first. */
+  planRuns(filter?: { readonly plan?: string; readonly limit?: number }): Promise<readonly PlanRunSummary[]>;
+  planRun(id: string, signal?: AbortSignal): Promise<PlanRun>;
+  /** A part of a log of a run, from a position in bytes. */
+  planLog(id: string, log: string, from?: number, signal?: AbortSignal): Promise<PlanLogPart>;
 }
 
 interface Request {
@@ -316,6 +324,11 @@ export function createClient(options: ClientOptions): Client {
 
     graphs: async (signal) => (await ask<{ graphs: readonly ClientGraph[] }>("/graphs", { signal })).graphs,
     threads: (filter = {}) => ask(`/threads${queryOf(filter)}`),
+    planRuns: async (filter = {}) =>
+      (await ask<{ runs: readonly PlanRunSummary[] }>(`/plans/runs${queryOf(filter)}`)).runs,
+    planRun: (id, signal) => ask(`/plans/runs/${encodeURIComponent(id)}`, { signal }),
+    planLog: (id, log, from = 0, signal) =>
+      ask(`/plans/runs/${encodeURIComponent(id)}/log${queryOf({ log, from })}`, { signal }),
   };
 }
 

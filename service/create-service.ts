@@ -6,6 +6,7 @@ import { readFields, readQuery } from "./fields.ts";
 import { graphHandlers } from "./graph-handlers.ts";
 import { openApiDocument } from "./openapi.ts";
 import { OPERATIONS, type Operation, type OperationId } from "./operations.ts";
+import { planHandlers } from "./plan-handlers.ts";
 import { Problem, problemOf, problemResponse } from "./problem.ts";
 import { Recovery } from "./recovery.ts";
 import { readBody } from "./request-body.ts";
@@ -31,6 +32,7 @@ export function createService(options: ServiceOptions): Service {
   const handlers: Readonly<Record<OperationId, (call: Call) => Promise<Response>>> = {
     ...graphHandlers(core, runs),
     ...threadHandlers(core, runs),
+    ...planHandlers(core),
   };
 
   const handle = async (operation: Operation, id: OperationId, context: Context): Promise<Response> => {
@@ -38,7 +40,11 @@ export function createService(options: ServiceOptions): Service {
     const principal = await core.gatekeeper.principalOf(request);
     context.set("principal", principal.name);
     rate?.take(principal.name, Date.now());
-    const parameters = { graph: context.req.param("graph"), thread: context.req.param("thread") };
+    const parameters = {
+      graph: context.req.param("graph"),
+      thread: context.req.param("thread"),
+      run: context.req.param("run"),
+    };
     if (operation.action !== undefined && parameters.graph !== undefined) {
       const { table } = core.graphNamed(parameters.graph);
       if (!(await core.gatekeeper.permits({ principal, action: operation.action, graph: table.name, thread: null }))) {

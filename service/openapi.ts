@@ -55,7 +55,15 @@ function describeOperation(path: string, operation: Operation, graph: Table | un
     ...(path.includes("{thread}")
       ? [{ name: "thread", in: "path", required: true, schema: { type: "string", minLength: 1 } }]
       : []),
-    ...Object.entries(query ?? {}).map(([name, field]) => ({ name, in: "query", schema: schemaOfField(field) })),
+    ...(path.includes("{run}")
+      ? [{ name: "run", in: "path", required: true, schema: { type: "string", minLength: 1 } }]
+      : []),
+    ...Object.entries(query ?? {}).map(([name, field]) => ({
+      name,
+      in: "query",
+      ...(field.isRequired === true ? { required: true } : {}),
+      schema: schemaOfField(field),
+    })),
     ...(id === "run" || id === "signal"
       ? [header("Idempotency-Key", "A second request with this key repeats nothing")]
       : []),
@@ -172,6 +180,16 @@ const RESULT = {
   checkpoint: NULLABLE_TEXT,
 };
 
+const PLAN_RUN = {
+  id: TEXT,
+  plan: TEXT,
+  thread: NULLABLE_TEXT,
+  startedAt: TEXT,
+  outcome: NULLABLE_TEXT,
+  running: { type: "boolean" },
+};
+const SPAN = record({ start: { type: "number" }, end: { type: "number" } });
+
 const SCHEMAS = {
   Problem: record(
     {
@@ -250,6 +268,47 @@ const SCHEMAS = {
       type: "array",
       items: record({ name: TEXT, line: { type: ["integer", "null"], minimum: 1 } }),
     },
+  }),
+  PlanRuns: record({ runs: { type: "array", items: record(PLAN_RUN) } }),
+  PlanRun: record({
+    ...PLAN_RUN,
+    resumedFrom: NULLABLE_TEXT,
+    length: { type: "number" },
+    planned: {
+      type: ["object", "null"],
+      properties: { makespan: { type: "number" }, unit: { enum: ["ms", "tasks"] }, maxParallel: { type: "integer" } },
+    },
+    tasks: {
+      type: "array",
+      items: record({
+        id: TEXT,
+        status: TEXT,
+        attempts: { type: "integer" },
+        spans: { type: "array", items: SPAN },
+        retries: { type: "array", items: { type: "number" } },
+        cached: { type: "boolean" },
+        planned: { anyOf: [SPAN, { type: "null" }] },
+        critical: { type: "boolean" },
+        reason: NULLABLE_TEXT,
+        error: NULLABLE_TEXT,
+      }),
+    },
+    logs: {
+      type: "array",
+      items: record({
+        log: TEXT,
+        task: TEXT,
+        check: { type: ["integer", "null"] },
+        attempt: { type: "integer" },
+        bytes: { type: "integer" },
+      }),
+    },
+  }),
+  PlanLog: record({
+    text: TEXT,
+    next: { type: "integer" },
+    bytes: { type: "integer" },
+    over: { type: "boolean" },
   }),
   Graphs: record({ graphs: { type: "array", items: { $ref: "#/components/schemas/Graph" } } }),
 } as const;

@@ -13,7 +13,18 @@ export interface Operation {
   readonly body?: Fields;
   readonly query?: Fields;
   /** The schema of the answer, by name in the OpenAPI document. */
-  readonly answer?: "Result" | "Thread" | "Threads" | "History" | "Checkpoint" | "Signal" | "Graph" | "Graphs";
+  readonly answer?:
+    | "Result"
+    | "Thread"
+    | "Threads"
+    | "History"
+    | "Checkpoint"
+    | "Signal"
+    | "Graph"
+    | "Graphs"
+    | "PlanRuns"
+    | "PlanRun"
+    | "PlanLog";
   /** The media type of an answer that is no JSON. */
   readonly media?: "image/svg+xml";
   /** Status of the answer; default 200. */
@@ -270,6 +281,32 @@ export const OPERATIONS = {
       checkpoint: { kind: "text", description: "The checkpoint; default: the newest one" },
     },
     status: 204,
+  },
+  planRuns: {
+    id: "planRuns",
+    method: "get",
+    path: "/plans/runs",
+    summary: "Lists the recorded runs of plans, newest first",
+    query: { plan: { kind: "text", description: "Only runs of this plan" }, limit: LIMIT },
+    answer: "PlanRuns",
+  },
+  planRun: {
+    id: "planRun",
+    method: "get",
+    path: "/plans/runs/{run}",
+    summary: "A run of a plan: its tasks as they were planned and as they ran, and its logs",
+    answer: "PlanRun",
+  },
+  planLog: {
+    id: "planLog",
+    method: "get",
+    path: "/plans/runs/{run}/log",
+    summary: "A part of what a task of a plan has printed",
+    query: {
+      log: { kind: "text", isRequired: true, description: "The name of the log in the run" },
+      from: { kind: "count", description: "The position of the first byte; default 0" },
+    },
+    answer: "PlanLog",
   },
 } as const satisfies Readonly<Record<string, Operation>>;
 

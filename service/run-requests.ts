@@ -15,7 +15,7 @@ export interface Call {
   readonly context: Context;
   readonly principal: Principal;
   readonly values: Readonly<Record<string, Json>>;
-  readonly parameters: { readonly graph?: string; readonly thread?: string };
+  readonly parameters: { readonly graph?: string; readonly thread?: string; readonly run?: string };
 }
 
 /** A run under way in this process. */

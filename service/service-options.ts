@@ -5,6 +5,7 @@ import type { Store } from "../runtime/interface/store.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { JsonObject } from "../runtime/value/json.ts";
 import type { AccessOptions } from "./access.ts";
+import type { PlanRuns } from "./plan-runs.ts";
 import type { Webhook } from "./webhook-request.ts";
 
 /** A graph that a service runs: its table, its code, and options of its engine. The service adds the store. */
@@ -22,6 +23,8 @@ export interface ServiceOptions extends AccessOptions {
    * this function no graph has one.
    */
   readonly picture?: (table: Table) => Promise<string | undefined>;
+  /** Recorded runs of plans, for `/plans/runs`. A permission to read one names its plan as the graph. Default: none. */
+  readonly plans?: PlanRuns;
   readonly limits?: {
     /** Bytes of the body of a request; default 1 MiB. */
     readonly body?: number;

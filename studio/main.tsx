@@ -2,20 +2,24 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ClientGraph } from "../service/client.ts";
+import { placeOf, PLANS } from "./addresses.ts";
 import { client, needsToken, rememberToken, sentenceOf } from "./connection.ts";
+import { PlanList } from "./plan-list.tsx";
+import { PlanPage } from "./plan-page.tsx";
 import { StartRun } from "./start-run.tsx";
 import { ThreadList } from "./thread-list.tsx";
 import { ThreadPage } from "./thread-page.tsx";
 import type { Base } from "./timeline.tsx";
 
 function Studio() {
-  const [thread, setThread] = useState(threadOfAddress);
+  const [place, setPlace] = useState(() => placeOf(location.hash));
+  const [hasPlans, setHasPlans] = useState(false);
   const [graphs, setGraphs] = useState<readonly ClientGraph[]>();
   const [error, setError] = useState<unknown>();
   const [base, setBase] = useState<Base>();
   const [tries, setTries] = useState(0);
   useEffect(() => {
-    const follow = (): void => setThread(threadOfAddress());
+    const follow = (): void => setPlace(placeOf(location.hash));
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
@@ -24,6 +28,10 @@ function Studio() {
       (found) => {
         setGraphs(found);
         setError(undefined);
+        client.planRuns({ limit: 1 }).then(
+          (runs) => setHasPlans(runs.length > 0),
+          () => undefined,
+        );
       },
       (reason: unknown) => {
         setError(reason);
@@ -37,19 +45,33 @@ function Studio() {
         <h1>
           <a href="#">ngraph studio</a>
         </h1>
+        {hasPlans ? (
+          <nav aria-label="Pages">
+            <a href="#" aria-current={place.kind === "threads" ? "page" : undefined}>
+              Threads
+            </a>
+            <a href={PLANS} aria-current={place.kind === "plans" ? "page" : undefined}>
+              Plans
+            </a>
+          </nav>
+        ) : null}
       </header>
       <main>
         {needsToken(error) ? (
           <TokenForm onToken={() => setTries((count) => count + 1)} />
         ) : graphs === undefined ? (
           <p role="status">{error === undefined ? "Loading…" : sentenceOf(error)}</p>
-        ) : thread === undefined ? (
+        ) : place.kind === "thread" ? (
+          <ThreadPage key={place.name} name={place.name} graphs={graphs} base={base} onBase={setBase} />
+        ) : place.kind === "plans" ? (
+          <PlanList />
+        ) : place.kind === "plan-run" ? (
+          <PlanPage key={place.name} id={place.name} />
+        ) : (
           <>
-            <StartRun graphs={graphs} />
+            {graphs.length === 0 ? null : <StartRun graphs={graphs} />}
             <ThreadList graphs={graphs} />
           </>
-        ) : (
-          <ThreadPage key={thread} name={thread} graphs={graphs} base={base} onBase={setBase} />
         )}
       </main>
     </>
@@ -84,16 +106,6 @@ function TokenForm({ onToken }: { readonly onToken: () => void }) {
       <button class="primary">Sign in</button>
     </form>
   );
-}
-
-/** The thread that the address names: `#/threads/NAME`. */
-function threadOfAddress(): string | undefined {
-  const [, name] = /^#\/threads\/(.+)$/.exec(location.hash) ?? [];
-  try {
-    return name === undefined ? undefined : decodeURIComponent(name);
-  } catch {
-    return undefined;
-  }
 }
 
 render(<Studio />, document.getElementById("studio")!);

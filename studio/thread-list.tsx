@@ -135,5 +135,5 @@ export function ThreadList({ graphs }: { readonly graphs: readonly ClientGraph[]
 
 /** A status as text with a colour. */
 export function Status({ status }: { readonly status: string }) {
-  return <span class={`status is-${status}`}>{status.replace("_", " ")}</span>;
+  return <span class={`status is-${status}`}>{status.replaceAll("_", " ")}</span>;
 }

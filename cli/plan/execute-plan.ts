@@ -112,6 +112,8 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
       await records?.begin({ run: info.runId, thread: info.thread, plan: table.name });
       worktrees?.prepare();
       log.open(info, file, session.redact, session.hasSecrets);
+      const { plannedRun } = await import("./planned-run.ts");
+      log.writePlanned(() => plannedRun(table, { ...options, expected }));
       started = info;
     },
     onEvent(event) {

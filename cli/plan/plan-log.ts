@@ -3,7 +3,7 @@ import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
 import type { RunningCommand } from "../../stdlib/nodes/shell.ts";
 import { processRecorder } from "./process-groups.ts";
 import { createOutputLogs, type OutputLogs } from "./output-logs.ts";
-import { createRunDirectory, type RunDirectory } from "./run-directory.ts";
+import { createRunDirectory, type PlannedRun, type RunDirectory } from "./run-directory.ts";
 import { writeRunIndex } from "./run-index.ts";
 
 /**
@@ -73,6 +73,11 @@ export class PlanLog {
   /** The file for the changes of a task that are not merged. */
   diffPath(task: string): string {
     return this.#directory?.diffPath(task) ?? resolve(this.runs, "unmerged.patch");
+  }
+
+  /** Stores the schedule that the run begins with. */
+  writePlanned(planned: () => PlannedRun): void {
+    this.#attempt(() => this.#directory?.writePlanned(planned()));
   }
 
   /** Writes the summary and the index of all runs. */

@@ -21,7 +21,7 @@ export const RUNS_DIRECTORY = ".ngraph/runs";
  * The directory of one run. It contains `transitions.jsonl`, which is append-only; a copy of the plan's file from the start of the run;
  * `run.json`, which names the thread; `processes.jsonl`; `logs/`, with what the tasks printed; `failures/`, with the
  * reasons of failed attempts that further attempts read; `diffs/`, with the changes of tasks that are not merged; and `summary.json`, written once at
- * the end.
+ * the end. `planned.json` has the schedule at the start.
  */
 export interface RunDirectory {
   readonly path: string;
@@ -33,6 +33,8 @@ export interface RunDirectory {
   storeFailure(node: string, attempt: number, text: string): string;
   /** The file for the changes of a task that are not merged. */
   diffPath(task: string): string;
+  /** Stores the schedule that the run begins with. */
+  writePlanned(planned: PlannedRun): void;
   /** @throws CommandError when there is one already */
   writeSummary(summary: object): void;
   close(): void;
@@ -73,6 +75,7 @@ export function createRunDirectory(
     },
     diffPath: (task) => resolve(path, DIFFS, `${encodeURIComponent(task).slice(0, 200)}.patch`),
     appendProcess: (line) => append((processes ??= openSync(join(path, PROCESSES), "a", 0o600)), line),
+    writePlanned: (planned) => writeOnce(join(path, PLANNED), `${JSON.stringify(planned)}\n`),
     writeSummary: (summary) => writeOnce(join(path, "summary.json"), `${JSON.stringify(summary, null, 2)}\n`),
     close() {
       closeSync(events);
@@ -81,6 +84,34 @@ export function createRunDirectory(
   };
 }
 
+/** The schedule of a run at its start, in milliseconds from it, or in tasks if no duration was known. */
+export interface PlannedRun {
+  readonly version: 1;
+  readonly unit: "ms" | "tasks";
+  readonly makespan: number;
+  readonly maxParallel: number;
+  readonly tasks: readonly PlannedTask[];
+}
+
+export interface PlannedTask {
+  readonly id: string;
+  readonly start: number;
+  readonly end: number;
+  readonly critical: boolean;
+}
+
+/** `undefined` for runs of older versions, and for a file that is damaged. */
+export function readPlanned(path: string): PlannedRun | undefined {
+  try {
+    const value = JSON.parse(readFileSync(path, "utf8")) as PlannedRun;
+    const isPlanned = value.version === 1 && Array.isArray(value.tasks) && typeof value.makespan === "number";
+    return isPlanned ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const PLANNED = "planned.json";
 export const PROCESSES = "processes.jsonl";
 export const RUN_FILE = "run.json";
 export const LOGS = "logs";

@@ -31,7 +31,7 @@ export function readRunIndex(runs: string): readonly RunEntry[] {
       const entry = known.get(id);
       // A run without an outcome may have ended since.
       if (entry !== undefined && entry.outcome !== null) return [entry];
-      const read = readRun(runs, id);
+      const read = readRunEntry(runs, id);
       return read === undefined ? [] : [read];
     })
     .sort((a, b) => (a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0));
@@ -63,7 +63,8 @@ function isEntry(entry: Partial<RunEntry> | null): boolean {
   return typeof entry === "object" && entry !== null && typeof entry.id === "string" && typeof entry.plan === "string";
 }
 
-function readRun(runs: string, id: string): RunEntry | undefined {
+/** One run; `undefined` if there is no record of it. */
+export function readRunEntry(runs: string, id: string): RunEntry | undefined {
   const events = readJsonLines(join(runs, id, "transitions.jsonl"));
   const [start] = events;
   if (start?.["type"] !== "run_start") return undefined;

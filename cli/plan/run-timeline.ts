@@ -17,8 +17,12 @@ export interface TimelineRow {
 /** When the tasks of a run started and ended, from its events. */
 export interface RunTimeline {
   readonly onEvent: (event: PlanEvent) => void;
-  /** In the order of their first starts. Tasks of called plans are named `caller/task`. */
-  rows(): readonly TimelineRow[];
+  /**
+   * In the order of their first starts. Tasks of called plans are named `caller/task`.
+   *
+   * @param now the end of the times of tasks that still run; default: the last event
+   */
+  rows(now?: number): readonly TimelineRow[];
   /** RFC 3339; empty before the first event. */
   readonly startedAt: string;
   /** Milliseconds from the first event to the last. */
@@ -60,10 +64,10 @@ export function createRunTimeline(): RunTimeline {
         row.since = undefined;
       }
     },
-    rows: () =>
+    rows: (now = last) =>
       [...rows.values()]
         .map(({ task, spans, retries, since, isCached }): TimelineRow => {
-          const all = since === undefined ? spans : [...spans, { start: since, end: last }];
+          const all = since === undefined ? spans : [...spans, { start: since, end: Math.max(since, now) }];
           const end = all.at(-1)?.end ?? 0;
           return { task, spans: all, retries: retries.filter((at) => at < end), isCached };
         })

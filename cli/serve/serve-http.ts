@@ -1,6 +1,7 @@
 /** The HTTP server of `ngc serve`. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { resolve } from "node:path";
 import type { WebSocketServer } from "ws";
 import type { LogEntry, Service, ServedGraph as Graph } from "../../service/index.ts";
 import { checkWebhook, type Webhook } from "../../service/webhook-request.ts";
@@ -19,6 +20,8 @@ import { eventLines } from "../run/progress.ts";
 import { openRunSession, type RunSession } from "../run/run-session.ts";
 import type { ServedGraph } from "../sources/load-served-graphs.ts";
 import { readSource, reasonOf } from "../sources/source-files.ts";
+import { RUNS_DIRECTORY } from "../plan/run-directory.ts";
+import { recordedPlanRuns } from "./recorded-plan-runs.ts";
 import { addStudio } from "./studio-pages.ts";
 import type { OpenStore } from "../threads/open-store.ts";
 
@@ -76,6 +79,7 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
       const graph = graphs.find((each) => each.table.name === table.name);
       return graph === undefined ? undefined : pictureOf(graph);
     },
+    ...(options.studio === true ? { plans: recordedPlanRuns(resolve(RUNS_DIRECTORY)) } : {}),
     ...(tokens === undefined ? {} : { tokens }),
     webhooks,
     upgradeWebSocket,
@@ -93,9 +97,8 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
   const url = `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
   output.document({ version: 1, url, graphs: graphs.map(({ table }) => table.name) });
   output.result(`listening on ${url}`);
-  output.note(
-    `graphs: ${graphs.map(({ table }) => table.name).join(", ")}; the API is described at ${url}/openapi.json`,
-  );
+  const names = graphs.length === 0 ? "no graphs" : `graphs: ${graphs.map(({ table }) => table.name).join(", ")}`;
+  output.note(`${names}; the API is described at ${url}/openapi.json`);
   if (options.studio === true) output.note(`studio: ${url}/studio`);
   let isDrained = false;
   markServer();

@@ -43,16 +43,18 @@ export async function loadServedGraphs(
 /**
  * All graphs of the files in the working directory that no other graph calls. Files with errors are left out, which is said.
  *
- * @throws CommandError when there is none
+ * @throws CommandError when there is neither a graph nor a plan
  */
 export async function findServedGraphs(output: Output): Promise<readonly ServedGraph[]> {
   const graphs = new Map<string, ServedGraph>();
+  let hasPlan = false;
   for (const file of findSources(["."])) {
     const compiled = await compileSource(file);
     if (hasErrors(compiled.diagnostics)) {
       output.note(`${file} has errors and is left out: ngc check ${file}`);
       continue;
     }
+    hasPlan ||= compiled.plans.length > 0;
     const called = new Set([...compiled.graphs, ...compiled.plans].flatMap(({ bound }) => bound.graphs));
     for (const { name, bound } of compiled.graphs) {
       const table = compiled.tables.get(name);
@@ -62,7 +64,8 @@ export async function findServedGraphs(output: Output): Promise<readonly ServedG
       else output.note(`the graph \`${name}\` of ${file} is left out: ${first.file} has one of this name`);
     }
   }
-  if (graphs.size > 0) return [...graphs.values()];
+  // The studio also shows the recorded runs of plans.
+  if (graphs.size > 0 || hasPlan) return [...graphs.values()];
   throw new CommandError("no graph in the files of this directory can be served", {
     help: "`ngc new NAME` makes a project with a graph",
   });

@@ -113,7 +113,7 @@ test("no request makes the service fail", async () => {
   for (const { operation, graph, thread, given, text, headers, method } of all) {
     // A stream has no end.
     if (operation.streams === "always") given["end"] = true;
-    let path = operation.path.replace("{graph}", graph).replace("{thread}", encodeURIComponent(thread));
+    let path = operation.path.replace("{graph}", graph).replace(/\{(?:thread|run)\}/, encodeURIComponent(thread));
     let body: unknown;
     if (method === "GET") {
       path += `?${new URLSearchParams(Object.entries(given).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)] as [string, string]))}`;

@@ -93,7 +93,9 @@ test("a pause and an end are sent, signed", async () => {
   );
   expect(headers["webhook-signature"]).toBe(signatures.join(" "));
   expect(new Set(received.map((each) => each.headers["webhook-id"])).size).toBe(2);
-  expect((await get("/metrics")).body).toContain('ngraph_webhooks_total{result="delivered"} 2\n');
+  await expect
+    .poll(async () => (await get("/metrics")).body as unknown)
+    .toContain('ngraph_webhooks_total{result="delivered"} 2\n');
 });
 
 test("only the chosen statuses are sent", async () => {
