@@ -328,8 +328,8 @@ function readState(
 }
 
 /**
- * The fields of a description of the state, with those that it spreads or extends: the object of `Annotation.Root({ … })` and of
- * `z.object({ … })`, their `.spec` and `.shape`, and a plain object. The name of a state of the library with `messages` is an
+ * The fields of a description of the state, with those that it spreads or extends: the object of `Annotation.Root({ … })`,
+ * `new StateSchema({ … })` and `z.object({ … })`, their `.spec` and `.shape`, and a plain object. The name of a state of the library with `messages` is an
  * element of its own. `undefined` if it is something else.
  */
 function fieldsOf(
@@ -347,6 +347,7 @@ function fieldsOf(
       each.type === "SpreadElement" ? (inner(each["argument"]) ?? [each]) : [each],
     );
   }
+  if (isNew(tree, "StateSchema")) return inner((tree["arguments"] as readonly Tree[])[0]);
   const target = (tree.type === "CallExpression" ? tree["callee"] : tree) as Tree;
   if (target.type !== "MemberExpression" || !isTree(target["property"])) return undefined;
   const method = String(target["property"]["name"]);
@@ -371,15 +372,21 @@ function messages(): StateChannel {
 }
 
 function readChannel(name: string, value: Tree, changes: Changes): StateChannel {
-  const options = value.type === "CallExpression" ? ((value["arguments"] as readonly Tree[])[0] ?? value) : value;
+  if (value.type === "Identifier" && value["name"] === "MessagesValue") return { ...messages(), name };
+  // Values of a `StateSchema`: the schema is their first argument, the options are the second one.
+  const isValue = isNew(value, "ReducedValue") || isNew(value, "UntrackedValue");
+  const [first, second] = /^(?:Call|New)Expression$/.test(value.type) ? (value["arguments"] as readonly Tree[]) : [];
+  const schema = isValue ? first : value;
+  const options = (isValue ? second : first) ?? value;
   const typed = value["typeParameters"] ?? value["typeArguments"];
   const parameter = isTree(typed) ? ((typed["params"] as readonly Tree[])[0] ?? undefined) : undefined;
-  const zod = value.type === "CallExpression" ? zodType(value) : undefined;
+  const zod = schema?.type === "CallExpression" ? zodType(schema) : undefined;
   const type = parameter === undefined ? (zod ?? "json") : typeOf(parameter);
   const reducer =
     options.type === "ObjectExpression" ? (property(options, "reducer") ?? property(options, "value")) : undefined;
-  const start = options.type === "ObjectExpression" ? property(options, "default") : undefined;
-  const initial = start === undefined ? undefined : defaultOf(start);
+  const own = options.type === "ObjectExpression" ? property(options, "default") : undefined;
+  const start = own ?? (schema?.type === "CallExpression" ? zodDefault(schema) : undefined);
+  const initial = start === undefined ? undefined : initialOf(start, type);
   const notes: string[] = [];
   if (reducer === undefined || reducer.type === "NullLiteral") {
     // A second writer of a step is an error in LangGraph, as here.
@@ -471,6 +478,13 @@ function returned(fn: Tree): Tree | undefined {
   return returns.length === 1 && isTree(only!["argument"]) ? only!["argument"] : undefined;
 }
 
+/** The initial value of a channel, in the form of its type. */
+function initialOf(start: Tree, type: string): string | undefined {
+  const value = defaultOf(start);
+  if (value === undefined || !type.startsWith("float")) return value;
+  return /^-?\d+$/.test(value) ? `${value}.0` : value;
+}
+
 function defaultOf(start: Tree): string | undefined {
   const value =
     start.type === "ArrowFunctionExpression" || start.type === "FunctionExpression" ? returned(start) : start;
@@ -556,6 +570,23 @@ function zodType(call: Tree): string | undefined {
     current = callee["object"];
   }
   return undefined;
+}
+
+/** The argument of `.default(…)` in a chain of calls such as `z.number().default(0)`. */
+function zodDefault(call: Tree): Tree | undefined {
+  let current: unknown = call;
+  for (let depth = 0; depth < 10 && isTree(current) && current.type === "CallExpression"; depth++) {
+    const callee: unknown = current["callee"];
+    if (!isTree(callee) || callee.type !== "MemberExpression") return undefined;
+    if (isTree(callee["property"]) && callee["property"]["name"] === "default")
+      return (current["arguments"] as readonly Tree[])[0];
+    current = callee["object"];
+  }
+  return undefined;
+}
+
+function isNew(tree: Tree, name: string): boolean {
+  return tree.type === "NewExpression" && isTree(tree["callee"]) && tree["callee"]["name"] === name;
 }
 
 function tsType(type: string): string {

@@ -335,6 +335,28 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
     expect(text).toContain("output kind: json[]");
   });
 
+  test("a `StateSchema` with values, reducers and defaults", async () => {
+    const { text, findings } = await imported(
+      `const State = new StateSchema({
+         chat: MessagesValue,
+         turns: z.number().default(0),
+         title: z.string().optional(),
+         tags: new ReducedValue(z.array(z.string()).default(() => []), { reducer: (a, b) => a.concat(b) }),
+         total: new ReducedValue(z.number().default(3), { reducer: (a, b) => a + b }),
+         cache: new UntrackedValue(z.record(z.string(), z.any())),
+       });
+       const g = new StateGraph(State).addNode("one", (s) => ({ turns: 1 })).addEdge("__start__", "one").addEdge("one", "__end__");`,
+      "g.ts",
+    );
+    expect(findings).toEqual([]);
+    expect(text).toContain("output chat: json[] reduce append");
+    expect(text).toContain("output turns: float = 0.0");
+    expect(text).toContain("output title: string | null = null");
+    expect(text).toContain("output tags: json[] reduce append");
+    expect(text).toContain("output total: float = 3.0 reduce sum");
+    expect(text).toContain("output cache: json = null");
+  });
+
   test("an imported agent runs", async () => {
     let calls = 0;
     const engine = await engineOf(
