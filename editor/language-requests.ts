@@ -3,6 +3,8 @@ import type {
   CallHierarchyItem,
   Location as ProtocolLocation,
   MessageConnection,
+  Position,
+  PrepareRenameResult,
   ServerCapabilities,
   WorkspaceEdit,
 } from "vscode-languageserver-protocol";
@@ -18,13 +20,19 @@ import { findDefinition, findHighlights, findReferences, namesAt, prepareRename,
 import type { FileNames, Location, NameIndex } from "./name-index.ts";
 import { toOffset, toRange } from "./positions.ts";
 import { findSignature } from "./signature-help.ts";
+import { ModuleEntities } from "./module-entity.ts";
+import { placesOfExport, renameExport, usesOf, type Edits, type ModuleFiles } from "./rename-export.ts";
+import { SourceFile } from "../diagnostics/source.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** The services that these requests use. */
 export interface LanguageEnvironment {
+  pathOf(uri: string): string;
   readonly links: Links;
   /** The graph files below some directories, at most a few thousand. */
   findGraphFiles(directories: readonly string[]): readonly string[];
+  /** The TypeScript and JavaScript modules below some directories, at most a few thousand. */
+  findModules(directories: readonly string[]): readonly string[];
   /** The picture of a graph or plan as SVG. */
   draw(table: Table | PlanTable): Promise<string>;
 }
@@ -125,6 +133,34 @@ export function answerLanguageRequests(
   };
   const allFiles = (index: NameIndex): readonly FileNames[] =>
     workspace.allNames(index, environment.findGraphFiles(roots()));
+  const modules = (): ModuleFiles => ({
+    entities: new ModuleEntities(workspace.host()),
+    paths: environment.findModules(roots()),
+  });
+  /** An export at a position of a module that a graph file imports, with what can change it. */
+  const exportAt = (uri: string, position: Position) => {
+    const path = environment.pathOf(uri);
+    const text = /\.[cm]?[jt]sx?$/.test(path) ? workspace.host().readFile(path) : undefined;
+    if (text === undefined) return undefined;
+    const source = new SourceFile(path, text);
+    const entities = new ModuleEntities(workspace.host());
+    const found = entities.at(path, toOffset(source, position));
+    if (found === undefined) return undefined;
+    const files = allFiles(workspace.index());
+    const all: ModuleFiles = { entities, paths: environment.findModules(roots()) };
+    // Names that no graph uses belong to the language server of TypeScript.
+    return files.some((file) => usesOf(file, found.entity, all).length > 0)
+      ? { ...found, source, files, modules: all }
+      : undefined;
+  };
+  const editOfWorkspace = (found: Edits | string): WorkspaceEdit => {
+    if (typeof found === "string") return new ResponseError(LSPErrorCodes.RequestFailed, found) as never;
+    const changes: NonNullable<WorkspaceEdit["changes"]> = {};
+    for (const [each, edits] of found) {
+      changes[uriOf(each.path)] = edits.map(({ span, text }) => ({ range: toRange(each.source, span), newText: text }));
+    }
+    return { changes };
+  };
   const checkedOf = (uri: string): CheckedDocument | undefined => workspace.check(uri);
 
   connection.onRequest(
@@ -137,12 +173,16 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.ReferencesRequest.type,
-    guard(({ textDocument: { uri }, position, context }) =>
-      about(uri, [] as ProtocolLocation[], ({ file, index }) => {
-        const options = { withDeclaration: context.includeDeclaration };
+    guard(({ textDocument: { uri }, position, context }) => {
+      const found = exportAt(uri, position);
+      // The uses in modules are those that the language server of TypeScript finds.
+      if (found !== undefined)
+        return placesOfExport(found.entity, found.files, found.modules, "graphs").map(locationOf);
+      return about(uri, [] as ProtocolLocation[], ({ file, index }) => {
+        const options = { withDeclaration: context.includeDeclaration, modules: modules() };
         return findReferences(file, toOffset(file.source, position), allFiles(index), index, options).map(locationOf);
-      }),
-    ),
+      });
+    }),
   );
   connection.onRequest(
     protocol.DocumentHighlightRequest.type,
@@ -169,30 +209,27 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.PrepareRenameRequest.type,
-    guard(({ textDocument: { uri }, position }) =>
-      about(uri, null as unknown as import("vscode-languageserver-protocol").PrepareRenameResult, ({ file }) => {
+    guard(({ textDocument: { uri }, position }) => {
+      const exported = exportAt(uri, position);
+      if (exported !== undefined)
+        return { range: toRange(exported.source, exported.span), placeholder: exported.entity.name };
+      return about(uri, null as unknown as PrepareRenameResult, ({ file }) => {
         const found = prepareRename(file, toOffset(file.source, position));
         if (typeof found === "string") return new ResponseError(LSPErrorCodes.RequestFailed, found) as never;
         return { range: toRange(file.source, found.span), placeholder: found.name };
-      }),
-    ),
+      });
+    }),
   );
   connection.onRequest(
     protocol.RenameRequest.type,
-    guard(({ textDocument: { uri }, position, newName }) =>
-      about(uri, null as WorkspaceEdit | null, ({ file, index }) => {
-        const found = rename(file, toOffset(file.source, position), newName, allFiles(index));
-        if (typeof found === "string") return new ResponseError(LSPErrorCodes.RequestFailed, found) as never;
-        const changes: NonNullable<WorkspaceEdit["changes"]> = {};
-        for (const [each, edits] of found) {
-          changes[uriOf(each.path)] = edits.map(({ span, text }) => ({
-            range: toRange(each.source, span),
-            newText: text,
-          }));
-        }
-        return { changes };
-      }),
-    ),
+    guard(({ textDocument: { uri }, position, newName }) => {
+      const exported = exportAt(uri, position);
+      if (exported !== undefined)
+        return editOfWorkspace(renameExport(exported.entity, newName, exported.files, exported.modules));
+      return about(uri, null as WorkspaceEdit | null, ({ file, index }) =>
+        editOfWorkspace(rename(file, toOffset(file.source, position), newName, allFiles(index), modules())),
+      );
+    }),
   );
   connection.onRequest(
     protocol.CompletionRequest.type,

@@ -5,6 +5,7 @@ import { RESERVED_WORDS } from "../grammar/words.ts";
 import { isLibraryPath } from "../stdlib/graphs/library-files.ts";
 import type { FileNames, Location, NameIndex } from "./name-index.ts";
 import type { NameUse } from "./names.ts";
+import { entityOf, placesOfExport, renameExport, type Edits, type ModuleFiles } from "./rename-export.ts";
 
 /** The names at an offset. In `{ reply }` there are two: the field and the channel, which comes first. */
 export function namesAt({ uses }: FileNames, offset: number): readonly NameUse[] {
@@ -34,10 +35,12 @@ export function findReferences(
   offset: number,
   files: Iterable<FileNames>,
   index: NameIndex,
-  { withDeclaration }: { readonly withDeclaration: boolean },
+  { withDeclaration, modules }: { readonly withDeclaration: boolean; readonly modules?: ModuleFiles },
 ): readonly Location[] {
   const [use] = namesAt(file, offset);
   if (use === undefined) return [];
+  const entity = modules && entityOf(use, modules);
+  if (entity !== undefined) return placesOfExport(entity, files, modules!, withDeclaration ? "all" : "uses");
   const exported = withDeclaration ? index.exportOf(use.target) : undefined;
   const found: Location[] = exported === undefined ? [] : [exported];
   for (const each of files) {
@@ -72,13 +75,16 @@ export function rename(
   offset: number,
   newName: string,
   files: Iterable<FileNames>,
-): ReadonlyMap<FileNames, readonly Edit[]> | string {
+  modules?: ModuleFiles,
+): Edits | string {
   const use = prepareRename(file, offset);
   if (typeof use === "string") return use;
   if (!/^[A-Za-z_]\w*$/.test(newName))
     return `\`${newName}\` is no name: a name is a letter, and letters, digits or \`_\``;
   if (isReserved(use, newName)) return `\`${newName}\` is a word of the language`;
-  // A function keeps its name in its module: the file gives it another one.
+  const entity = modules && entityOf(use, modules);
+  if (entity?.name === use.name) return renameExport(entity, newName, files, modules!);
+  // A function of a package keeps its name in its module: the file gives it another one.
   const isLocal = use.kind === "function" || (use.kind === "type" && isOfModule(use));
   const found = new Map<FileNames, readonly Edit[]>();
   for (const each of isLocal ? [file] : files) {

@@ -1,10 +1,12 @@
 /** The language server: connects the protocol with the functions of this folder. */
 import type {
+  ClientCapabilities,
   CodeAction,
   Diagnostic as ProtocolDiagnostic,
   InitializeResult,
   MessageReader,
   MessageWriter,
+  Registration,
   TextEdit,
 } from "vscode-languageserver-protocol";
 import type { CompilerHost } from "../compiler/load/host.ts";
@@ -22,7 +24,6 @@ export interface ServerEnvironment extends LanguageEnvironment {
   readonly version: string;
   /** Reads the disk as of now. */
   createHost(): CompilerHost;
-  pathOf(uri: string): string;
   /** The formatted text; `undefined` for a text with syntax errors. */
   format(document: OpenDocument): Promise<string | undefined>;
 }
@@ -63,6 +64,7 @@ export function serve(
   let timer: NodeJS.Timeout | undefined;
   let state: "new" | "ready" | "shutdown" = "new";
   let roots: readonly string[] = [];
+  let registrations: Registration[] = [];
 
   return new Promise((resolve) => {
     let hasEnded = false;
@@ -127,14 +129,20 @@ export function serve(
         : new ResponseError(ErrorCodes.InvalidRequest, "the server is shut down");
     };
 
-    connection.onRequest(protocol.InitializeRequest.type, ({ workspaceFolders, rootUri }) => {
+    connection.onRequest(protocol.InitializeRequest.type, ({ workspaceFolders, rootUri, capabilities: client }) => {
       if (state !== "new") {
         return new ResponseError(ErrorCodes.InvalidRequest, "the server is initialized", { retry: false });
       }
       state = "ready";
       const folders = workspaceFolders?.map(({ uri }) => uri) ?? (typeof rootUri === "string" ? [rootUri] : []);
+      registrations = registrationsFor(client);
       roots = folders.map((uri) => environment.pathOf(uri));
       return capabilities(environment.version);
+    });
+    connection.onNotification(protocol.InitializedNotification.type, () => {
+      if (registrations.length === 0 || state !== "ready") return;
+      // Without them, renames begin in graph files.
+      void connection.sendRequest(protocol.RegistrationRequest.type, { registrations }).catch(() => {});
     });
     connection.onRequest(protocol.ShutdownRequest.type, () => {
       const refused = refusal();
@@ -224,6 +232,26 @@ export function serve(
     connection.onClose(() => endAfter(QUEUED_TURNS));
     connection.listen();
   });
+}
+
+/** Renames and references of exports that begin in a module, and the texts of open modules. */
+function registrationsFor(client: ClientCapabilities | undefined): Registration[] {
+  const { rename, references, synchronization } = client?.textDocument ?? {};
+  if (rename?.dynamicRegistration !== true || synchronization?.dynamicRegistration !== true) return [];
+  const languages = ["typescript", "typescriptreact", "javascript", "javascriptreact"];
+  const documentSelector = languages.map((language) => ({ scheme: "file", language }));
+  const register = (method: string, options: object = {}): Registration => ({
+    id: `ngraph ${method}`,
+    method,
+    registerOptions: { documentSelector, ...options },
+  });
+  return [
+    register("textDocument/didOpen"),
+    register("textDocument/didChange", { syncKind: 2 }),
+    register("textDocument/didClose"),
+    register("textDocument/rename", { prepareProvider: true }),
+    ...(references?.dynamicRegistration === true ? [register("textDocument/references")] : []),
+  ];
 }
 
 function capabilities(version: string): InitializeResult {

@@ -76,6 +76,7 @@ function serveEditor(port: MessagePort): void {
     createHost: () => hostOf(files),
     pathOf: (uri) => decodeURIComponent(uri.replace(/^file:\/\//, "")),
     findGraphFiles: () => [],
+    findModules: () => [],
     draw: (table) => renderSvg(printableDrawing(table.kind === "plan" ? drawPlan(table) : drawTable(table))),
     format: async ({ text, path, spelling }) => {
       try {

@@ -6,7 +6,7 @@ import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import { pageOf } from "../../diagnostics/render/index.ts";
 import { serve, type ServerEnd } from "../../editor/serve.ts";
 import { isLibraryPath } from "../../stdlib/graphs/library-files.ts";
-import { findGraphFiles } from "./find-graph-files.ts";
+import { findGraphFiles, findModules } from "./find-graph-files.ts";
 import { formatText } from "../sources/format-text.ts";
 import { importModule } from "../start/import-module.ts";
 import { packageRoot } from "../start/package-root.ts";
@@ -27,6 +27,7 @@ export async function serveEditor(): Promise<ServerEnd> {
     createHost: createNodeHost,
     pathOf,
     findGraphFiles,
+    findModules,
     draw: async (table) => {
       const { drawPlan } = await import("../drawing/plan.ts");
       const { drawTable, printableDrawing } = await import("../drawing/drawing.ts");

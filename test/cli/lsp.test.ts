@@ -277,3 +277,74 @@ test "drafts" for main {
   expect(preview.svg).toContain("<svg");
   await expect(client.sendRequest("ngraph/preview", { uri: "file:///none" })).rejects.toThrow("names no open graph");
 });
+
+test(
+  "renames an export of a TypeScript module in all files, from the module and from a graph",
+  { timeout: 30_000 },
+  async () => {
+    const A =
+      'import { f } from "./nodes.ts"\ngraph g {\n  output r: string\n  node n = f("x") into r\n  start -> n\n}\n';
+    const session = start({
+      "a.ngraph": A,
+      "nodes.ts": "export function f(text: string): string { return text; }\n",
+      "use.ts": 'import { f } from "./nodes.ts";\nf("y");\n',
+    });
+    const { client, uri } = session;
+    const registered: { method: string; registerOptions?: { documentSelector: unknown[] } }[] = [];
+    client.onRequest("client/registerCapability", ({ registrations }: { registrations: typeof registered }) => {
+      registered.push(...registrations);
+    });
+    const dynamic = { dynamicRegistration: true };
+    await client.sendRequest("initialize", {
+      processId: null,
+      rootUri: uri("a.ngraph").replace(/\/a\.ngraph$/, ""),
+      capabilities: { textDocument: { rename: dynamic, references: dynamic, synchronization: dynamic } },
+    });
+    await client.sendNotification("initialized", {});
+    // The module is changed in the editor, and not saved.
+    const text = "// Functions.\nexport function f(text: string): string { return text; }\n";
+    await client.sendNotification("textDocument/didOpen", {
+      textDocument: { uri: uri("nodes.ts"), languageId: "typescript", version: 1, text },
+    });
+    const inModule = { textDocument: { uri: uri("nodes.ts") }, position: { line: 1, character: 16 } };
+    expect(await client.sendRequest("textDocument/prepareRename", inModule)).toMatchObject({ placeholder: "f" });
+    const edited = await client.sendRequest<{ changes: Record<string, TextEdit[]> }>("textDocument/rename", {
+      ...inModule,
+      newName: "draft",
+    });
+    const edit = (line: number, character: number) => ({
+      range: { start: { line, character }, end: { line, character: character + 1 } },
+      newText: "draft",
+    });
+    expect(edited.changes).toEqual({
+      [uri("a.ngraph")]: [edit(0, 9), edit(3, 11)],
+      [uri("nodes.ts")]: [edit(1, 16)],
+      [uri("use.ts")]: [edit(0, 9), edit(1, 0)],
+    });
+    const references = await client.sendRequest<readonly { uri: string }[]>("textDocument/references", {
+      ...inModule,
+      context: { includeDeclaration: true },
+    });
+    expect(references.map((each) => each.uri)).toEqual([uri("a.ngraph"), uri("a.ngraph")]);
+    // The parameter is no export: the language server of TypeScript renames it.
+    const parameter = { ...inModule, position: { line: 1, character: 19 } };
+    expect(await client.sendRequest("textDocument/prepareRename", parameter)).toBeNull();
+    expect(registered.map(({ method }) => method)).toEqual([
+      "textDocument/didOpen",
+      "textDocument/didChange",
+      "textDocument/didClose",
+      "textDocument/rename",
+      "textDocument/references",
+    ]);
+    await open(session, uri("a.ngraph"), A);
+    const fromGraph = await client.sendRequest("textDocument/rename", {
+      textDocument: { uri: uri("a.ngraph") },
+      position: { line: 3, character: 11 },
+      newName: "draft",
+    });
+    expect(fromGraph).toEqual(edited);
+    await expect(client.sendRequest("textDocument/rename", { ...inModule, newName: "class" })).rejects.toThrow(
+      "`class` is a word of TypeScript",
+    );
+  },
+);

@@ -1,0 +1,124 @@
+/** Renames an export of a TypeScript module in the module, in other modules, and in the graph files that import it. */
+import type { Edit } from "../diagnostics/fixes/apply-edits.ts";
+import type { SourceFile } from "../diagnostics/source.ts";
+import { RESERVED_WORDS } from "../grammar/words.ts";
+import type { FileNames, Location } from "./name-index.ts";
+import type { NameUse } from "./names.ts";
+import type { EntityPlaces, ModuleEntities, ModuleEntity } from "./module-entity.ts";
+import type { ModulePlace } from "./module-names.ts";
+
+/** The modules of the workspace. */
+export interface ModuleFiles {
+  readonly entities: ModuleEntities;
+  readonly paths: readonly string[];
+}
+
+/** Edits by file: graph files and modules. */
+export type Edits = ReadonlyMap<{ readonly path: string; readonly source: SourceFile }, readonly Edit[]>;
+
+/** Words that cannot be the name of a function or a type in TypeScript. */
+const TYPESCRIPT_WORDS = new Set(
+  (
+    "arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if " +
+    "implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof " +
+    "undefined var void while with yield any boolean never number object string symbol unknown bigint"
+  ).split(" "),
+);
+
+/** The export that a name of a graph file means, also under another name that the file gives to it with `as`. */
+export function entityOf({ target }: NameUse, { entities }: ModuleFiles): ModuleEntity | undefined {
+  const [path = "", name = "", ...rest] = target.split("\n");
+  return rest.length === 0 ? entities.exportOf(path, name) : undefined;
+}
+
+/** The edits of a new name; a reason where it is refused. */
+export function renameExport(
+  entity: ModuleEntity,
+  newName: string,
+  files: Iterable<FileNames>,
+  modules: ModuleFiles,
+): Edits | string {
+  const { entities } = modules;
+  if (!/^[A-Za-z_]\w*$/.test(newName))
+    return `\`${newName}\` is no name: a name is a letter, and letters, digits or \`_\``;
+  if ((RESERVED_WORDS as readonly string[]).includes(newName)) return `\`${newName}\` is a word of the language`;
+  if (TYPESCRIPT_WORDS.has(newName)) return `\`${newName}\` is a word of TypeScript`;
+  const found = new Map<{ path: string; source: SourceFile }, readonly Edit[]>();
+  for (const each of placesInModules(entity, modules)) {
+    if (entities.isTaken(each, newName))
+      return `${each.path} has the name \`${newName}\`: choose another one, or write \`import { ${entity.name} as ${newName} }\` in the graph file`;
+    found.set(
+      each,
+      each.places.map((place) => editOf(place, entity.name, newName)),
+    );
+  }
+  for (const file of files) {
+    const all = usesOf(file, entity, modules);
+    const uses = all.filter(({ name }) => name === entity.name);
+    if (uses.length === 0) continue;
+    // With `as`, the file uses another name.
+    const isLocal = all.length === uses.length;
+    if (isLocal && file.uses.some((use) => use.name === newName && declaresInFile(use)))
+      return `${file.path} declares \`${newName}\` already`;
+    found.set(
+      file,
+      uses.map((use) => graphEdit(use, newName)),
+    );
+  }
+  return found;
+}
+
+function declaresInFile({ kind, role }: NameUse): boolean {
+  return (role === "declaration" || role === "import") && !OF_GRAPHS.has(kind);
+}
+
+/** Names of graphs and plans, which may be those of functions, too. */
+const OF_GRAPHS: ReadonlySet<NameUse["kind"]> = new Set(["channel", "derived", "node", "task", "pool", "variable"]);
+
+function graphEdit({ span, short, name }: NameUse, newName: string): Edit {
+  return {
+    span,
+    text: short === undefined ? newName : short === "value" ? `${name}: ${newName}` : `${newName}: ${name}`,
+  };
+}
+
+function editOf({ span, kind }: ModulePlace, name: string, newName: string): Edit {
+  return { span, text: kind === "short" ? `${name}: ${newName}` : newName };
+}
+
+/** All places of an export. `graphs`: those of graph files alone. */
+export function placesOfExport(
+  entity: ModuleEntity,
+  files: Iterable<FileNames>,
+  modules: ModuleFiles,
+  which: "all" | "uses" | "graphs",
+): readonly Location[] {
+  const found: Location[] = [];
+  for (const { path, source, places } of which === "graphs" ? [] : placesInModules(entity, modules)) {
+    // The first place in its own module is the declaration.
+    const isOwn = path === entity.path && which === "uses";
+    for (const { span } of isOwn ? places.slice(1) : places) found.push({ source, span });
+  }
+  for (const file of files)
+    for (const { span } of usesOf(file, entity, modules)) found.push({ source: file.source, span });
+  return found;
+}
+
+function placesInModules(entity: ModuleEntity, { entities, paths }: ModuleFiles): readonly EntityPlaces[] {
+  return [...new Set([entity.path, ...paths])].flatMap((path) => entities.placesOf(entity, path) ?? []);
+}
+
+/** The uses of an export in a graph file. */
+export function usesOf(file: FileNames, entity: ModuleEntity, modules: ModuleFiles): readonly NameUse[] {
+  const targets = new Map<string, boolean>();
+  const isUse = ({ target }: NameUse): boolean => {
+    if (!target.endsWith(`\n${entity.name}`)) return false;
+    const known = targets.get(target);
+    if (known !== undefined) return known;
+    const [path = "", name = "", ...rest] = target.split("\n");
+    const found = rest.length === 0 ? modules.entities.exportOf(path, name) : undefined;
+    targets.set(target, found?.path === entity.path);
+    return found?.path === entity.path;
+  };
+  return file.uses.filter(isUse);
+}
