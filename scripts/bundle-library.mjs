@@ -43,7 +43,10 @@ const RUNTIME_CHUNKS = [
   ["direct-module", ["api/direct.ts"]],
   // What plans share with the compiler, and with the linker.
   ["paths", ["matrix-names", "overlapping-patterns", "path-pattern"].map((name) => `runtime/plan/${name}.ts`)],
-  ["plan-order", ["plan-nodes", "plan-order", "task-backoff"].map((name) => `runtime/plan/${name}.ts`)],
+  [
+    "plan-order",
+    ["plan-nodes", "plan-option-names", "plan-order", "task-backoff"].map((name) => `runtime/plan/${name}.ts`),
+  ],
   [
     "linker",
     ["runtime/engine/loaded-linker.ts", "runtime/engine/checked-engine.ts", "runtime/plan/open-plan-runner.ts"],

@@ -30,7 +30,7 @@ import {
   STREAM_RESUME_OPTIONS,
 } from "../run/option-names.ts";
 import { turnOf } from "../run/take-turns.ts";
-import { freezeGenerated } from "../table/check-format.ts";
+import { freezeGenerated } from "../table/freeze-generated.ts";
 import { refuseEffects } from "../table/refuse-effects.ts";
 import type { Table } from "../table/table.ts";
 import type { JsonObject, MaybePromise } from "../value/json.ts";

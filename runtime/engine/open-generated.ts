@@ -1,7 +1,7 @@
 import type { Engine, EngineOptions } from "../interface/engine-options.ts";
 import type { Linker } from "../program/linker.ts";
 import { checkOptions, ENGINE_OPTIONS } from "../run/option-names.ts";
-import { freezeGenerated } from "../table/check-format.ts";
+import { freezeGenerated } from "../table/freeze-generated.ts";
 import type { Table } from "../table/table.ts";
 import { openEngine } from "./open-engine.ts";
 import type { EngineParts } from "./linker-parts.ts";

@@ -1,10 +1,6 @@
 import type { ThreadId } from "../interface/checkpoint.ts";
-import {
-  checkOptions,
-  PLAN_RUNNER_OPTIONS,
-  PLAN_STREAM_OPTIONS,
-  PLAN_STREAM_RESUME_OPTIONS,
-} from "../run/option-names.ts";
+import { checkOptions, PLAN_RUNNER_OPTIONS } from "../run/option-names.ts";
+import { PLAN_STREAM_OPTIONS, PLAN_STREAM_RESUME_OPTIONS } from "./plan-option-names.ts";
 import { createCore, type EngineCore } from "../run/run-settings.ts";
 import type { Clock } from "../interface/clock.ts";
 import type { JsonObject, MaybePromise } from "../value/json.ts";

@@ -1,16 +1,8 @@
 import type { Evaluate, Scope } from "../expression/compile-expression.ts";
 import { END, ROLLBACK, type Table } from "../table/table.ts";
 import { compileBarrier, compileSettled, type BarrierCode, type BarrierState } from "./barrier-state.ts";
-import {
-  barrierOf,
-  compileErrorRoutes,
-  compileRoutes,
-  followRoutes,
-  isBarrier,
-  type ErrorRouteCode,
-  type RoutesCode,
-  type Target,
-} from "./routes.ts";
+import { compileErrorRoutes, type ErrorRouteCode } from "./error-routes.ts";
+import { barrierOf, compileRoutes, followRoutes, isBarrier, type RoutesCode, type Target } from "./routes.ts";
 
 /** The routes of a table, prepared for evaluation. Immutable except for the caches `alone`, `atStart` and `scratch`. */
 export interface RoutingCode {

@@ -1,6 +1,6 @@
 import type { Evaluate, Scope } from "../expression/compile-expression.ts";
 import { ExpressionError } from "../expression/expression-error.ts";
-import { ROLLBACK, type ErrorRouteSpec, type RouteSpec, type TargetSpec } from "../table/table.ts";
+import { ROLLBACK, type RouteSpec, type TargetSpec } from "../table/table.ts";
 
 /**
  * A target as one number: a node's index, `END`, `ROLLBACK`, or `barrierTarget(i)` for a barrier. The node that signals determines
@@ -37,11 +37,6 @@ interface EdgeCode {
   readonly subject: Evaluate | undefined;
   readonly arms: ReadonlyMap<unknown, readonly Target[]> | undefined;
   readonly cases: readonly { readonly condition: Evaluate; readonly targets: readonly Target[] }[] | undefined;
-}
-
-export interface ErrorRouteCode {
-  readonly condition: Evaluate | "otherwise" | undefined;
-  readonly targets: readonly Target[];
 }
 
 export function compileRoutes(routes: readonly RouteSpec[], expressions: readonly Evaluate[]): RoutesCode {
@@ -88,17 +83,7 @@ function edgeOf(
   return { kind, targets, condition, subject, arms, cases };
 }
 
-export function compileErrorRoutes(
-  routes: readonly ErrorRouteSpec[],
-  expressions: readonly Evaluate[],
-): readonly ErrorRouteCode[] {
-  return routes.map(({ condition, targets }) => ({
-    condition: typeof condition === "number" ? expressions[condition]! : condition,
-    targets: compileTargets(targets),
-  }));
-}
-
-function compileTargets(targets: readonly TargetSpec[] = []): readonly Target[] {
+export function compileTargets(targets: readonly TargetSpec[] = []): readonly Target[] {
   return targets.map((target) => ("node" in target ? target.node : barrierTarget(target.barrier)));
 }
 
@@ -159,31 +144,7 @@ function pushAll(taken: Target[], targets: readonly Target[]): void {
   for (const target of targets) taken.push(target);
 }
 
-/** The targets of a failed node's `on error` edges, with `error` in the scope; `undefined` if no edge applies. */
-export function followErrorRoutes(routes: readonly ErrorRouteCode[], scope: Scope): readonly Target[] | undefined {
-  const taken: Target[] = [];
-  let someHolds = false;
-  let some = false;
-  for (const route of routes) {
-    if (route.condition === "otherwise") continue;
-    if (route.condition !== undefined) {
-      if (!holds(route.condition, scope)) continue;
-      someHolds = true;
-    }
-    some = true;
-    for (const each of route.targets) taken.push(each);
-  }
-  if (!someHolds) {
-    for (const route of routes) {
-      if (route.condition !== "otherwise") continue;
-      some = true;
-      for (const each of route.targets) taken.push(each);
-    }
-  }
-  return some ? taken : undefined;
-}
-
-function holds(condition: Evaluate, scope: Scope): boolean {
+export function holds(condition: Evaluate, scope: Scope): boolean {
   const value = condition(scope);
   if (typeof value === "boolean") return value;
   throw new ExpressionError("wrong_type", `expected a bool, found ${JSON.stringify(value)}`);

@@ -21,7 +21,8 @@ import {
   type RoutingCode,
   type StepPlan,
 } from "./plan-step.ts";
-import { barrierOf, followErrorRoutes, followRoutes, isBarrier, type Target } from "./routes.ts";
+import { followErrorRoutes } from "./error-routes.ts";
+import { barrierOf, followRoutes, isBarrier, type Target } from "./routes.ts";
 import { bad, entriesOf, flagOf, gotoOf, listOf, namesOf, requestOf, unknownName } from "./scheduler-arguments.ts";
 import { END, ROLLBACK, type Table } from "../table/table.ts";
 

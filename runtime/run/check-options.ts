@@ -48,26 +48,6 @@ export function checkView(options: StreamOptions<keyof StreamViews<unknown>>): v
   for (const view of views) checkChoice("views", view as string, VIEWS);
 }
 
-/** A whole number, or `null` for no limit. @throws RunError NG_BAD_INPUT */
-export function checkCount(name: string, value: number | null, least: number): number | null {
-  if (value === null || value === Number.POSITIVE_INFINITY) return null;
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new RunError(
-    "NG_BAD_INPUT",
-    `\`${name}\` is a whole number of at least ${least}, or null for no limit, not ${String(value)}`,
-  );
-}
-
-/** As `checkCount`, for any number. @throws RunError NG_BAD_INPUT */
-export function checkAmount(name: string, value: number | null, least: number): number | null {
-  if (value === null || value === Number.POSITIVE_INFINITY) return null;
-  if (Number.isFinite(value) && value >= least) return value;
-  throw new RunError(
-    "NG_BAD_INPUT",
-    `\`${name}\` is a number of at least ${least}, or null for no limit, not ${String(value)}`,
-  );
-}
-
 /** Refuses a store that lacks a required method. */
 function checkStore(store: Store | undefined): void {
   if (store === undefined) return;

@@ -3,7 +3,7 @@ import type { Clock } from "../interface/clock.ts";
 import type { DrainOptions, DrainResult } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Cancellation } from "./cancellation.ts";
-import { checkCount } from "./check-options.ts";
+import { checkCount } from "./check-numbers.ts";
 import { checkOptions, DRAIN_OPTIONS } from "./option-names.ts";
 
 /** The runs of an engine on threads, and its end: its runs stop at their next step boundary, and no run starts. */

@@ -1,6 +1,6 @@
 import type { ExecuteOptions, GivenLimits, LimitKind } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
-import { checkAmount, checkCount } from "./check-options.ts";
+import { checkAmount, checkCount } from "./check-numbers.ts";
 import type { Program } from "../program/program.ts";
 
 /** The limits of one run; `null` is no limit. */

@@ -9,13 +9,7 @@ import type {
 } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { MemoryOptions } from "../interface/memory.ts";
-import type {
-  PlanExecuteOptions,
-  PlanResumeOptions,
-  PlanRunnerOptions,
-  PlanRunOptions,
-  PlanStreamOptions,
-} from "../plan/plan-options.ts";
+import type { PlanRunnerOptions } from "../plan/plan-options.ts";
 import { checkRecord } from "./check-options.ts";
 import { wrongKind, type OptionKind } from "./option-kinds.ts";
 
@@ -38,7 +32,7 @@ const EXECUTE: OptionNames<ExecuteOptions> = {
   pauseAfter: true,
 };
 const STREAM: OptionNames<StreamOptions & ViewsOptions<"events">> = { view: true, views: true, buffer: "number" };
-const PLAN_ENGINE: OptionNames<PlanRunnerOptions> = {
+export const PLAN_RUNNER_OPTIONS: OptionNames<PlanRunnerOptions> = {
   functions: "record",
   expressions: "list",
   graphs: "record",
@@ -58,26 +52,8 @@ const PLAN_ENGINE: OptionNames<PlanRunnerOptions> = {
   durability: true,
   maxParallel: true,
 };
-const PLAN_EXECUTE: OptionNames<PlanExecuteOptions> = {
-  signal: "listener",
-  drain: "listener",
-  maxParallel: "count",
-  only: "texts",
-  fromTask: "text",
-  expected: "function",
-  onEvent: "function",
-  maxSteps: true,
-  maxTokens: true,
-  maxCost: true,
-  metadata: "record",
-  taskCache: "record",
-  worktrees: "record",
-  beforeStart: "function",
-  afterTask: "function",
-};
-
 export const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
-  ...PLAN_ENGINE,
+  ...PLAN_RUNNER_OPTIONS,
   maxSteps: true,
   maxTokens: true,
   maxCost: true,
@@ -100,24 +76,6 @@ export const STREAM_OPTIONS: OptionNames<RunOptions & StreamOptions> = { ...RUN_
 export const STREAM_RESUME_OPTIONS: OptionNames<ResumeOptions & StreamOptions> = { ...RESUME_OPTIONS, ...STREAM };
 export const DRAIN_OPTIONS: OptionNames<DrainOptions> = { deadline: true };
 export const MEMORY_OPTIONS: OptionNames<MemoryOptions> = { vectors: true, ttl: true };
-
-export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;
-export const PLAN_RUN_OPTIONS: OptionNames<PlanRunOptions> = {
-  ...PLAN_EXECUTE,
-  thread: true,
-  abandon: "flag",
-  config: true,
-};
-export const PLAN_RESUME_OPTIONS: OptionNames<PlanResumeOptions> = {
-  ...PLAN_EXECUTE,
-  answers: true,
-  answer: true,
-  retry: "texts",
-  config: true,
-};
-const PLAN_STREAM: OptionNames<PlanStreamOptions> = { buffer: "number" };
-export const PLAN_STREAM_OPTIONS = { ...PLAN_RUN_OPTIONS, ...PLAN_STREAM };
-export const PLAN_STREAM_RESUME_OPTIONS = { ...PLAN_RESUME_OPTIONS, ...PLAN_STREAM };
 
 /**
  * Refuses options that are not a record, names that the call does not know, and values of another kind. Symbol keys pass.

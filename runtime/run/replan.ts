@@ -1,5 +1,6 @@
 import { planFinally, planStart, planStep, type Routing } from "../routing/plan-step.ts";
-import { barrierOf, followErrorRoutes, isBarrier } from "../routing/routes.ts";
+import { followErrorRoutes } from "../routing/error-routes.ts";
+import { barrierOf, isBarrier } from "../routing/routes.ts";
 import { planObserver } from "../event/run-events.ts";
 import type { Run, Unrouted } from "./run.ts";
 

@@ -1,7 +1,8 @@
 import type { PauseItem, Phase, RunFailure } from "../interface/checkpoint.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { lastExclusive, planStep, type Routing } from "../routing/plan-step.ts";
-import { barrierOf, followErrorRoutes, isBarrier, type Target } from "../routing/routes.ts";
+import { followErrorRoutes } from "../routing/error-routes.ts";
+import { barrierOf, isBarrier, type Target } from "../routing/routes.ts";
 import { applyUpdates, settleUpdates, undoUpdates } from "./apply-updates.ts";
 import { dropSignals } from "../run/drop-signals.ts";
 import { emitEvent, planObserver } from "../event/run-events.ts";

@@ -1,7 +1,6 @@
-import { deepFreeze } from "./deep-freeze.ts";
 import { PLAN_FORMAT, PLAN_VERSION } from "./plan-table.ts";
-import { asTableError, ShapeProblem, type InnerTable, type ValuePath } from "./shape-problem.ts";
-import { TABLE_FORMAT, TABLE_VERSION, type Table } from "./table.ts";
+import { ShapeProblem, type InnerTable, type ValuePath } from "./shape-problem.ts";
+import { TABLE_FORMAT, TABLE_VERSION } from "./table.ts";
 
 /** Comes before the shape: of what is no table of this version, the shape would only name a confusing place. */
 export function checkFormat({ value, path, kind }: InnerTable): void {
@@ -21,21 +20,4 @@ export function checkFormat({ value, path, kind }: InnerTable): void {
     throw problem("version", `expected ${known}, found ${JSON.stringify(version) ?? "nothing"}`);
   const advice = version < known ? `compile the ${kind} again` : "update the package ngraph";
   throw problem("version", `a ${what} of version ${version}, and this package reads version ${known}: ${advice}`);
-}
-
-const frozen = new WeakSet<object>();
-
-/**
- * Freezes the table of a generated module deeply. The compiler has checked it, so only its version is checked here.
- * @throws TableError NG_BAD_TABLE
- */
-export function freezeGenerated(table: Table): void {
-  if (typeof table === "object" && table !== null && frozen.has(table)) return;
-  try {
-    checkFormat({ value: table, kind: "graph", path: [] });
-  } catch (error) {
-    throw asTableError(error);
-  }
-  deepFreeze(table);
-  frozen.add(table);
 }

@@ -3,7 +3,7 @@ import type { PruneOptions, PruneResult, ThreadListOptions, ThreadSummary } from
 import { NgraphError, RunError, StoreError } from "../interface/errors.ts";
 import type { Store } from "../interface/store.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
-import { checkCount } from "../run/check-options.ts";
+import { checkCount } from "../run/check-numbers.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { takeFirstTurn } from "../run/take-turns.ts";
 import { PRUNE_OPTIONS } from "../run/thread-option-names.ts";

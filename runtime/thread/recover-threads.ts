@@ -8,7 +8,7 @@ import type {
   ThreadSummary,
 } from "../interface/engine-options.ts";
 import { NgraphError } from "../interface/errors.ts";
-import { checkCount } from "../run/check-options.ts";
+import { checkCount } from "../run/check-numbers.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { RECOVER_OPTIONS } from "../run/thread-option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
+import { compile, emitJavaScript, memoryHost } from "../../compiler/index.ts";
 
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
 
@@ -30,9 +31,9 @@ const kilobytes = (files: readonly string[]): number =>
 
 describe("an import", () => {
   const rows = [
-    { entry: "runtime", files: 12, kB: 346, outside: [] },
+    { entry: "runtime", files: 12, kB: 350, outside: [] },
     { entry: "direct", files: 5, kB: 105, outside: [] },
-    { entry: "generated", files: 12, kB: 331, outside: [] },
+    { entry: "generated", files: 12, kB: 334, outside: [] },
     { entry: "grammar", files: 3, kB: 900, outside: [] },
     { entry: "compiler", files: 15, kB: 2720, outside: [] },
     { entry: "index", files: 17, kB: 2285, outside: ["node:fs", "node:fs/promises"] },
@@ -96,6 +97,8 @@ async function bundled(code: string): Promise<{ readonly start: number; readonly
     splitting: true,
     outdir: "out",
     metafile: true,
+    external: ["./nodes.js"],
+    alias: { "ngraph/direct": join(DIST, "api/direct.js"), "ngraph/generated": join(DIST, "api/generated.js") },
     logLevel: "silent",
   });
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
@@ -141,6 +144,51 @@ describe("a bundle for browsers, minified and compressed", () => {
     const { start, all } = await bundled(`export { ${row.names} } from "./api/${row.entry ?? "generated"}.js";`);
     expect(start).toBeLessThanOrEqual(row.start);
     expect(all).toBeLessThanOrEqual(row.all);
+  });
+});
+
+const NODES = `export const step = async (x: number): Promise<number> => x + 1;
+export const search = async (question: string, where: string): Promise<string[]> => [question + where];
+export const rank = (hits: string[]): string[] => hits;
+export const draft = async (question: string, best: string[]): Promise<string> => question + best[0];
+export const review = async (reply: string): Promise<string> => reply;
+export const judge = async (text: string): Promise<"send" | "again"> => (text === "" ? "again" : "send");
+export const score = (reply: string): number => reply.length;
+export const tell = (reply: string): void => undefined;`;
+
+const CHAIN = `import { step } from "./nodes.ts"
+graph chain { input n: int  output x: int = 0
+  ${Array.from({ length: 10 }, (_, at) => `node n${at} = step(x) into x`).join("\n")}
+  start -> ${Array.from({ length: 10 }, (_, at) => `n${at}`).join(" -> ")} }`;
+
+const LOOP = `import { search, rank, draft, review, judge, score, tell } from "./nodes.ts"
+graph answer { input question: string  output reply: string
+  state hits: string[] = [] reduce append  state best: string[] = []
+  state points: float = 0.0  state rounds: int = 0  state verdict: "send" | "again"
+  node web = search(question, "web") into hits { tries 3 backoff 200ms..5s }
+  node wiki = search(question, "wiki") into hits { tries 3 }
+  node files = search(question, "files") into hits
+  node rank = rank(hits) into best         node draft = draft(question, best) into reply
+  node score = score(reply) into points    node count = rounds + 1 into rounds
+  node review = review(reply) into reply   node judge = judge(\`Send this? \${reply}\`) into verdict
+  node tell = tell(reply)
+  start -> web, wiki, files
+  all(web, wiki, files) -> rank -> draft -> score -> count
+  count -> review when points < 0.8 && rounds < 3   count -> judge otherwise
+  review -> draft
+  judge -> match verdict { "send" -> tell  "again" -> draft } }`;
+
+describe("a whole generated module of ten nodes, minified and compressed", () => {
+  const rows = [
+    { name: "in a chain", text: CHAIN, start: 15 },
+    { name: "with retries, a barrier, a loop and conditions", text: LOOP, start: 17 },
+    // The engine runs this graph.
+    { name: "with a timeout", text: CHAIN.replace("into x\n", "into x { timeout 5s }\n"), start: 46 },
+  ];
+  test.each(rows)("$name has at most $start kB at the start", async ({ text, start }) => {
+    const result = compile(text, { path: "ten.ngraph", host: memoryHost({ "nodes.ts": NODES }) });
+    expect(result.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect((await bundled(emitJavaScript(result))).start).toBeLessThanOrEqual(start);
   });
 });
 
