@@ -1,4 +1,4 @@
-/** What a run costs in counts, which do not depend on the machine: promises, calls of the store, evaluated conditions. */
+/** What a run costs in counts, which do not depend on the machine: promises, allocated bytes, calls of the store, evaluated conditions. */
 import { createHook } from "node:async_hooks";
 import { describe, expect, test } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
@@ -8,6 +8,7 @@ import type { Engine, EngineOptions, RunOptions } from "../../runtime/interface/
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { keyOf, loadGenerated } from "../fault/generated-tables.ts";
+import { allocatedBytes } from "../support/allocated-bytes.ts";
 
 function tableOf(text: string): Table {
   const nodes = `export const add = (n: number): number => n + 1;
@@ -105,6 +106,60 @@ describe("promises", () => {
     const ten = await added(chain(10));
     expect(ten).toBeLessThanOrEqual(4);
     expect(await added(chain(60))).toBe(ten);
+  });
+});
+
+describe("allocated bytes", () => {
+  const functions = { add: later };
+  const engineOf = (table: Table, options: EngineOptions = {}): Engine =>
+    createEngine(table, { functions, ...options });
+  const bytesOf = (engine: Engine, options: () => RunOptions = () => ({})): Promise<number> =>
+    allocatedBytes(() => engine.run({ n: 1 }, options()));
+  /** What one of 50 more nodes adds. */
+  const perNode = async (open: (size: number) => Promise<number>): Promise<number> =>
+    ((await open(60)) - (await open(10))) / 50;
+  let threads = 0;
+  const rows: readonly (readonly [name: string, atMost: number, count: () => Promise<number>])[] = [
+    ["a run of three nodes", 13_000, () => bytesOf(engineOf(chain(3)))],
+    ["a step in a chain", 2500, () => perNode((size) => bytesOf(engineOf(chain(size))))],
+    ["a node beside others", 3200, () => perNode((size) => bytesOf(engineOf(fan(size))))],
+    [
+      "a step with a signal",
+      2600,
+      () => {
+        const { signal } = new AbortController();
+        return perNode((size) => bytesOf(engineOf(chain(size)), () => ({ signal })));
+      },
+    ],
+    [
+      "a step with a listener of events",
+      6500,
+      () => perNode((size) => bytesOf(engineOf(chain(size)), () => ({ onEvent: () => undefined }))),
+    ],
+    [
+      "a step with a store in memory",
+      8000,
+      () =>
+        perNode((size) =>
+          bytesOf(engineOf(chain(size), { store: new MemoryStore() }), () => ({ thread: `t${threads++}` })),
+        ),
+    ],
+    [
+      "a step without the engine",
+      700,
+      () =>
+        perNode(async (size) => {
+          const table = chain(size);
+          return bytesOf((await loadGenerated([table])).get(keyOf(table))!({ functions }));
+        }),
+    ],
+  ];
+  // The limits are 1.3 times what Node 20 needs: versions of V8 differ.
+  test.each(rows)("%s: at most %i", { timeout: 60_000 }, async (_name, atMost, count) => {
+    const bytes = await count();
+    expect(bytes).toBeLessThanOrEqual(atMost);
+    // The count works.
+    expect(bytes).toBeGreaterThan(atMost / 4);
   });
 });
 

@@ -1,14 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { createEngine } from "../../runtime/engine/create-engine.ts";
 import { eitherSignal } from "../../runtime/run/either-signal.ts";
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
+import { collectGarbage } from "../support/allocated-bytes.ts";
 
 /** Collects garbage until a signal aborts, or for two seconds. */
 async function abortsDespiteGarbage(isAborted: () => boolean): Promise<boolean> {
