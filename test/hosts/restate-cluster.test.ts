@@ -1,4 +1,4 @@
-/** A cluster of three nodes that loses one of them in the middle of a run. */
+/** A cluster of three nodes that loses its leader in the middle of a run. */
 import { expect, it, onTestFinished, test } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
 import { restate } from "../../api/hosts/restate.ts";
@@ -14,10 +14,10 @@ const SHARE = `graph share { input list: int[]  output squares: int[]  output lo
   start -> first -> square -> last -> end }`;
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
-else if (isFull) test("a cluster loses its first node", loseNode, 180_000);
+else if (isFull) test("a cluster loses its leader", loseLeader, 180_000);
 else it("is tested at full depth", () => undefined);
 
-async function loseNode(): Promise<void> {
+async function loseLeader(): Promise<void> {
   const servers = await RestateServer.startCluster(3);
   const ingress = await Balancer.start();
   const port = ({ url }: RestateServer): number => Number(new URL(url).port);
@@ -40,8 +40,11 @@ async function loseNode(): Promise<void> {
   expect(warm.output).toEqual({ squares: [1], log: ["first", "last"] });
   const running = Promise.all(["a", "b", "c", "d"].map((thread) => engine.run({ list }, { thread })));
   while (cluster.ledger().length < 200) await new Promise((resolve) => setTimeout(resolve, 5));
-  ingress.use(servers.slice(1).map(port));
-  await servers[0]!.kill();
+  const [leader, ...others] = await leaders(servers);
+  expect([leader === undefined, others]).toEqual([false, []]);
+  const followers = servers.filter((each) => each !== leader);
+  ingress.use(followers.map(port));
+  await leader!.kill();
   for (const { status, error, output } of await running) {
     expect([status, error?.message, output]).toEqual([
       "completed",
@@ -49,4 +52,10 @@ async function loseNode(): Promise<void> {
       { squares: list.map((n) => n * n), log: ["first", "last"] },
     ]);
   }
+  expect((await leaders(followers)).length).toBe(1);
+}
+
+async function leaders(servers: readonly RestateServer[]): Promise<readonly RestateServer[]> {
+  const leading = await Promise.all(servers.map((server) => server.leads()));
+  return servers.filter((_, index) => leading[index]);
 }

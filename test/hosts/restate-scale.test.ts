@@ -1,12 +1,11 @@
 /** Many paused threads, long runs, and readers of events. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { createEngine } from "../../api/create-engine.ts";
-import { restate, serveRestate, type RestateHost, type RestateWorker } from "../../api/hosts/restate.ts";
-import type { Engine, RunEvent, Table } from "../../runtime/index.ts";
+import { describe, expect, it, test } from "vitest";
+import type { RunEvent } from "../../runtime/index.ts";
 import { isFull, isSoak } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
-import { findRestate, RestateServer } from "./restate-server.ts";
+import { findRestate, type RestateServer } from "./restate-server.ts";
+import { useRestate } from "./use-restate.ts";
 
 const found = findRestate();
 
@@ -24,27 +23,10 @@ const COUNT = `graph steps { limit steps none  output n: int = 0
   node next = n + 1 into n  start -> next -> next when n < ${STEPS}  next -> end otherwise }`;
 
 function testScale(): void {
-  let server: RestateServer;
-  let host: RestateHost;
-  const workers: RestateWorker[] = [];
-  beforeAll(async () => {
-    server = await RestateServer.start();
-    host = restate({ url: server.url, admin: server.admin });
-  }, 90_000);
-  afterAll(async () => {
-    await Promise.all(workers.map((worker) => worker.close({ deadline: 0 })));
-    await server?.stop();
-  });
-
-  async function serve(table: Table): Promise<Engine> {
-    const worker = await serveRestate({ tables: [table], restate: server.url });
-    workers.push(worker);
-    await server.register(`http://127.0.0.1:${await worker.listen(0)}`);
-    return createEngine(table, { host });
-  }
+  const used = useRestate();
 
   test(`${THREADS} threads wait, and ${WOKEN} of them are woken`, async () => {
-    const engine = await serve(tableOf(WAIT, []));
+    const engine = await used.serve(tableOf(WAIT, []));
     let next = 0;
     const start = async (): Promise<void> => {
       while (next < THREADS) {
@@ -54,7 +36,7 @@ function testScale(): void {
       }
     };
     await Promise.all(Array.from({ length: 64 }, start));
-    expect(await invocations(server)).toBe(0);
+    expect(await invocations(used.server)).toBe(0);
     const woken = Array.from({ length: WOKEN }, (_, index) => index * Math.floor(THREADS / WOKEN));
     await Promise.all(woken.map((n) => engine.signal(`t${n}`, "go", `order ${n}`)));
     const finished = (): Promise<number> =>
@@ -70,13 +52,13 @@ function testScale(): void {
   }, 300_000);
 
   test("the journal of a run does not grow with its steps", async () => {
-    const engine = await serve(tableOf(COUNT, []));
+    const engine = await used.serve(tableOf(COUNT, []));
     const running = engine.run({}, { thread: "long" });
     let isOver = false;
     const ended = running.finally(() => (isOver = true));
     const counts: number[] = [];
     while (!isOver) {
-      counts.push(await count(server, `sys_journal WHERE id IN (${RUN})`));
+      counts.push(await count(used.server, `sys_journal WHERE id IN (${RUN})`));
       await sleep(50);
     }
     expect((await ended).output).toEqual({ n: STEPS });
@@ -84,12 +66,14 @@ function testScale(): void {
     expect(Math.max(...counts)).toBeGreaterThan(1);
     expect(Math.max(...counts)).toBeLessThan(20);
     expect((await engine.history("long", { limit: 2 * STEPS })).length).toBe(STEPS + 1);
-    await expect.poll(() => count(server, "sys_journal"), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => count(used.server, "sys_journal"), { timeout: 10_000 }).toBe(0);
   }, 120_000);
 
   test("events are read by several processes, and taken up again from a position", async () => {
-    const engine = await serve(tableOf(COUNT.replace(String(STEPS), "40").replace("graph steps", "graph told"), []));
-    await expect(host.events("told", "never")[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    const engine = await used.serve(
+      tableOf(COUNT.replace(String(STEPS), "40").replace("graph steps", "graph told"), []),
+    );
+    await expect(used.host.events("told", "never")[Symbol.asyncIterator]().next()).rejects.toMatchObject({
       code: "NG_UNKNOWN_THREAD",
     });
     const seen: RunEvent[] = [];
@@ -98,7 +82,7 @@ function testScale(): void {
     const read: RunEvent[] = [];
     // A reader that breaks off after every seventh event.
     for (let next = 0, isOver = false; !isOver;) {
-      for await (const { position, event } of host.events("told", "t", { from: next })) {
+      for await (const { position, event } of used.host.events("told", "t", { from: next })) {
         expect(position).toBe(next);
         next = position + 1;
         read.push(event);

@@ -1,6 +1,6 @@
 /** A Restate server for tests, on free ports of the loopback interface, with a directory that is deleted with it. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -21,6 +21,7 @@ export function findRestate(): { readonly program: string } | { readonly missing
 export class RestateServer {
   readonly url: string;
   readonly admin: string;
+  readonly #node: string;
   readonly #directory: string;
   readonly #config: string;
   #process: ChildProcess | undefined;
@@ -31,12 +32,12 @@ export class RestateServer {
     return server;
   }
 
-  /** Nodes of one cluster, which keeps its data twice. The first node provisions it. */
+  /** Nodes of one cluster, which keeps its data twice. The first node provisions it. It has one partition, so one node leads it. */
   static async startCluster(count: number): Promise<readonly RestateServer[]> {
     const ports = await Promise.all(Array.from({ length: count }, freePorts));
     const peers = JSON.stringify(ports.map(({ node }) => `http://127.0.0.1:${node}`));
     const servers = ports.map((own, index) => {
-      const settings = `node-name = "node-${index}"\ndefault-replication = 2\nauto-provision = ${index === 0}`;
+      const settings = `node-name = "node-${index}"\ndefault-replication = 2\nauto-provision = ${index === 0}\ndefault-num-partitions = 1`;
       return new RestateServer(own, settings, `[metadata-client]\naddresses = ${peers}\n`);
     });
     await Promise.all(servers.map((server) => server.start()));
@@ -46,15 +47,16 @@ export class RestateServer {
   private constructor({ ingress, admin, node }: Ports, settings: string, tables = "") {
     this.url = `http://127.0.0.1:${ingress}`;
     this.admin = `http://127.0.0.1:${admin}`;
+    this.#node = `http://127.0.0.1:${node}`;
     this.#directory = mkdtempSync(join(tmpdir(), "ngraph-restate-"));
     this.#config = join(this.#directory, "restate.toml");
     mkdirSync(join(this.#directory, "data"));
     writeFileSync(
       this.#config,
       [
-        settings === "" ? `node-name = "test"\nauto-provision = true` : settings,
+        settings === "" ? `node-name = "test"\nauto-provision = true\ndefault-num-partitions = 4` : settings,
         `cluster-name = "test"\nlisten-mode = "tcp"\nbind-ip = "127.0.0.1"\nadvertised-host = "127.0.0.1"`,
-        `bind-port = ${node}\nbase-dir = ${JSON.stringify(join(this.#directory, "data"))}\ndefault-num-partitions = 4`,
+        `bind-port = ${node}\nbase-dir = ${JSON.stringify(join(this.#directory, "data"))}`,
         `rocksdb-total-memory-size = "256MiB"\ndisable-telemetry = true\nlog-filter = "off"\n`,
         `[worker.invoker]\nhttp2-streams-per-connection-limit = 8\n`,
         `[ingress]\nbind-port = ${ingress}\n`,
@@ -88,6 +90,19 @@ export class RestateServer {
     if (!response.ok) throw new Error(`registration failed: ${response.status} ${await response.text()}`);
   }
 
+  /** Whether this node of a cluster leads its partition. */
+  async leads(): Promise<boolean> {
+    const metrics = await fetch(`${this.#node}/metrics`).then((response) => response.text());
+    const count = /^restate_num_active_partition_leaders\{.*\} (\d+)$/m.exec(metrics)?.[1];
+    if (count === undefined) throw new Error("the server does not say how many partitions it leads");
+    return Number(count) > 0;
+  }
+
+  /** The processor time that the process has used, in milliseconds. Linux only. */
+  cpuMs(): number {
+    return cpuOf(this.#process!.pid!);
+  }
+
   /** Ends the server without a warning, as a power cut does. */
   async kill(): Promise<void> {
     const child = this.#process;
@@ -102,6 +117,12 @@ export class RestateServer {
     await this.kill();
     rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** The processor time of a process in milliseconds, from Linux: fields 14 and 15 of its `stat`, in hundredths of a second. */
+export function cpuOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 async function isHealthy(url: string): Promise<boolean> {

@@ -1,15 +1,15 @@
 /** Listings, prunes, migrations and the long-term memory on a real Restate server. */
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
-import { restate, serveRestate, type RestateHost, type RestateWorker } from "../../api/hosts/restate.ts";
+import { restate } from "../../api/hosts/restate.ts";
 import { scanThreads } from "../../hosts/restate/admin.ts";
 import { serviceNames } from "../../hosts/restate/service-names.ts";
 import { encodePlace, placeOf } from "../../hosts/restate/store/rows.ts";
 import type { NodeContext } from "../../runtime/interface/context.ts";
-import type { Table } from "../../runtime/index.ts";
 import { isFull } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
-import { findRestate, RestateServer } from "./restate-server.ts";
+import { findRestate } from "./restate-server.ts";
+import { useRestate } from "./use-restate.ts";
 
 const found = findRestate();
 
@@ -25,28 +25,12 @@ const NOTES = `graph notes { input key: string  output known: json[]
   node note = remember(key) into known  start -> note }`;
 
 function testThreads(): void {
-  let server: RestateServer;
-  let host: RestateHost;
-  const workers: RestateWorker[] = [];
-  beforeAll(async () => {
-    server = await RestateServer.start();
-    host = restate({ url: server.url, admin: server.admin });
-  }, 90_000);
-  afterAll(async () => {
-    await Promise.all(workers.map((worker) => worker.close({ deadline: 0 })));
-    await server?.stop();
-  });
-
-  async function serve(table: Table, functions = {}): Promise<void> {
-    const worker = await serveRestate({ tables: [table], functions, restate: server.url });
-    workers.push(worker);
-    await server.register(`http://127.0.0.1:${await worker.listen(0)}`);
-  }
+  const used = useRestate();
 
   test("threads are listed with filters and in pages, and expired ones are pruned", async () => {
     const table = tableOf(ASK("listed", "question"), []);
-    await serve(table);
-    const engine = createEngine(table, { host });
+    await used.serve(table);
+    const engine = createEngine(table, { host: used.host });
     expect(await engine.threads()).toEqual([]);
     const names = Array.from({ length: 12 }, (_, index) => `thread ${index}`);
     for (const [n, thread] of names.entries()) {
@@ -71,7 +55,7 @@ function testThreads(): void {
     expect(paged).toEqual([...names].reverse());
     // Beside threads of one place, and with names that have a meaning in SQL.
     await engine.run({ n: 100 }, { thread: "o'neil" });
-    const scan = scanThreads({ url: server.url, admin: server.admin }, serviceNames("listed"));
+    const scan = scanThreads({ url: used.server.url, admin: used.server.admin }, serviceNames("listed"));
     const [last] = await scan({ after: encodePlace(0), before: { place: "9", thread: "" }, limit: 1 });
     const { thread, text } = last!;
     expect(thread).toBe("o'neil");
@@ -83,7 +67,7 @@ function testThreads(): void {
       const before = { place: placeOf(text), thread: name };
       expect((await scan({ after: encodePlace(0), before, limit: 1 }))[0]?.thread).toBe(expected);
     }
-    await host.store("listed").deleteThread("o'neil");
+    await used.host.store("listed").deleteThread("o'neil");
     await engine.resume("thread 0", { answer: "yes" });
     expect((await engine.threads({ limit: 1 }))[0]).toMatchObject({ thread: "thread 0", status: "completed" });
     const expired = await engine.prune({ expiredAt: Date.now() });
@@ -94,24 +78,24 @@ function testThreads(): void {
 
   test("a listing without the administration is refused with its remedy", async () => {
     const table = tableOf(ASK("listed", "question"), []);
-    const engine = createEngine(table, { host: restate({ url: server.url, admin: "http://127.0.0.1:1" }) });
+    const engine = createEngine(table, { host: restate({ url: used.server.url, admin: "http://127.0.0.1:1" }) });
     await expect(engine.threads()).rejects.toMatchObject({
       code: "NG_STORE_FAILED",
       message: expect.stringContaining("the administration of Restate at http://127.0.0.1:1 does not answer"),
     });
-    const wrong = createEngine(table, { host: restate({ url: server.url, admin: server.url }) });
+    const wrong = createEngine(table, { host: restate({ url: used.server.url, admin: used.server.url }) });
     await expect(wrong.threads()).rejects.toMatchObject({
       code: "NG_STORE_FAILED",
       message: expect.stringContaining("cannot list threads (status "),
     });
-    const unreadable = restate({ url: server.url, admin: "here:hush" });
+    const unreadable = restate({ url: used.server.url, admin: "here:hush" });
     expect(() => unreadable.store("listed")).toThrow("the text is not the address of a Restate server");
   });
 
   test("a prune removes old checkpoints, and the thread continues", async () => {
     const table = tableOf(COUNT, []);
-    await serve(table);
-    const engine = createEngine(table, { host });
+    await used.serve(table);
+    const engine = createEngine(table, { host: used.host });
     const { output } = await engine.run({}, { thread: "t", maxSteps: 500 });
     const before = await engine.history("t", { limit: 500 });
     expect(before.length).toBeGreaterThan(120);
@@ -127,10 +111,10 @@ function testThreads(): void {
 
   test("a paused thread is migrated to an edited graph", async () => {
     const [first, second] = ["question", "decision"].map((node) => tableOf(ASK("moved", node), []));
-    await serve(first!);
-    await createEngine(first!, { host }).run({ n: 1 }, { thread: "t" });
-    await serve(second!);
-    const engine = createEngine(second!, { host });
+    await used.serve(first!);
+    await createEngine(first!, { host: used.host }).run({ n: 1 }, { thread: "t" });
+    await used.serve(second!);
+    const engine = createEngine(second!, { host: used.host });
     await expect(engine.resume("t", { answer: "yes" })).rejects.toMatchObject({ code: "NG_DRIFT" });
     await engine.migrate("t", { rename: { question: "decision" } });
     expect(await engine.resume("t", { answer: "yes" })).toMatchObject({
@@ -145,8 +129,8 @@ function testThreads(): void {
       await memory.put(["notes", key], "last", { key });
       return (await memory.list(["notes"])).map(({ value }) => value);
     };
-    await serve(table, { remember });
-    const engine = createEngine(table, { host });
+    await used.serve(table, { remember });
+    const engine = createEngine(table, { host: used.host });
     await engine.memory.put(["notes", "a"], "first", 1);
     expect((await engine.run({ key: "b" }, { thread: "t" })).output).toEqual({ known: [1, { key: "b" }] });
     expect(await engine.memory.get(["notes", "b"], "last")).toMatchObject({ value: { key: "b" } });
