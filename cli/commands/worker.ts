@@ -45,7 +45,7 @@ export const workerCommand = defineCommand<Partial<WorkerOptions> & Pick<WorkerO
         help: "the server of Restate prints its public key when it starts with a key of requests",
       });
     }
-    if (options.copyTo !== undefined && parseStore(options.copyTo).kind === "memory") {
+    if (options.copyTo !== undefined && parseStore(options.copyTo, "--copy-to").kind === "memory") {
       throw new CommandError("--copy-to takes a store that other programs read: postgres:URL or sqlite:PATH");
     }
     const graphs = await loadServedGraphs(files, output);

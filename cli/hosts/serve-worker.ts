@@ -96,8 +96,10 @@ async function listen(worker: RestateWorker, { port, address }: WorkerOptions): 
   try {
     return await worker.listen(port, address);
   } catch (cause) {
-    const inUse = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
-    const reason = inUse ? "the port is in use" : reasonOf(cause);
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    const inUse = code === "EADDRINUSE";
+    const isPort = code !== "ERR_SOCKET_BAD_PORT";
+    const reason = inUse ? "the port is in use" : isPort ? reasonOf(cause) : "ports are numbers from 0 to 65535";
     throw new CommandError(`cannot listen on ${printable(address)}:${port}: ${reason}`, {
       help: inUse ? "choose another one with --port; 0 chooses a free one" : undefined,
       cause,

@@ -74,7 +74,7 @@ export type StoreName =
   | { readonly kind: "postgres"; readonly url: string };
 
 /** @throws CommandError when the flag names no store */
-export function parseStore(spec: string): StoreName {
+export function parseStore(spec: string, flag = "--store"): StoreName {
   if (spec === "memory") return { kind: "memory" };
   if (spec.startsWith("sqlite:") && spec.length > "sqlite:".length) {
     return { kind: "sqlite", path: spec.slice("sqlite:".length) };
@@ -84,7 +84,7 @@ export function parseStore(spec: string): StoreName {
     if (!URL.canParse(url) || HAS_AT_IN_PATH.test(url)) {
       // The wrong part is not shown: it may be the password.
       throw new CommandError(
-        "the URL of --store cannot be parsed: the form is postgres://USER:PASSWORD@HOST:5432/DATABASE",
+        `the URL of ${flag} cannot be parsed: the form is postgres://USER:PASSWORD@HOST:5432/DATABASE`,
         {
           help: "write special characters of the password as %40 (@), %3A (:), %2F (/), %23 (#), %3F (?), %25 (%); or omit it and set PGPASSWORD",
         },
@@ -92,7 +92,7 @@ export function parseStore(spec: string): StoreName {
     }
     return { kind: "postgres", url };
   }
-  throw new CommandError(`--store takes sqlite:PATH, postgres:URL or memory, not \`${withoutPassword(spec)}\``, {
+  throw new CommandError(`${flag} takes sqlite:PATH, postgres:URL or memory, not \`${withoutPassword(spec)}\``, {
     help: /^postgres(?:ql)?:/.test(spec)
       ? "the URL of a database has the form postgres://USER@HOST/DATABASE"
       : /[./]/.test(spec) && !spec.includes("://")

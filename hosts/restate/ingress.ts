@@ -86,7 +86,8 @@ export class Ingress {
         const isBusy = isStarting || response.status === 429 || response.status >= 500;
         // An error in code has the status 500, too.
         const isWaiting = isPatient && response.status !== 500;
-        if (!isBusy || !repeat || (attempt >= ATTEMPTS && !isWaiting)) throw refused(path, response.status, text);
+        if (!isBusy || !repeat || (attempt >= ATTEMPTS && !isWaiting))
+          throw refused(this.#url, path, response.status, text);
       } catch (cause) {
         if (cause instanceof StoreError || signal?.aborted === true) throw cause;
         // A client of HTTP gives up after minutes, although Restate still works on the call.
@@ -127,8 +128,12 @@ export function isUnavailable(error: unknown): boolean {
 
 const unavailable = new WeakSet<Error>();
 
-function refused(path: readonly string[], status: number, text: string): StoreError {
+function refused(url: string, path: readonly string[], status: number, text: string): StoreError {
   const [service = ""] = path;
+  if (status === 404 && messageOf(text) === undefined) {
+    const message = `the server at ${url} is not the ingress of Restate (status 404): its usual port is 8080, and 9070 is the administration`;
+    return new StoreError("NG_STORE_FAILED", message);
+  }
   if (status === 404) {
     const message = `Restate knows no service \`${service}\`: start a worker with the graph, and register it with \`ngc deploy\``;
     return new StoreError("NG_STORE_FAILED", message);
@@ -139,14 +144,19 @@ function refused(path: readonly string[], status: number, text: string): StoreEr
   return error;
 }
 
+/** The text itself is the detail where it is not JSON. */
 function detailOf(text: string): string {
+  return (messageOf(text) ?? text).slice(0, 500);
+}
+
+/** The message of an error of Restate. */
+function messageOf(text: string): string | undefined {
   try {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
-    if (typeof message === "string") return message.slice(0, 500);
+    return typeof message === "string" ? message : undefined;
   } catch {
-    // Not JSON: the text itself is the detail.
+    return undefined;
   }
-  return text.slice(0, 500);
 }
 
 function unreachable(url: string, cause: unknown): StoreError {

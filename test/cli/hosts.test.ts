@@ -50,7 +50,8 @@ test("usage", () => {
     64,
     "--copy-to takes a store that other",
   );
-  refused(["worker", "flow.ngraph", "--host", NOWHERE, "--copy-to", "here"], 64, "not `here`");
+  refused(["worker", "flow.ngraph", "--host", NOWHERE, "--copy-to", "here"], 64, "--copy-to takes sqlite:PATH");
+  refused(["worker", "flow.ngraph", "--host", NOWHERE, "--port", "70000"], 64, "ports are numbers from 0 to 65535");
   refused(["deploy", "flow.ngraph", "--host", NOWHERE], 64, "needs --worker");
   refused(["deploy", "flow.ngraph", "--host", NOWHERE, "--worker", "here"], 64, "--worker takes an address");
   const worker = ["--worker", "http://127.0.0.1:1", "--admin", "http://127.0.0.1:1"];
@@ -76,7 +77,9 @@ test("credentials in the address of the host are sent in a header, and never sho
     expect(stderr).not.toContain("this is a bug");
     return stderr;
   };
-  expect(await run(`restate:http://me:hush%20hush@127.0.0.1:${port}/`)).toContain("Restate knows no service");
+  expect(await run(`restate:http://me:hush%20hush@127.0.0.1:${port}/`)).toContain(
+    "is not the ingress of Restate (status 404)",
+  );
   expect(new Set(seen)).toEqual(new Set([`Basic ${Buffer.from("me:hush hush").toString("base64")}`]));
   expect(await run("restate:http://me:hush@127.0.0.1:1")).toContain("at http://127.0.0.1:1 does not answer");
   expect(await run("restate:http://me:hush@127.0.0.1:1/?token=hush")).toContain("has a query or a fragment");

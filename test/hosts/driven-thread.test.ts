@@ -25,6 +25,7 @@ describe("a driver of a thread", () => {
     const { status } = await createEngine(ONE, { store }).run({}, { thread: "t" });
     await driven.end();
     expect([status, objects.calls]).toEqual(["completed", ["batch"]]);
+    expect(objects.reads).toEqual(["thread"]);
     const reader = new RestateStore(objects.call);
     expect((await reader.list("t")).map(({ phase }) => phase)).toEqual(["completed", "input"]);
     expect((await reader.loadLatest("t"))?.values).toEqual({ n: 1 });

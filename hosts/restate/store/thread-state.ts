@@ -37,6 +37,7 @@ import {
   type WritesRow,
 } from "./rows.ts";
 import { range, ThreadRows } from "./thread-rows.ts";
+import { WriteBuffer } from "./write-buffer.ts";
 
 /** A row with all values counts with at least this weight. */
 const MIN_WEIGHT = 64 * ROW_WEIGHT;
@@ -123,9 +124,11 @@ export interface SavedCopies {
 }
 
 export class ThreadState {
+  readonly #state: KeyValues;
   readonly #rows: ThreadRows;
 
   constructor(state: KeyValues) {
+    this.#state = state;
     this.#rows = new ThreadRows(state);
   }
 
@@ -343,7 +346,11 @@ export class ThreadState {
    * one that has arrived was executed before this call.
    */
   async begin({ thread, invocation, owner, leaseMs, now, isNew = false }: BeginCall): Promise<Begun> {
-    const [row, head] = await Promise.all([this.#rows.thread(), this.#rows.read<HeadRow>(keyOf.head(""))]);
+    const [row, head] = await Promise.all([
+      this.#rows.thread(),
+      isNew ? undefined : this.#rows.read<HeadRow>(keyOf.head("")),
+    ]);
+    // A thread that was never claimed has no rows.
     if (isNew && row.epoch > 0) throw threadIsHeld(thread, row.owner ?? "an earlier attempt");
     const id = head?.id ?? null;
     const begun = row.begun?.by === invocation ? row.begun : { by: invocation, head: id };
@@ -361,8 +368,17 @@ export class ThreadState {
 
   /** Writes that follow each other. Returns what the last one returns. The first failure ends them. */
   async batch({ calls }: { readonly calls: readonly WriteCall[] }): Promise<unknown> {
+    const buffer = new WriteBuffer(this.#state);
+    const thread = new ThreadState(buffer);
     let last: unknown;
-    for (const { method, input } of calls) last = await this[method](input as never);
+    try {
+      for (const { method, input } of calls) {
+        last = await thread[method](input as never);
+        if (method === "begin" && (input as BeginCall).isNew === true) buffer.isNew = true;
+      }
+    } finally {
+      buffer.flush();
+    }
     return last;
   }
 
