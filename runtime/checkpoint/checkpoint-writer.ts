@@ -8,6 +8,7 @@ import {
   type Phase,
 } from "../interface/checkpoint.ts";
 import { NodeError, type NgraphError } from "../interface/errors.ts";
+import type { SaveRequest } from "../interface/store.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import { signalsOf } from "../routing/barrier-state.ts";
@@ -194,15 +195,18 @@ export class CheckpointWriter {
     const versions = behind ? new Map(this.versions) : this.versions;
     const written = behind ? new Set(this.written) : this.written;
     const releases = details.ends === true && !isChild;
-    const request = {
+    // Spreads of optional fields are a good part of the cost of a save in memory.
+    const request: WritableRequest = {
       header,
       changes,
       snapshot: () => this.#snapshot(state, versions, written),
       expectedHead: this.headId,
-      ...run.shared.inbox.changes(),
-      ...(this.headId === null || details.keepsWrites === true ? {} : { clearWritesOf: this.headId }),
-      ...(releases ? { releaseClaim: true } : {}),
     };
+    const { takenSignals, returnedSignals } = run.shared.inbox.changes();
+    if (takenSignals !== undefined) request.takenSignals = takenSignals;
+    if (returnedSignals !== undefined) request.returnedSignals = returnedSignals;
+    if (this.headId !== null && details.keepsWrites !== true) request.clearWritesOf = this.headId;
+    if (releases) request.releaseClaim = true;
     this.headId = id;
     this.parentId = undefined;
     if (details.unfinished === undefined) {
@@ -268,7 +272,7 @@ export class CheckpointWriter {
     if (passedGates !== undefined) header.passedGates = passedGates;
     if (details.status === "running" && (phase === "updated" || details.prepared === true)) header.prepared = true;
     // Mutation point: finished-results
-    const finished = unfinished === undefined ? [] : [...this.results.values(), ...partsOf(run)];
+    const finished = unfinished === undefined ? NO_ITEMS : [...this.results.values(), ...partsOf(run)];
     // An edit or a fork inside a step has a phase that does not show the step: an empty list does.
     // Mutation point: edited-step
     const isEditedStep = unfinished !== undefined && phase !== "interrupted" && run.stored !== undefined;
@@ -291,8 +295,10 @@ export class CheckpointWriter {
     if (run.usage !== undefined) header.usage = run.usage;
     if (run.attempt !== 1) header.attempt = run.attempt;
     if (run.argumentsRound !== 1) header.argumentsRound = run.argumentsRound;
-    const children = { ...unfinished?.children, ...run.finallyChildren };
-    if (Object.keys(children).length > 0) header.children = children;
+    if (unfinished !== undefined || run.finallyChildren !== undefined) {
+      const children = { ...unfinished?.children, ...run.finallyChildren };
+      if (Object.keys(children).length > 0) header.children = children;
+    }
     return header;
   }
 
@@ -337,8 +343,9 @@ export class CheckpointWriter {
         const items = Object.freeze((value as readonly Json[]).slice(begin));
         changes.push({ channel: name, version, kind: "append", items });
       } else {
-        const content = listChange(before, value, acceptsSplices) ?? ({ kind: "set", value } as const);
-        changes.push({ channel: name, version, ...content });
+        const content = listChange(before, value, acceptsSplices);
+        if (content === undefined) changes.push({ channel: name, version, kind: "set", value });
+        else changes.push({ channel: name, version, ...content });
       }
     }
     if (this.#resets.length > 0) this.#resets = [];
@@ -366,6 +373,8 @@ export class CheckpointWriter {
 }
 
 type WritableHeader = { -readonly [Field in keyof CheckpointHeader]: CheckpointHeader[Field] };
+
+type WritableRequest = { -readonly [Field in keyof SaveRequest]: SaveRequest[Field] };
 
 const NO_ITEMS: readonly never[] = Object.freeze([]);
 const NO_FIELDS: Readonly<Record<string, never>> = Object.freeze({});

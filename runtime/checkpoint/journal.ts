@@ -175,3 +175,13 @@ export async function asStoreError<T>(call: () => MaybePromise<T>): Promise<T> {
     throw storeFailure(error);
   }
 }
+
+/** Like `asStoreError`, without a promise if the store answers at once: for the calls that each run makes. */
+export function storeAnswer<T>(call: () => MaybePromise<T>): MaybePromise<T> {
+  try {
+    const answer = call();
+    return isThenable(answer) ? asStoreError(() => answer) : answer;
+  } catch (error) {
+    throw storeFailure(error);
+  }
+}

@@ -3,7 +3,9 @@ import { StoreError, ThreadError } from "../interface/errors.ts";
 import type { Store } from "../interface/store.ts";
 import type { Program } from "../program/program.ts";
 import type { Durable } from "../run/shared.ts";
-import { asStoreError } from "./journal.ts";
+import type { MaybePromise } from "../value/json.ts";
+import { isThenable } from "../value/promise.ts";
+import { asStoreError, storeAnswer } from "./journal.ts";
 import { moveCalled, moveCalledWrites, outermostRun } from "./move-called.ts";
 import { migrateCheckpoint } from "./restore-run.ts";
 
@@ -23,15 +25,19 @@ export interface LoadedHead {
 }
 
 /** The newest checkpoint of a claimed thread, from this process or from the store. */
-export async function loadClaimedHead(
+export function loadClaimedHead(
   { store, threadId, headAtClaim, recentHeads }: Durable,
   program: Program,
-): Promise<LoadedHead> {
+): MaybePromise<LoadedHead> {
   if (headAtClaim === null) return { head: undefined, isOwn: false };
   const recent = headAtClaim === undefined ? undefined : recentHeads?.get(threadId, headAtClaim);
   if (recent !== undefined) return { head: recent.head, isOwn: recent.program === program };
-  const found = await asStoreError(() => store.loadLatest(threadId));
-  return { head: found === undefined ? undefined : migrateCheckpoint(found, { threadId }), isOwn: false };
+  const loaded = (found: Checkpoint | undefined): LoadedHead => ({
+    head: found === undefined ? undefined : migrateCheckpoint(found, { threadId }),
+    isOwn: false,
+  });
+  const answer = storeAnswer(() => store.loadLatest(threadId));
+  return isThenable(answer) ? answer.then(loaded) : loaded(answer);
 }
 
 /** The newest checkpoint of a called graph or plan; `undefined` if it has none. */

@@ -40,6 +40,7 @@ import { createShared, limitsOfCall, type EngineCore } from "../run/run-settings
 import { Run } from "../run/run.ts";
 import { dropSignals } from "../run/drop-signals.ts";
 import { newId } from "../checkpoint/ids.ts";
+import { isThenable } from "../value/promise.ts";
 import type { Durable } from "../run/shared.ts";
 import { asRunner, checkThreadId, storeOf } from "../thread/thread-access.ts";
 import { findCheckpoint, loadClaimedHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
@@ -87,7 +88,8 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
   const limits = limitsOfCall(core, options);
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, options, async (durable, cancellation) => {
-    const { head: latest, isOwn } = await loadClaimedHead(durable, program);
+    const loading = loadClaimedHead(durable, program);
+    const { head: latest, isOwn } = isThenable(loading) ? await loading : loading;
     const head = latest === undefined || isOwn ? latest : await checkMemory(core, durable, latest);
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
     const shared = createShared(core, options, { threadId, durable, ttl: head?.ttl });

@@ -147,7 +147,7 @@ export class MemoryStore implements Store {
       label: undefined,
     };
 
-    const returned = (request.returnedSignals ?? []).map((signal) => copyOfSignal(signal));
+    const returned = request.returnedSignals?.map((signal) => copyOfSignal(signal));
     this.#ord = ord;
     chain.add(ord, changes);
     thread.checkpoints.set(header.id, stored);
@@ -157,7 +157,7 @@ export class MemoryStore implements Store {
     if (header.label !== null) moveLabel(thread, stored, header.label);
     if (request.clearWritesOf !== undefined) thread.writes?.delete(request.clearWritesOf);
     if (request.takenSignals !== undefined) takeSignals(thread, request.takenSignals);
-    if (returned.length > 0) returnSignals(thread, returned);
+    if (returned !== undefined) returnSignals(thread, returned);
     if (request.releaseClaim === true) thread.holder = undefined;
   }
 

@@ -3,7 +3,8 @@ import { StoreError, ThreadError, type NgraphError } from "../interface/errors.t
 import type { Claim, Store } from "../interface/store.ts";
 import type { Lease } from "../run/shared.ts";
 import { newId } from "../checkpoint/ids.ts";
-import { asStoreError } from "../checkpoint/journal.ts";
+import { asStoreError, storeAnswer } from "../checkpoint/journal.ts";
+import { isThenable } from "../value/promise.ts";
 
 /**
  * Runs `work` as the only runner of a thread (5.6): claims the thread first, renews the claim (a lease) while the work
@@ -23,7 +24,8 @@ export async function withClaim<T>(
   // The lease counts from the request, not from the answer.
   let heldUntil = clock.now() + leaseMs;
   // Mutation point: claim
-  const claim = await asStoreError(() => store.claim(threadId, { owner: newId(), leaseMs }));
+  const answer = storeAnswer(() => store.claim(threadId, { owner: newId(), leaseMs }));
+  const claim = isThenable(answer) ? await answer : answer;
   const lease: Lease = { ends: false, isReleased: false };
   let over = false;
   let timer: unknown;
