@@ -28,6 +28,7 @@ export * from "../runtime/expression/generated.ts";
 export type { EngineParts } from "../runtime/engine/linker-parts.ts";
 export {
   callingGraphs,
+  callingTools,
   callingPlans,
   endingFinally,
   undoing,

@@ -33,6 +33,7 @@ const RUNTIME_CHUNKS = [
       "runtime/engine/direct-engine.ts",
       "runtime/engine/open-generated.ts",
       "runtime/step/call-graph.ts",
+      "runtime/step/call-tool.ts",
       "runtime/step/finally-part.ts",
       "runtime/step/undo-entry.ts",
     ],

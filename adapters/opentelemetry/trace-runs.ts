@@ -121,8 +121,8 @@ function nodeAttributes({ node, taskId, attempt, item }: NodeEvent): Attributes 
 function modelAttributes({ namespace, node }: NodeEvent, table: Table): Attributes | undefined {
   let graph: Table | undefined = table;
   for (const task of namespace) {
-    const call: NodeSpec["call"] | undefined = nodeOf(graph, task.replace(/\[\d+\]$/, ""))?.call;
-    graph = call?.kind === "graph" ? graph?.graphs[call.graph] : undefined;
+    const called = calledBy(nodeOf(graph, /^\w+/.exec(task)?.[0] ?? "")?.call, task);
+    graph = called === undefined ? undefined : graph?.graphs[called];
   }
   const call = nodeOf(graph, node)?.call;
   if (call?.kind !== "builtin" || call.name !== "llm") return undefined;
@@ -130,6 +130,14 @@ function modelAttributes({ namespace, node }: NodeEvent, table: Table): Attribut
   const expression = named === undefined ? undefined : graph?.expressions[named];
   const model = expression?.op === "const" ? expression.value : undefined;
   return { "gen_ai.operation.name": "chat", ...(typeof model === "string" ? { "gen_ai.request.model": model } : {}) };
+}
+
+/** The index of the graph that runs under a segment of a namespace: `each[3]`, or `agent.lookup.0` for a tool of a model. */
+function calledBy(call: NodeSpec["call"] | undefined, segment: string): number | undefined {
+  if (call?.kind === "graph") return call.graph;
+  if (call?.kind !== "builtin") return undefined;
+  const name = /\.([A-Za-z_]\w*)\.\d+$/.exec(segment)?.[1];
+  return call.tools?.find((tool) => tool.name === name)?.graph;
 }
 
 function nodeOf(table: Table | undefined, name: string): NodeSpec | undefined {

@@ -20,7 +20,7 @@ import { findSimilar } from "../../diagnostics/similar.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { BarrierSpec, ChannelSpec, Table } from "../../runtime/table/table.ts";
-import type { BoundGraph } from "../bind/bound-graph.ts";
+import { graphsCalledBy, type BoundGraph } from "../bind/bound-graph.ts";
 import { typeToText } from "../types/type-text.ts";
 import { dropOf, wasOfChannel, wasOfGraph, wasOfNode } from "./former-name-fixes.ts";
 import { misfit } from "./old-values.ts";
@@ -204,11 +204,27 @@ function calledGraphs({ before, now, graph, ...place }: Compared): Compared[] {
   const nodes = new Map(now.nodes.flatMap((node) => [node.name, ...(node.was ?? [])].map((name) => [name, node])));
   return before.nodes.flatMap(({ name, call }) => {
     const later = nodes.get(name)?.call;
-    if (call.kind !== "graph" || later?.kind !== "graph") return [];
-    const [was, is] = [before.graphs[call.graph], now.graphs[later.graph]];
     const bound = graph.nodes.find((node) => node.name === name || node.was?.includes(name) === true)?.call;
-    if (was === undefined || is === undefined || bound?.kind !== "graph") return [];
-    return [{ ...place, before: was, now: is, graph: bound.graph }];
+    if (later === undefined || bound === undefined) return [];
+    return pairsOfGraphs(call, later).flatMap(([first, second]) => {
+      const [was, is] = [before.graphs[first], now.graphs[second]];
+      const called = graphsCalledBy(bound).find((each) => each.name === is?.name);
+      return was === undefined || is === undefined || called === undefined
+        ? []
+        : [{ ...place, before: was, now: is, graph: called }];
+    });
+  });
+}
+
+type Call = Table["nodes"][number]["call"];
+
+/** The called graph before and after, or the graphs that are tools of both under one name. */
+function pairsOfGraphs(before: Call, now: Call): readonly (readonly [number, number])[] {
+  if (before.kind === "graph" && now.kind === "graph") return [[before.graph, now.graph]];
+  if (before.kind !== "builtin" || now.kind !== "builtin") return [];
+  return (before.tools ?? []).flatMap(({ name, graph }) => {
+    const later = now.tools?.find((tool) => tool.name === name)?.graph;
+    return graph === undefined || later === undefined ? [] : [[graph, later] as const];
   });
 }
 

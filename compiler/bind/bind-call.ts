@@ -163,7 +163,11 @@ function bindBuiltin(
   const effects: readonly Effect[] =
     tools === undefined
       ? own
-      : [...own, "code", ...(tools.some(({ approval }) => approval) ? (["person"] as const) : [])];
+      : [
+          ...own,
+          ...tools.flatMap((tool): readonly Effect[] => ("graph" in tool ? effectsOf(tool.graph) : ["code"])),
+          ...(tools.some(({ approval }) => approval) ? (["person"] as const) : []),
+        ];
   if (signature.name === "llm") checkServers(args, argumentOf, context);
   const declared = signature.name === "tool" ? checkToolCall(syntax, args, argumentOf, context) : undefined;
   const result = resultOfForm(syntax, signature, context);

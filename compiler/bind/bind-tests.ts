@@ -20,7 +20,7 @@ import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import { evaluateConstant } from "../expressions/constant.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
 import { typeCondition } from "../expressions/type-expression.ts";
-import type { BoundGraph } from "./bound-graph.ts";
+import { graphsCalledBy, type BoundGraph } from "./bound-graph.ts";
 import { checkCaseFields, readCases, substituteCase, type ReadCase, type TestCase } from "./test-cases.ts";
 import { isPoisoned, KIND_NAMES, namesOf, type FileScope } from "./file-scope.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
@@ -252,7 +252,7 @@ function bindTest(
     let isComplete = !context.hasUnknownNames;
     for (const node of graph.nodes) {
       const { call } = node;
-      if (call.kind === "function" || call.kind === "graph" || call.kind === "broken") isComplete = false;
+      if (call.kind === "function" || call.kind === "broken" || graphsCalledBy(call).length > 0) isComplete = false;
       if (call.kind !== "builtin" || call.signature.name !== "receive") continue;
       const name = call.args.find((argument) => argument.name === "name")?.value.expression;
       if (name?.op !== "const" || typeof name.value !== "string") isComplete = false;
@@ -364,7 +364,7 @@ function bindTest(
       case "ExpectUndone": {
         const nodes = item.nodes.map((name) => ({ name, node: nodeOf(name) }));
         for (const { name, node } of nodes) {
-          if (node === undefined || node.undo !== undefined || node.call.kind === "graph") continue;
+          if (node === undefined || node.undo !== undefined || graphsCalledBy(node.call).length > 0) continue;
           const facts = {
             message: `no rollback undoes \`${node.name}\``,
             label: "has no `undo`",

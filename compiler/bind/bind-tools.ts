@@ -1,12 +1,13 @@
-/** The tools of a model: imported functions, whose parameters the model receives as a JSON Schema. */
-import { missingSignature, notATool, unknownTool } from "../../diagnostics/catalog/tools.ts";
+/** The tools of a model: imported functions and graphs, whose parameters the model receives as a JSON Schema. */
+import { missingSignature, notATool, toolWithMemory, unknownTool } from "../../diagnostics/catalog/tools.ts";
 import { unknownFunction, wrongSortOfName } from "../../diagnostics/catalog/names.ts";
+import type { Place } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/similar.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import type { BoundTool } from "./bound-graph.ts";
+import type { BoundGraph, BoundTool } from "./bound-graph.ts";
 import type { BoundTaskCall } from "./plan/bound-plan.ts";
-import { isPoisoned, KIND_NAMES, markMeantAsUsed, namesOf } from "./file-scope.ts";
+import { isPoisoned, KIND_NAMES, markMeantAsUsed, namesOf, type GraphUnit } from "./file-scope.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
 
 /**
@@ -33,7 +34,7 @@ export function bindTools(
 /** The types of the parameters of a call's tools. */
 export function toolTypes(call: BoundTaskCall): readonly ValueType[] {
   const tools = call.kind === "builtin" ? (call.tools ?? []) : [];
-  return tools.flatMap(({ parameters }) => parameters.map(({ type }) => type));
+  return tools.flatMap((tool) => ("graph" in tool ? [] : tool.parameters.map(({ type }) => type)));
 }
 
 /** The names in a list. */
@@ -53,18 +54,19 @@ function bindTool({ name, span }: Ast.NameExpr, approval: boolean, context: Grap
   const declared = scope.names.get(name);
   if (declared === undefined) {
     if (isPoisoned(name, scope)) return undefined;
-    const { similar, known } = suggest(name, () => [...namesOf("import", scope)], scope.suggestions);
+    const all = (): string[] => [...namesOf("import", scope), ...namesOf("graph", scope)];
+    const { similar, known } = suggest(name, all, scope.suggestions);
     markMeantAsUsed(similar, scope);
     context.report(unknownFunction(place, { name, similar, known }));
     return undefined;
   }
   scope.used.add(name);
   if (declared.kind === "broken") return undefined;
+  if (declared.kind === "graph") return bindGraph(name, place, declared.unit, approval, context);
   if (declared.kind !== "import") {
-    const help = "a tool is an imported function, which can call the engine of a graph";
-    context.report(
-      wrongSortOfName(place, { name, is: KIND_NAMES[declared.kind], expected: "an imported function", help }),
-    );
+    const help = declared.kind === "plan" ? "let a graph call the plan, and name the graph" : undefined;
+    const facts = { name, is: KIND_NAMES[declared.kind], expected: "an imported function or a graph" };
+    context.report(wrongSortOfName(place, help === undefined ? facts : { ...facts, help }));
     return undefined;
   }
   useFunction(declared.spec, context);
@@ -87,4 +89,38 @@ function bindTool({ name, span }: Ast.NameExpr, approval: boolean, context: Grap
     ...(description === undefined ? {} : { description }),
     approval,
   };
+}
+
+function bindGraph(
+  name: string,
+  place: Place,
+  unit: GraphUnit,
+  approval: boolean,
+  context: GraphContext,
+): BoundTool | undefined {
+  const graph = context.boundGraph(unit);
+  if (graph === undefined) return undefined;
+  context.called.add(graph);
+  const memory = memoryWithin(graph, new Set());
+  if (memory !== undefined) {
+    context.report(toolWithMemory(place, { name, ...memory }));
+    return undefined;
+  }
+  return { name, graph, ...(graph.doc === undefined ? {} : { description: graph.doc }), approval };
+}
+
+/** A channel that keeps its value from run to run, in a graph or in one that it calls. */
+function memoryWithin(
+  graph: BoundGraph,
+  seen: Set<BoundGraph>,
+): { readonly graph: string; readonly channel: string } | undefined {
+  if (seen.has(graph)) return undefined;
+  seen.add(graph);
+  const own = graph.channels.find(({ role }) => role === "memory");
+  if (own !== undefined) return { graph: graph.name, channel: own.name };
+  for (const called of graph.graphs) {
+    const found = memoryWithin(called, seen);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -12,7 +12,7 @@ import { resolveType } from "../types/type-table.ts";
 import { bindCall } from "./bind-call.ts";
 import { writtenType, type Write } from "./bind-output.ts";
 import type { BoundPolicies } from "./bind-policies.ts";
-import type { BoundUndo, TypedExpression } from "./bound-graph.ts";
+import { graphsCalledBy, type BoundUndo, type TypedExpression } from "./bound-graph.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
 
 interface UndoneNode {
@@ -52,6 +52,7 @@ export function bindUndo(
       if (call.signature.pauses === true || WAITS.has(call.signature.name)) {
         return refuse(`\`undo\` of \`${name}\` waits`, "a rollback runs without people and timers: call a function");
       }
+      if (graphsCalledBy(call).length > 0) return refuse(`a tool of the \`undo\` of \`${name}\` is a graph`, UNDO_HELP);
       break;
     case "function":
   }

@@ -122,12 +122,24 @@ export type BoundCall =
   /** The call could not be bound; an error has been reported. */
   | { readonly kind: "broken" };
 
-/** An imported function as a tool of a model. */
-export interface BoundTool {
-  readonly function: FunctionSpec;
-  readonly parameters: readonly FieldType[];
+/** A tool of a model: an imported function, or a graph, whose inputs are the parameters. */
+export type BoundTool = {
   readonly description?: string;
   readonly approval: boolean;
+} & (
+  | { readonly function: FunctionSpec; readonly parameters: readonly FieldType[] }
+  | { readonly name: string; readonly graph: BoundGraph }
+);
+
+/** The graphs that a call runs: the called one, or those among its tools. */
+export function graphsCalledBy(call: { readonly kind: string } & Partial<CallOfGraphs>): readonly BoundGraph[] {
+  if (call.graph !== undefined) return [call.graph];
+  return (call.tools ?? []).flatMap((tool) => ("graph" in tool ? [tool.graph] : []));
+}
+
+interface CallOfGraphs {
+  readonly graph: BoundGraph;
+  readonly tools: readonly BoundTool[];
 }
 
 /** The `undo` of a node. */

@@ -15,7 +15,7 @@ type Declaration = CallableUnit["declaration"];
 
 interface Call {
   readonly callee: CallableUnit;
-  readonly at: Ast.Identifier;
+  readonly at: Pick<Ast.Identifier, "name" | "span">;
 }
 
 /**
@@ -46,7 +46,14 @@ function callsOf({ declaration, scope }: CallableUnit): readonly Call[] {
   const calls = new Map<Declaration, Call>();
   const add = (call: Ast.Expr): void => {
     if (call.kind !== "Call") return;
-    const at = call.callee;
+    addName(call.callee);
+    // The tools of a model are names in a list. A name of a graph in another list is an error.
+    for (const { value } of call.args) {
+      if (value.kind !== "List") continue;
+      for (const item of value.items) if (item.kind === "Name") addName(item);
+    }
+  };
+  const addName = (at: Call["at"]): void => {
     const declared = scope.names.get(at.name);
     if (declared?.kind !== "graph" && declared?.kind !== "plan") return;
     if (!calls.has(declared.unit.declaration)) calls.set(declared.unit.declaration, { callee: declared.unit, at });

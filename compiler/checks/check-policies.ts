@@ -6,14 +6,14 @@ import {
   triesExceedLimit,
 } from "../../diagnostics/catalog/effects.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { BoundCall, BoundGraph, BoundNode } from "../bind/bound-graph.ts";
+import { graphsCalledBy, type BoundCall, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 
 /** Reports NG601 to NG604 and NG607: policies that do not fit their calls, and failures without a handler. */
 export function checkPolicies(context: CheckContext): void {
   context.graph.nodes.forEach((node, index) => {
     const { call } = node;
-    if (call.kind === "graph" && node.timeout !== undefined) checkTriesWithin(context, node, call.graph);
+    if (node.timeout !== undefined) checkTriesWithin(context, node, graphsCalledBy(call));
     if (call.kind !== "builtin") return;
     const { effects, name, pauses } = call.signature;
     const reaches = effects.includes("net") || effects.includes("shell");
@@ -56,17 +56,18 @@ function policySpan(node: BoundNode, kind: "Tries" | "Timeout"): Span | undefine
 }
 
 /** Reports NG604 for the nodes of a graph that is called with a timeout, at any depth. */
-function checkTriesWithin(context: CheckContext, caller: BoundNode, graph: BoundGraph): void {
+function checkTriesWithin(context: CheckContext, caller: BoundNode, graphs: readonly BoundGraph[]): void {
+  if (graphs.length === 0) return;
   const limit = caller.timeout ?? 0;
   const span = policySpan(caller, "Timeout");
   if (span === undefined) return;
   const seen = new Set<BoundGraph>();
-  const open = [graph];
+  const open = [...graphs];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (seen.has(next)) continue;
     seen.add(next);
     for (const node of next.nodes) {
-      if (node.call.kind === "graph") open.push(node.call.graph);
+      open.push(...graphsCalledBy(node.call));
       const needed = longestTries(node);
       if (needed <= limit) continue;
       context.report(

@@ -93,6 +93,9 @@ function callsOf(node: BoundNode, summaryOf: (graph: BoundGraph) => GraphSummary
   const attempts = node.tries?.attempts ?? 1;
   if (call.kind === "builtin") {
     const kind = KINDS.get(call.signature.name);
+    // A model with tools answers several times, and calls the tools as often as it wants.
+    if (call.tools !== undefined || (call.signature.name === "llm" && call.args.some(({ name }) => name === "servers")))
+      return undefined;
     return kind === undefined ? new Map() : new Map([[kind, attempts]]);
   }
   // Mutation point: called-graphs

@@ -9,7 +9,7 @@ import type { ImportedType } from "../modules/read-type.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { FunctionSpec, Table } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import type { BoundGraph } from "../bind/bound-graph.ts";
+import { graphsCalledBy, type BoundGraph } from "../bind/bound-graph.ts";
 import type { BoundPlan } from "../bind/plan/bound-plan.ts";
 import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
 import type { Span } from "../../diagnostics/source.ts";
@@ -238,7 +238,7 @@ function calledBy(unit: Unit): readonly Unit[] {
     ];
   }
   const { bound, table } = unit;
-  const called = new Set(bound.nodes.flatMap((node) => (node.call.kind === "graph" ? [node.call.graph] : [])));
+  const called = new Set(bound.nodes.flatMap((node) => graphsCalledBy(node.call)));
   return [
     ...[...called].map((graph, at): Unit => ({ kind: "graph", bound: graph, table: table.graphs[at] as Table })),
     ...(bound.plans ?? []).map((plan, at): Unit => ({

@@ -25,9 +25,9 @@ export function engineParts(table: Table | PlanTable): string {
   return second === "" ? `, ${first}` : `, ${first}, ${second}`;
 }
 
-function partsOf({ graphs, finally: hasFinally, undo, secrets }: Uses): readonly string[] {
+function partsOf({ graphs, tools, finally: hasFinally, undo, secrets }: Uses): readonly string[] {
   return [
-    ...(graphs ? ["$.callingGraphs"] : []),
+    ...(tools ? ["$.callingTools"] : graphs ? ["$.callingGraphs"] : []),
     ...(hasFinally ? ["$.endingFinally"] : []),
     ...(undo ? [secrets ? "$.undoingWithSecrets" : "$.undoing"] : []),
   ];
@@ -36,6 +36,8 @@ function partsOf({ graphs, finally: hasFinally, undo, secrets }: Uses): readonly
 interface Uses {
   readonly builtins: Set<string>;
   graphs: boolean;
+  /** A graph is a tool of a model. */
+  tools: boolean;
   plans: boolean;
   finally: boolean;
   undo: boolean;
@@ -43,7 +45,15 @@ interface Uses {
 }
 
 function usesOf(outermost: Table | PlanTable): Uses {
-  const uses: Uses = { builtins: new Set(), graphs: false, plans: false, finally: false, undo: false, secrets: false };
+  const uses: Uses = {
+    builtins: new Set(),
+    graphs: false,
+    tools: false,
+    plans: false,
+    finally: false,
+    undo: false,
+    secrets: false,
+  };
   const seen = new Set<Table | PlanTable>();
   const open = [outermost];
   for (let table = open.pop(); table !== undefined; table = open.pop()) {
@@ -54,7 +64,11 @@ function usesOf(outermost: Table | PlanTable): Uses {
     uses.plans ||= plans.length > 0;
     for (const each of [...table.graphs, ...plans]) open.push(each);
     uses.secrets ||= table.secrets.length > 0;
-    for (const call of callsOf(table)) if (call.kind === "builtin") uses.builtins.add(call.name);
+    for (const call of callsOf(table)) {
+      if (call.kind !== "builtin") continue;
+      uses.builtins.add(call.name);
+      uses.tools ||= (call.tools ?? []).some(({ graph }) => graph !== undefined);
+    }
     if ("tasks" in table) continue;
     uses.finally ||= table.finally !== undefined;
     uses.undo ||= table.nodes.some(({ undo }) => undo !== undefined);

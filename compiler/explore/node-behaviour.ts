@@ -2,7 +2,7 @@
 import { compileExpression } from "../../runtime/expression/compile-expression.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { FINALLY, setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
+import { FINALLY, graphsCalledBy, setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
 import { definedFormula, isTotal } from "./defined-formula.ts";
 import { ALWAYS, type Formula } from "./formula.ts";
 import type { ListFacts } from "./list-facts.ts";
@@ -147,7 +147,8 @@ export function waitsForPerson(node: BoundNode): boolean {
   if (node.pauseBefore || node.pauseAfter) return true;
   if (node.call.kind === "builtin") {
     const { signature, tools = [] } = node.call;
-    return signature.pauses === true || tools.some(({ approval }) => approval);
+    if (signature.pauses === true || tools.some(({ approval }) => approval)) return true;
+    return graphsCalledBy(node.call).some(graphWaitsForPerson);
   }
   if (node.call.kind === "plan") return node.call.plan.tasks.some((task) => task.effects.includes("person"));
   return node.call.kind === "graph" && graphWaitsForPerson(node.call.graph);

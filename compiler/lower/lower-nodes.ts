@@ -107,11 +107,11 @@ export function lowerCall(call: BoundCall, owner: string, context: CallContext):
   }
 }
 
-function lowerTool(tool: BoundTool, { pool }: CallContext): ToolSpec {
+function lowerTool(tool: BoundTool, { pool, graph }: CallContext): ToolSpec {
   return {
-    name: tool.function.name,
-    function: pool.function(tool.function),
-    parameters: tool.parameters,
+    ...("graph" in tool
+      ? { name: tool.name, graph: graph(tool.graph), parameters: [] }
+      : { name: tool.function.name, function: pool.function(tool.function), parameters: tool.parameters }),
     ...(tool.description === undefined ? {} : { description: tool.description }),
     ...(tool.approval ? { approval: true } : {}),
   };

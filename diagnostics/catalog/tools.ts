@@ -4,8 +4,8 @@ import { listNames } from "../similar.ts";
 
 /** NG105: an item of `tools` or `approve` is not a name. */
 export function notATool(place: Place, facts: { parameter: string }): Diagnostic {
-  return diagnostic("NG105", place, `\`${facts.parameter}\` takes a list of imported functions`, {
-    label: "not the name of a function",
+  return diagnostic("NG105", place, `\`${facts.parameter}\` takes a list of imported functions and graphs`, {
+    label: "not the name of a function or graph",
     help: `write the names: \`${facts.parameter}: [search, refund]\``,
   });
 }
@@ -15,6 +15,14 @@ export function unknownTool(place: Place, { name }: { name: string }): Diagnosti
   return diagnostic("NG105", place, `\`${name}\` is not one of the tools of this call`, {
     label: "not in `tools`",
     help: `add it: \`tools: [${name}]\``,
+  });
+}
+
+/** NG105: a graph with memory as a tool. Each call has its own place in the thread, so nothing would be remembered. */
+export function toolWithMemory(place: Place, facts: { name: string; graph: string; channel: string }): Diagnostic {
+  return diagnostic("NG105", place, `the graph \`${facts.name}\` cannot be a tool: it has memory`, {
+    label: `\`memory ${facts.channel}\` of \`${facts.graph}\``,
+    help: "a call of a tool keeps no memory: make it an input, or keep items with the built-in node `memory`",
   });
 }
 

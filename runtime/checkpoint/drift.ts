@@ -2,6 +2,7 @@ import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
 import { ThreadError } from "../interface/errors.ts";
 import { Mismatch } from "../value/validate.ts";
 import type { Program } from "../program/program.ts";
+import { nodeOfSegment } from "../program/tool-segment.ts";
 import type { Store } from "../interface/store.ts";
 import { channelShapes, recordedShapes, reducerOf, type ChannelShapes } from "./channel-shapes.ts";
 import { presentChannels, underPresentNames, type PresentCheckpoint } from "./former-names.ts";
@@ -118,6 +119,7 @@ export function driftProblems(
     if (isResult(write)) for (const each of resultProblems(program, write, part)) problems.push(each);
   }
   for (const send of head.pendingSends) needNode(send.node, "an item was sent to it");
+  for (const text of lostTools(program, head)) problems.push({ text });
   for (const name of Object.keys(head.errors)) needNode(name, "an error edge leads to it");
   for (const [id, names] of Object.entries(head.barrierState)) {
     const barrier = table.barriers.find((spec) => spec.id === id);
@@ -161,6 +163,21 @@ export function driftProblems(
   }
   // Mutation point: undo-drift
   return [...problems, ...problemsOf(undoProblems(program, head, writes)), ...channelProblems(program, head, shapes)];
+}
+
+/** Open calls of graphs that are no tools of their node any more. A node that is gone, or calls something else, is another problem. */
+function lostTools({ nodes, nodeIndex }: Program, { children, namespace }: Checkpoint): string[] {
+  const depth = namespace === "" ? 0 : namespace.split("/").length;
+  return Object.keys(children ?? {}).flatMap((called) => {
+    const path = called.split("/");
+    const [name = "", tool] = nodeOfSegment(path[depth] ?? "").split(".");
+    const call = nodes[nodeIndex.get(name) ?? -1]?.call;
+    if (path.length !== depth + 1 || tool === undefined || call?.kind !== "builtin") return [];
+    if (call.graphs?.has(tool) === true) return [];
+    return [
+      `\`${path[depth]}\` has not finished, and \`${tool}\` is no graph among the \`tools\` of node \`${name}\` any more`,
+    ];
+  });
 }
 
 /** Open undos whose node has no such `undo` any more. */

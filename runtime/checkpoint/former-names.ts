@@ -2,6 +2,7 @@
 import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
 import type { Json } from "../value/json.ts";
 import type { Program } from "../program/program.ts";
+import { programUnder } from "../program/tool-segment.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 import { renameChannels, renameCheckpoint, renameTask, renameWrite, type Renaming } from "./rename-checkpoint.ts";
 import { isResult, renameStoredTask, withAnswers } from "./restore-run.ts";
@@ -60,8 +61,7 @@ function presentPath(program: Program, id: string, depth: number): string {
     const name = /^\w+/.exec(renamed)?.[0] ?? "";
     // The `finally` part of a graph is the same graph.
     if (name === "finally") return part;
-    const call: Program["nodes"][number]["call"] | undefined = called.nodes[called.nodeIndex.get(name) ?? -1]?.call;
-    called = call?.kind === "graph" ? call.graph : undefined;
+    called = programUnder(called, renamed);
     return renamed;
   });
   return parts.join("/");
@@ -148,6 +148,8 @@ export function withoutChannels(head: Checkpoint, dropped: ReadonlySet<string>):
 }
 
 function withoutUpdates(write: PendingWrite, dropped: ReadonlySet<string>): PendingWrite {
+  // The parts of a body write no channel.
+  if (!isResult(write)) return write;
   const result = write.result as unknown as StoredOutcome;
   const updates = result.updates.filter(([channel]) => !dropped.has(channel));
   return { ...write, result: { ...result, updates } as unknown as Json };

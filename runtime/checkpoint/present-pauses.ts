@@ -1,5 +1,6 @@
 import type { Checkpoint, PauseItem } from "../interface/checkpoint.ts";
 import type { NodeCode, Program } from "../program/program.ts";
+import { programUnder } from "../program/tool-segment.ts";
 import { compileAdmit, Mismatch } from "../value/validate.ts";
 
 /**
@@ -24,10 +25,9 @@ function nodeOf(program: Program, path: readonly string[], name: string): NodeCo
   for (const task of path) {
     // The `finally` part of a graph is the same graph.
     if (task === "finally") continue;
-    const caller: NodeCode["call"] | undefined =
-      found.nodes[found.nodeIndex.get(/^\w+/.exec(task)?.[0] ?? "") ?? -1]?.call;
-    if (caller?.kind !== "graph") return undefined;
-    found = caller.graph;
+    const called: Program | undefined = programUnder(found, task);
+    if (called === undefined) return undefined;
+    found = called;
   }
   return found.nodes[found.nodeIndex.get(name) ?? -1];
 }

@@ -3,6 +3,7 @@ import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 import type { UndoEntry } from "../interface/undo.ts";
+import { isResult, renameStoredTask } from "./restore-run.ts";
 import { readLog } from "./undo-log.ts";
 import { ERROR_NAME, UNDO_NAME } from "../table/hidden-channels.ts";
 
@@ -32,7 +33,7 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
     pauses: head.pauses.map((pause) => renamePause(pause, task, node)),
     answers: head.answers.map((answer) => ({ ...answer, id: task(answer.id) })),
     errors: renameKeys(head.errors, node, (error) => renameError(error, node)),
-    ...(finished && { finished: finished.map((write) => renameWrite(write, renaming)) }),
+    ...(finished && { finished: finished.map((write) => renameFinished(write, renaming, node)) }),
     ...(passedGates && { passedGates: passedGates.map(node) }),
     ...(failure && { failure: failure.node === undefined ? failure : { ...failure, node: node(failure.node) } }),
     ...(unrouted && { unrouted: unrouted.map((name) => (name === "start" ? name : node(name))) }),
@@ -55,12 +56,21 @@ function withUndos(values: Checkpoint["values"], node: (name: string) => string)
 
 /** The entries keep the names of their tasks, which are shown to people. */
 function renameUndos(entries: readonly UndoEntry[], node: (name: string) => string): readonly UndoEntry[] {
-  return entries.map((entry) => ({ ...entry, nodes: entry.nodes.map((name, at) => (at === 0 ? node(name) : name)) }));
+  return entries.map((entry) => ({
+    ...entry,
+    nodes: entry.nodes.map((name, at) => (at === 0 ? renameFirst(name, node) : name)),
+  }));
 }
 
 /** A record by channel under the new names. */
 export function renameChannels<T>(record: Readonly<Record<string, T>>, { channels }: Renaming): Record<string, T> {
   return renameRecord(record, (name) => channels.get(name) ?? name);
+}
+
+/** A stored result, or a part of one (`once`), under the new names. */
+function renameFinished(write: PendingWrite, renaming: Renaming, node: (name: string) => string): PendingWrite {
+  if (isResult(write)) return renameWrite(write, renaming);
+  return { ...renameStoredTask(write, (id) => renameTask(id, renaming)), node: node(write.node) };
 }
 
 /** A stored result under the new names. */

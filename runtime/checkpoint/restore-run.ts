@@ -12,6 +12,7 @@ import { checkCheckpoint, type RequestedCheckpoint } from "./check-checkpoint.ts
 import { ERROR_NAME, hiddenChannel } from "../table/hidden-channels.ts";
 import { takenBy } from "./inbox.ts";
 import { isOver } from "./is-over.ts";
+import { taskOfSegment } from "../program/tool-segment.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 import type { UndoEntry } from "../interface/undo.ts";
@@ -206,7 +207,7 @@ export function pausesByTask(run: Run, pauses: readonly PauseItem[]): Map<string
   const depth = run.path.length;
   const found = new Map<string, PauseItem[]>();
   for (const pause of pauses) {
-    const task = pause.namespace.length > depth ? pause.namespace[depth] : pause.taskId;
+    const task = pause.namespace.length > depth ? taskOfSegment(pause.namespace[depth]!) : pause.taskId;
     if (task === undefined) continue;
     const known = found.get(task);
     if (known === undefined) found.set(task, [pause]);
@@ -242,7 +243,9 @@ export function hasOpenWork({ status, pauses }: Checkpoint, writes: readonly Pen
   const continued = new Set([...writes.filter(isAnswer).map(answeredPause), ...wokenPauses(writes)]);
   const done = finishedTasks(writes);
   // Mutation point: open-work
-  return pauses.some(({ id, namespace, taskId = "" }) => continued.has(id) && !done.has(namespace[0] ?? taskId));
+  return pauses.some(
+    ({ id, namespace, taskId = "" }) => continued.has(id) && !done.has(taskOfSegment(namespace[0] ?? taskId)),
+  );
 }
 
 /** The tasks with stored results, under their former names, too: the pauses of a checkpoint may have these. */
@@ -338,7 +341,8 @@ export function partWrite(node: string, id: string, result: PendingWrite["result
   return { taskId: `${PART}${id}`, node, result: [result] };
 }
 
-function isPart(write: PendingWrite): boolean {
+/** Whether a pending write is the result of a part of a body. */
+export function isPart(write: PendingWrite): boolean {
   return write.taskId.startsWith(PART);
 }
 

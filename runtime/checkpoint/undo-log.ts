@@ -6,6 +6,7 @@
 import type { UndoEntry } from "../interface/undo.ts";
 import type { Json } from "../value/json.ts";
 import type { NodeCode, Program } from "../program/program.ts";
+import { programUnder } from "../program/tool-segment.ts";
 import { undoChannel } from "../table/hidden-channels.ts";
 import type { Run } from "../run/run.ts";
 
@@ -65,14 +66,15 @@ export function findUndo(
   { nodes, call }: UndoEntry,
 ): { readonly program: Program; readonly node: NodeCode } | undefined {
   let program: Program | undefined = outermost;
-  for (const [depth, name] of nodes.entries()) {
+  for (const [depth, segment] of nodes.entries()) {
+    const [name = "", tool] = segment.split(".");
     const node: NodeCode | undefined = program.nodes.find(
       ({ spec }) => spec.name === name || (spec.was?.includes(name) === true && !program!.nodeIndex.has(name)),
     );
     if (node === undefined) return undefined;
     if (depth === nodes.length - 1) return node.undo?.name === call ? { program, node } : undefined;
-    if (node.call.kind !== "graph") return undefined;
-    program = node.call.graph;
+    program = programUnder(program, tool === undefined ? node.spec.name : `${node.spec.name}.${tool}`);
+    if (program === undefined) return undefined;
   }
   return undefined;
 }

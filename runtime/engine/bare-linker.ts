@@ -9,6 +9,7 @@ function missing(): never {
 export const BARE_LINKER: Linker = {
   interpret: missing,
   callGraph: missing,
+  graphTool: missing,
   callPlan: missing,
   linkPlan: missing,
   undoEntry: missing,

@@ -2,6 +2,7 @@ import { compileExpression } from "../expression/compile-expression.ts";
 import { linkPlan } from "../plan/link-plan.ts";
 import type { Linker } from "../program/linker.ts";
 import { callGraph } from "../step/call-graph.ts";
+import { graphTool } from "../step/call-tool.ts";
 import { FINALLY_PART } from "../step/finally-part.ts";
 import { undoEntry } from "../step/undo-entry.ts";
 import type * as LoadedPlans from "../plan/loaded-plans.ts";
@@ -18,6 +19,7 @@ async function loadPlans(): Promise<typeof LoadedPlans> {
 export const LOADED_LINKER: Linker = {
   interpret: compileExpression,
   callGraph,
+  graphTool,
   undoEntry,
   finallyPart: FINALLY_PART,
   rollBack: async (run) => (await loadThreads()).rollBack(run),

@@ -1,10 +1,10 @@
 import type { Evaluate } from "../expression/compile-expression.ts";
 import type { Json, JsonObject } from "../value/json.ts";
-import type { CallSpec } from "../table/table.ts";
+import type { CallSpec, ToolSpec } from "../table/table.ts";
 import type { Update } from "../step/task.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import type { PlanProgram, TaskCode } from "./plan-program.ts";
-import type { TaskIndex } from "../table/plan-table.ts";
+import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 import { runPlanTask, type PlanTaskEnd, type TaskEnvironment } from "./run-plan-task.ts";
 import type { ResultKeys } from "./result-keys.ts";
 import type { TaskCache, TaskCacheRequest } from "./task-cache.ts";
@@ -135,7 +135,9 @@ function describe(
       return {
         builtin: call.name,
         args: named(call.args),
-        ...(call.tools === undefined ? {} : { tools: JSON.stringify(call.tools) }),
+        ...(call.tools === undefined
+          ? {}
+          : { tools: JSON.stringify(call.tools.map((tool) => withDigest(tool, plan))) }),
       };
     case "function": {
       const { module, export: name } = plan.functions[call.function] ?? { module: "", export: "" };
@@ -148,4 +150,9 @@ function describe(
     case "expression":
       return { value: valueOf(call.expression) };
   }
+}
+
+/** A tool that is a graph, with the digest of the graph instead of its place in the plan. */
+function withDigest({ graph, ...tool }: ToolSpec, plan: PlanTable): object {
+  return graph === undefined ? tool : { ...tool, digest: plan.graphs[graph]?.digest ?? "" };
 }

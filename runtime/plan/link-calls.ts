@@ -1,6 +1,7 @@
 import { compileExpression } from "../expression/compile-expression.ts";
 import type { Linker } from "../program/linker.ts";
 import { callGraph } from "../step/call-graph.ts";
+import { graphTool } from "../step/call-tool.ts";
 import { FINALLY_PART } from "../step/finally-part.ts";
 import { rollBack } from "../step/roll-back.ts";
 import { undoEntry } from "../step/undo-entry.ts";
@@ -11,6 +12,7 @@ import { linkPlan } from "./link-plan.ts";
 export const LINKER: Linker = {
   interpret: compileExpression,
   callGraph,
+  graphTool,
   undoEntry,
   rollBack,
   finallyPart: FINALLY_PART,

@@ -1,3 +1,4 @@
+import { graphsCalledBy } from "../program/program.ts";
 import type { Shared } from "../run/shared.ts";
 import type { PlanTable, TouchSpec } from "../table/plan-table.ts";
 import type { Table } from "../table/table.ts";
@@ -189,7 +190,7 @@ function plansCalledBy({ plan }: PlanProgram, { spec, node }: TaskCode): readonl
   const { call } = spec;
   if (node.call.kind === "mock") return [];
   if (call.kind === "plan") return [plan.plans[call.plan]].filter((called) => called !== undefined);
-  return call.kind === "graph" ? plansWithin(plan.graphs[call.graph]) : [];
+  return graphsCalledBy(call).flatMap((graph) => plansWithin(plan.graphs[graph]));
 }
 
 function plansWithin(graph: Table | undefined): readonly PlanTable[] {

@@ -112,7 +112,12 @@ export function digestOfCall(plan: PlanTable, task: TaskIndex): string {
       }
       default: {
         const args = spec.args.map((arg): Json => [arg.name, expression(arg.expression)]);
-        if (spec.kind === "builtin") return { builtin: spec.name, args };
+        if (spec.kind === "builtin") {
+          const tools = (spec.tools ?? []).flatMap(({ name, graph }): Json[] => {
+            return graph === undefined ? [] : [{ name, digest: plan.graphs[graph]?.digest ?? "" }];
+          });
+          return { builtin: spec.name, args, ...(tools.length === 0 ? {} : { tools }) };
+        }
         const called = spec.kind === "graph" ? plan.graphs[spec.graph] : plan.plans[spec.plan];
         return { digest: called?.digest ?? "", args };
       }

@@ -1,5 +1,6 @@
 import type { ExpressionEnvironment, Evaluate } from "../expression/compile-expression.ts";
 import type { Expression } from "../expression/expression.ts";
+import type { Tool } from "../interface/context.ts";
 import type { EngineOptions } from "../interface/engine-options.ts";
 import type { UndoEntry } from "../interface/undo.ts";
 import type { Run, RunEnd } from "../run/run.ts";
@@ -19,6 +20,8 @@ export interface Linker {
   /** Compiles an expression that is not part of a generated module. */
   interpret(expression: Expression, environment?: ExpressionEnvironment): Evaluate;
   callGraph(attempt: Attempt, graph: Program, args: JsonObject): unknown;
+  /** A graph as a tool of a built-in node, for one attempt. */
+  graphTool(attempt: Attempt, graph: Program, details: Pick<Tool, "name" | "description" | "needsApproval">): Tool;
   callPlan(attempt: Attempt, plan: PlanProgram, args: JsonObject): unknown;
   linkPlan(plan: PlanTable, options: EngineOptions): LinkedPlan;
   /** How the result of a node with `undo` is undone. */

@@ -5,6 +5,7 @@ import type { ExpressionFunction } from "../expression/call-function.ts";
 import { setField } from "../expression/operations.ts";
 import type { Evaluate } from "../expression/compile-expression.ts";
 import type { Json, JsonObject } from "../value/json.ts";
+import type { Attempt } from "../step/attempt.ts";
 import type { Task } from "../step/task.ts";
 import { readsSecret } from "../expression/secret-arguments.ts";
 import type { Expression } from "../expression/expression.ts";
@@ -119,7 +120,9 @@ export type CallCode =
       readonly names: readonly string[];
       readonly args: readonly Evaluate[];
       /** The tools of a call by a task. */
-      readonly tools: (contextOf: (key: string) => NodeContext) => readonly Tool[];
+      readonly tools: ToolsOf;
+      /** The graphs among the tools, by name; absent without one. */
+      readonly graphs?: ReadonlyMap<string, Program>;
     }
   | {
       readonly kind: "graph";
@@ -136,6 +139,13 @@ export type CallCode =
       readonly args: readonly Evaluate[];
     }
   | { readonly kind: "mock"; readonly body: (context: NodeContext) => unknown };
+
+/**
+ * The tools of a built-in node for one attempt.
+ *
+ * @param contextOf the context of an imported function: each call has its own idempotency key
+ */
+type ToolsOf = (attempt: Attempt, contextOf: (key: string) => NodeContext) => readonly Tool[];
 
 /**
  * Links a table with the code that it refers to by name.
@@ -185,9 +195,7 @@ function link(
     return new ChannelCode(table, index, imported as ImportedFunction | undefined);
   });
   const graphs = table.graphs.map((graph, index) => {
-    const isCalled = table.nodes.some(
-      (node) => node.call.kind === "graph" && node.call.graph === index && !isMocked(node),
-    );
+    const isCalled = table.nodes.some((node) => graphsCalledBy(node.call).includes(index) && !isMocked(node));
     // Code that only mocked nodes call may be missing.
     return link(
       graph,
@@ -216,6 +224,13 @@ function link(
     const body: CallBody = (attempt, args) => linker.callGraph(attempt, graph, args);
     return { kind: "graph", graph, body, ...named(call, expressions) };
   };
+  const linkTools = (specs: readonly ToolSpec[] = []) => {
+    const called = new Map(
+      specs.flatMap(({ name, graph }) => (graph === undefined ? [] : [[name, graphs[graph]!] as const])),
+    );
+    const tools = toolsOf(specs, functions, table.types, called, linker);
+    return called.size === 0 ? { tools } : { tools, graphs: called };
+  };
   const callCode = (node: NodeSpec): CallCode => {
     if (isMocked(node)) return { kind: "mock", body: mocks![node.name]! };
     const { call } = node;
@@ -229,8 +244,12 @@ function link(
       case "builtin": {
         const body = ownValue(options.builtins, call.name);
         if (body === undefined) missing.add(`built-in node \`${call.name}\` (in \`builtins\`)`);
-        const tools = toolsOf(call.tools ?? [], functions, table.types);
-        return { kind: "builtin", body: body ?? (() => undefined), ...named(call, expressions), tools };
+        return {
+          kind: "builtin",
+          body: body ?? (() => undefined),
+          ...named(call, expressions),
+          ...linkTools(call.tools),
+        };
       }
       case "graph":
         return linkGraph(graphs[call.graph]!, call);
@@ -270,7 +289,7 @@ function link(
           body: builtin ?? (() => undefined),
           names: call.args.map((argument) => argument.name),
           args: values,
-          tools: toolsOf(call.tools ?? [], functions, table.types),
+          ...linkTools(call.tools),
         };
       }
       return { kind: "body", body: functions[call.function] as (...given: unknown[]) => unknown, args: values };
@@ -420,25 +439,39 @@ function named(
   };
 }
 
-/**
- * The tools of a built-in node.
- *
- * @returns their functions with the contexts that `contextOf` creates: each call has its own idempotency key
- */
 function toolsOf(
   specs: readonly ToolSpec[],
   functions: readonly unknown[],
   types: Table["types"],
-): (contextOf: (key: string) => NodeContext) => readonly Tool[] {
-  return (contextOf) =>
-    specs.map(({ name, parameters, description, approval, function: index }): Tool => ({
-      name,
-      parameters,
-      types,
-      ...(description === undefined ? {} : { description }),
-      needsApproval: approval === true,
-      call: (args, key) => (functions[index] as (...given: unknown[]) => unknown)(...args, contextOf(key)),
-    }));
+  graphs: ReadonlyMap<string, Program>,
+  linker: Linker,
+): ToolsOf {
+  return (attempt, contextOf) =>
+    specs.map((spec): Tool => {
+      const { name, description, approval, function: index } = spec;
+      const details = {
+        name,
+        ...(description === undefined ? {} : { description }),
+        needsApproval: approval === true,
+      };
+      const graph = graphs.get(name);
+      if (graph !== undefined) return linker.graphTool(attempt, graph, details);
+      const call: Tool["call"] = (args, key) =>
+        (functions[index!] as (...given: unknown[]) => unknown)(...args, contextOf(key));
+      return { ...details, parameters: spec.parameters, types, call };
+    });
+}
+
+/** The graphs that a call runs, by their indexes: the called one, or those among its tools. */
+export function graphsCalledBy(call: NodeSpec["call"]): readonly number[] {
+  if (call.kind === "graph") return [call.graph];
+  if (call.kind !== "builtin") return [];
+  return (call.tools ?? []).flatMap(({ graph }) => (graph === undefined ? [] : [graph]));
+}
+
+/** Whether the body of a node runs graphs or plans, which save where they stop. */
+export function callsRuns({ call }: NodeCode): boolean {
+  return call.kind === "graph" || call.kind === "plan" || (call.kind === "builtin" && call.graphs !== undefined);
 }
 
 /** Functions with a use other than the call of a mocked node. */
@@ -449,7 +482,8 @@ function neededFunctions(table: Table, isMocked: (node: NodeSpec) => boolean): R
     for (const call of [node.call, node.undo?.call]) {
       const called = isMocked(node) ? mockedOnly : needed;
       if (call?.kind === "function") called.add(call.function);
-      if (call?.kind === "builtin") for (const tool of call.tools ?? []) called.add(tool.function);
+      if (call?.kind !== "builtin") continue;
+      for (const tool of call.tools ?? []) if (tool.function !== undefined) called.add(tool.function);
     }
   }
   for (let index = 0; index < table.functions.length; index++) if (!mockedOnly.has(index)) needed.add(index);
@@ -464,7 +498,7 @@ function pausingNode(
   for (const node of table.nodes) {
     if (node.pauseBefore === true || node.pauseAfter === true) return node.name;
     if (needsStore(table, node)) return node.name;
-    if (node.call.kind === "graph" && graphs[node.call.graph]?.pausingNode !== undefined) return node.name;
+    if (graphsCalledBy(node.call).some((graph) => graphs[graph]?.pausingNode !== undefined)) return node.name;
     if (node.call.kind === "plan" && plans[node.call.plan]?.program.pausingNode !== undefined) return node.name;
   }
   return undefined;

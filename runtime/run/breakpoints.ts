@@ -1,8 +1,9 @@
 import type { ExecuteOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Program } from "../program/program.ts";
+import { programUnder } from "../program/tool-segment.ts";
 
-/** Nodes before and after which this call pauses, besides the gates of the graph. A node of a called graph is `call/node`. */
+/** Nodes before and after which this call pauses, besides the gates of the graph. A node of a called graph is `call/node`, and of a tool `call.tool/node`. */
 export interface Breakpoints {
   readonly before: ReadonlySet<string>;
   readonly after: ReadonlySet<string>;
@@ -34,10 +35,10 @@ function readNames(option: string, names: unknown, program: Program): ReadonlySe
 function hasNode(program: Program, path: readonly string[]): boolean {
   let graph: Program | undefined = program;
   for (const name of path) {
-    const index: number | undefined = graph?.nodeIndex.get(name);
-    if (graph === undefined || index === undefined) return false;
-    const call: Program["nodes"][number]["call"] = graph.nodes[index]!.call;
-    graph = call.kind === "graph" ? call.graph : undefined;
+    const [node = "", tool] = name.split(".", 2);
+    if (graph?.nodeIndex.has(node) !== true) return false;
+    graph = programUnder(graph, name);
+    if (tool !== undefined && graph === undefined) return false;
   }
   return true;
 }

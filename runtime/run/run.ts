@@ -22,6 +22,7 @@ import type { UndoEntry } from "../interface/undo.ts";
 import { runSuffix } from "../checkpoint/ids.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Program } from "../program/program.ts";
+import { nodeOfSegment, type ToolCallPlace } from "../program/tool-segment.ts";
 import type { Shared, StoredOutcome } from "./shared.ts";
 import { readSignals } from "../checkpoint/inbox.ts";
 import { taskName } from "./item-identity.ts";
@@ -88,16 +89,27 @@ export function placeOfFinally(run: Run): Place {
 /** The segment of a namespace for the `finally` part. No node can have this name. */
 export const FINALLY = "finally";
 
-/** The place of the graph that a task calls. */
-export function placeOfCall(caller: Run, task: Task): Place {
-  const call = `/${taskName(task)}@${caller.step}`;
-  const former = formerPlaces(caller, task);
+/** The place of the graph that a task calls. @param tool the graph is a tool: each call of the task has a place of its own */
+export function placeOfCall(caller: Run, task: Task, tool?: ToolCallPlace): Place {
+  const suffix = tool === undefined ? "" : `.${tool.name}.${tool.number}`;
+  // Another conversation makes other calls under the same numbers.
+  const inId = tool === undefined ? "" : `${suffix}#${sha256(tool.key).slice(0, 12)}`;
+  const call = `/${taskName(task)}@${caller.step}${inId}`;
+  const former = formerPlaces(caller, task).map(({ namespace, runId }) => ({
+    namespace: `${namespace}${suffix}`,
+    runId: `${runId}${inId}`,
+  }));
   return {
     ...(former.length === 0 ? {} : { former }),
-    path: [...caller.path, task.id],
+    path: [...caller.path, segmentOfCall(task, tool)],
     runId: `${caller.runId}${call}`,
     keyId: `${caller.keyId}${call}`,
   };
+}
+
+/** The segment of a namespace for the graph that a task calls. */
+export function segmentOfCall(task: Task, tool?: ToolCallPlace): string {
+  return tool === undefined ? task.id : `${task.id}.${tool.name}.${tool.number}`;
 }
 
 /** A node whose edges lead to no target. */
@@ -320,7 +332,7 @@ export class Run {
     if ((kind === "before" ? spec.pauseBefore : spec.pauseAfter) === true) return true;
     const { breakpoints } = this.shared;
     if (breakpoints === undefined) return false;
-    const calls = this.path.filter((task) => task !== FINALLY).map((task) => /^\w+/.exec(task)?.[0] ?? "");
+    const calls = this.path.filter((task) => task !== FINALLY).map(nodeOfSegment);
     return breakpoints[kind].has([...calls, spec.name].join("/"));
   }
 

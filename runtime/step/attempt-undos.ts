@@ -1,4 +1,4 @@
-import { underCall } from "../checkpoint/undo-log.ts";
+import { NO_ENTRIES, openUndos, underCall } from "../checkpoint/undo-log.ts";
 import type { UndoEntry } from "../interface/undo.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Update } from "./task.ts";
@@ -12,7 +12,8 @@ export function undosOf(attempt: Attempt, updates: readonly Update[]): readonly 
 }
 
 /** The entries of the graph that an attempt has called, for the log of the caller. */
-export function calledUndos({ called, task }: Attempt): readonly UndoEntry[] | undefined {
-  if (called === undefined || called.length === 0) return undefined;
-  return underCall(called, task.node.spec.name, task.id);
+export function calledUndos({ called = NO_ENTRIES, task, toolUndos }: Attempt): readonly UndoEntry[] | undefined {
+  if (called.length === 0 && toolUndos.length === 0) return undefined;
+  // A call whose result is stored has its entries twice: from its run, and from the part.
+  return openUndos([...underCall(called, task.node.spec.name, task.id), ...toolUndos]);
 }

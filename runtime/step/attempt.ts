@@ -59,6 +59,12 @@ export class Attempt {
   called: readonly UndoEntry[] | undefined;
   /** Called graphs that have not finished: namespace -> checkpoint id. */
   children: Readonly<Record<string, string>> | undefined;
+  /** The undo entries of the graphs that the body has called as tools, under the names of this graph. */
+  readonly toolUndos: UndoEntry[] = [];
+  /** An error of a graph called as a tool that ends the attempt, whatever its body does with it. */
+  ending: unknown;
+  /** The graphs in progress that the body has called as tools. @returns when they have stopped */
+  stopCalls: ((reason: unknown) => Promise<unknown>) | undefined;
   #controller: AbortController | undefined;
   #reason: unknown;
 
@@ -88,6 +94,15 @@ export class Attempt {
 
   abort(reason: unknown): void {
     this.closed = true;
+    this.interruptBody(reason);
+  }
+
+  get isInterrupted(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  /** Tells the body that the attempt is about to end. */
+  interruptBody(reason: unknown): void {
     this.#reason = reason ?? new Error("the attempt was aborted");
     // Mutation point: abort-signal
     this.#controller?.abort(this.#reason);
@@ -183,13 +198,24 @@ export class Attempt {
     const name = taskName(task);
     const id = `${name}/${key}`;
     const known = run.parts?.get(id);
-    if (known !== undefined) return known as T;
+    if (known !== undefined) {
+      const undos = run.parts?.get(`${id} undo`);
+      if (undos !== undefined) this.toolUndos.push(...(undos as unknown as readonly UndoEntry[]));
+      return known as T;
+    }
+    const before = this.toolUndos.length;
     const value = admitJson(await work());
     if (value instanceof Mismatch) {
       throw this.#violate("NG_BAD_RESULT", `a part of node \`${task.node.spec.name}\`: ${value.describe()}`);
     }
     // The step may be over, and an undo is stored as a whole.
     if (this.closed || task.undo !== undefined) return value as T;
+    if (this.toolUndos.length > before) {
+      // Durable before the part that hides the call from the next execution.
+      const undos = this.toolUndos.slice(before) as unknown as Json;
+      (run.parts ??= new Map()).set(`${id} undo`, undos);
+      await run.writer?.keepPart(task.node.spec.name, `${id} undo`, undos);
+    }
     (run.parts ??= new Map()).set(id, value);
     await run.writer?.keepPart(task.node.spec.name, id, value);
     return value as T;

@@ -4,6 +4,7 @@ import { Cancellation } from "../run/cancellation.ts";
 import { ChildStopped } from "./child-stopped.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import type { Program } from "../program/program.ts";
+import type { ToolCallPlace } from "../program/tool-segment.ts";
 import { beginRun } from "./run-loop.ts";
 import { inheritConfig } from "../run/run-config.ts";
 import { applyInput } from "../run/run-input.ts";
@@ -15,8 +16,15 @@ import { NO_ENTRIES, openUndos, setUndos, undoLog } from "../checkpoint/undo-log
 /**
  * Runs a graph as a node (7.2): with its own state and limit, under the caller's namespace. After a resume of the caller, it
  * continues the unfinished run of the called graph, or returns the result of a finished one. A retry starts a new run.
+ *
+ * @param tool the call of the graph as a tool, in an attempt of its own (`call-tool.ts`)
  */
-export async function callGraph(attempt: Attempt, program: Program, input: JsonObject): Promise<JsonObject> {
+export async function callGraph(
+  attempt: Attempt,
+  program: Program,
+  input: JsonObject,
+  tool?: ToolCallPlace,
+): Promise<JsonObject> {
   const { run: caller, task } = attempt;
   const { shared } = caller;
   const cancellation = new Cancellation(true);
@@ -25,14 +33,14 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     cancellation,
     limits: limitsOf(shared.limits, program),
     caller,
-    place: placeOfCall(caller, task),
+    place: placeOfCall(caller, task, tool),
   });
   const { durable } = shared;
   const stored = durable === undefined ? undefined : await durable.code.openCall(attempt, child, input, durable);
   let end: RunEnd;
   if (stored !== undefined) {
     if (stored.status === "completed") return completed(attempt, child);
-    if (stored.status === "rolled_back") throw rolledBack(attempt, program);
+    if (stored.status === "rolled_back") throw rolledBack(attempt, program, tool);
     end = await durable!.code.continueRun(child, stored);
   } else {
     if (durable === undefined) {
@@ -49,7 +57,7 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     attempt.children = { ...child.children, [child.namespace]: child.writer.headId };
   }
   if (end.status === "paused") throw new PauseSignal(end.pauses);
-  if (end.status === "rolled_back") throw rolledBack(attempt, program);
+  if (end.status === "rolled_back") throw rolledBack(attempt, program, tool);
   const { name } = program.table;
   if (end.status === "incomplete") {
     const waiting = end.incompleteBarriers.map(
@@ -75,8 +83,11 @@ function completed(attempt: Attempt, child: Run): JsonObject {
   return child.output();
 }
 
-function rolledBack({ task, number, run }: Attempt, { table }: Program): NodeError {
+function rolledBack({ task, number, run }: Attempt, { table }: Program, tool?: ToolCallPlace): Error {
   const { name } = task.node.spec;
-  const message = `node \`${name}\` failed: graph \`${table.name}\` has rolled back`;
-  return new NodeError("NG_ROLLED_BACK", name, message, { attempts: number, threadId: run.shared.threadId });
+  const reason = `graph \`${table.name}\` has rolled back`;
+  const details = { attempts: number, threadId: run.shared.threadId };
+  const error = new NodeError("NG_ROLLED_BACK", name, `node \`${name}\` failed: ${reason}`, details);
+  // A result for the caller of the tool.
+  return tool === undefined ? error : new ChildStopped(error, reason);
 }

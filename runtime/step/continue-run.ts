@@ -1,4 +1,5 @@
 /** The continuation of a run that was restored from a checkpoint. */
+import { taskOfSegment } from "../program/tool-segment.ts";
 import type { Checkpoint, PauseItem } from "../interface/checkpoint.ts";
 import { errorOf, isInFinally, isInStep, pausesByTask } from "../checkpoint/restore-run.ts";
 import { someContinue } from "../checkpoint/waits.ts";
@@ -21,7 +22,7 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   if (run.rollsBack) return continueRollback(run);
   // A process may have died after it had stored the result of a task that took a signal, or whose deadline had passed.
   const isFinished = ({ taskId = "", namespace }: PauseItem): boolean =>
-    run.stored?.has(namespace[run.path.length] ?? taskId) === true;
+    run.stored?.has(taskOfSegment(namespace[run.path.length] ?? taskId)) === true;
   const isAnswered = (pause: PauseItem): boolean =>
     run.shared.answers.has(pause.id) || run.woken.has(pause.id) || isFinished(pause);
   // Mutation point: finished-pause

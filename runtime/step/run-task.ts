@@ -12,7 +12,7 @@ import { brokenAssertion } from "./check-assertions.ts";
 import { calledUndos, undosOf } from "./attempt-undos.ts";
 import { updatesOf } from "./node-result.ts";
 import { PauseSignal } from "./pause-signal.ts";
-import { endsTheRun, failTask, isRetryable } from "./task-failure.ts";
+import { endsTheRun, failTask, isRetryable, isStoreFailure } from "./task-failure.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import { CANCELLED_OUTCOME, doneOutcome, pausedOutcome, type Outcome, type Task, type Update } from "./task.ts";
@@ -115,15 +115,21 @@ function watchBody(attempt: Attempt, done: (outcome: Outcome) => void, fail: (er
     cancellation.unlisten(onCancel);
     deliver(settle, done, fail);
   };
+  /** Ends the attempt after the graphs that its body has called as tools have stopped: their last checkpoints are stored. */
+  const stop = (reason: unknown, settle: () => Outcome | Promise<Outcome>): void => {
+    if (attempt.stopCalls === undefined) return end(settle);
+    attempt.interruptBody(reason);
+    void attempt.stopCalls(reason).then(() => end(settle));
+  };
   const onCancel = (reason: unknown): void => {
     if (kind === "graph" || kind === "plan") {
       // A called run stops by itself, and saves where it stopped.
       attempt.onAbort?.(reason);
       return;
     }
-    end(() => {
+    stop(reason, () => {
       attempt.abort(reason);
-      return CANCELLED_OUTCOME;
+      return { ...CANCELLED_OUTCOME, children: attempt.children, undo: calledUndos(attempt) };
     });
   };
   cancellation.listen(onCancel);
@@ -139,7 +145,8 @@ function watchBody(attempt: Attempt, done: (outcome: Outcome) => void, fail: (er
         attempt.onAbort?.(error);
         return;
       }
-      end(() => {
+      if (attempt.stopCalls !== undefined) late = error;
+      stop(error, () => {
         attempt.abort(error);
         return settleFailure(attempt, error);
       });
@@ -205,21 +212,22 @@ function pauseTask(attempt: Attempt, signal: PauseSignal): Outcome {
 }
 
 /** The retry of an attempt. What the graph that it called has done remains to be undone. */
-function nextAttempt({ run, task, number, called }: Attempt): Attempt {
+function nextAttempt({ run, task, number, called, toolUndos }: Attempt): Attempt {
   const next = new Attempt(run, task, number + 1);
   next.called = called;
+  next.toolUndos.push(...toolUndos);
   return next;
 }
 
 /** The outcome of an attempt whose body threw: a pause, a failure, or the outcome of the next attempt. */
 export function settleFailure(attempt: Attempt, thrown: unknown): Outcome | Promise<Outcome> {
-  const error = inspectable(thrown);
+  const error = attempt.ending ?? inspectable(thrown);
   const { run, task, number } = attempt;
   attempt.closed = true;
   if (attempt.pause !== undefined) return pauseTask(attempt, attempt.pause);
   if (error instanceof PauseSignal) return pauseTask(attempt, error);
   if (attempt.violation !== undefined) return failTask(run, task, attempt.violation, number);
-  if (endsTheRun(task, error)) throw error;
+  if (endsTheRun(task, error) || isStoreFailure(attempt.ending)) throw error;
   const isDrained = error instanceof ChildStopped && error.error.code === "NG_DRAINED";
   if (run.cancellation.aborted || run.aborting || isDrained)
     return { ...CANCELLED_OUTCOME, children: attempt.children, undo: calledUndos(attempt) };

@@ -5,7 +5,8 @@ import { Attempt } from "./attempt.ts";
 import { awaitBody, beginAttempt, runTask } from "./run-task.ts";
 import type { OutputField } from "../table/table.ts";
 import type { PauseItem } from "../interface/checkpoint.ts";
-import type { NodeCode } from "../program/program.ts";
+import { callsRuns, type NodeCode } from "../program/program.ts";
+import { taskOfSegment } from "../program/tool-segment.ts";
 import type { Run } from "../run/run.ts";
 import { mayContinue } from "../checkpoint/waits.ts";
 import {
@@ -94,7 +95,7 @@ export function isDirect(run: Run, { items, broken, node }: Task): boolean {
     node.timeout === undefined &&
     run.writer === undefined &&
     run.shared.slots === undefined &&
-    (!run.cancellation.possible || (node.call.kind !== "graph" && node.call.kind !== "plan"))
+    (!run.cancellation.possible || !callsRuns(node))
   );
 }
 
@@ -203,7 +204,8 @@ function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcom
     return pausedOutcome(waiting, childrenOf(run, task));
   const { slots } = run.shared;
   // The tasks of a called graph take slots of their own. A call that holds a slot could wait for itself.
-  if (slots === undefined || task.node.call.kind === "graph") return runAndKeep(run, task, keeps);
+  if (slots === undefined || (task.node.call.kind !== "plan" && callsRuns(task.node)))
+    return runAndKeep(run, task, keeps);
   const turn = slots.take();
   const outcome =
     turn === undefined
@@ -227,7 +229,7 @@ function childrenOf(run: Run, task: Task): Outcome["children"] {
     byTask = new Map();
     const depth = run.path.length;
     for (const [namespace, id] of Object.entries(run.children)) {
-      const own = namespace.split("/")[depth] ?? "";
+      const own = taskOfSegment(namespace.split("/")[depth] ?? "");
       let known = byTask.get(own);
       if (known === undefined) byTask.set(own, (known = {}));
       known[namespace] = id;

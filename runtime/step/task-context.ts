@@ -78,7 +78,7 @@ export class TaskContext implements BuiltinContext, Waits {
   }
   get tools(): readonly Tool[] {
     const { call } = this.#attempt.task.node;
-    return call.kind === "builtin" ? call.tools((key) => new ToolContext(this.#attempt, key)) : [];
+    return call.kind === "builtin" ? call.tools(this.#attempt, (key) => new ToolContext(this.#attempt, key)) : [];
   }
   get memory(): NodeContext["memory"] {
     return this.#attempt.run.shared.memory;

@@ -61,7 +61,11 @@ function nodeError(run: Run, task: Task, cause: unknown, reason: string, attempt
  */
 export function endsTheRun({ node }: Task, error: unknown): boolean {
   const { kind } = node.call;
-  if (kind !== "graph" && kind !== "plan") return false;
+  return (kind === "graph" || kind === "plan") && isStoreFailure(error);
+}
+
+/** Whether an error of the store of this run ends the run. */
+export function isStoreFailure(error: unknown): boolean {
   return error instanceof ThreadError || (error instanceof StoreError && error.code !== "NG_NO_STORE");
 }
 

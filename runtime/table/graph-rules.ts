@@ -11,6 +11,8 @@ import {
   END,
   ROLLBACK,
   type BarrierSpec,
+  type CallSpec,
+  type PlanCallSpec,
   type RouteSpec,
   type Table,
   type TargetSpec,
@@ -27,8 +29,10 @@ export function checkGraphRules(table: Table, path: ValuePath): void {
   }
   checkRoutes(table.start, END, table, [...path, "start"]);
   checkRoutes(table.finally ?? [], END, table, [...path, "finally"]);
-  for (const [at, { tries, routes, onError, cache, undo }] of table.nodes.entries()) {
+  for (const [at, { call, tries, routes, onError, cache, undo }] of table.nodes.entries()) {
     const place = [...path, "nodes", at];
+    checkTools(call, [...place, "call"]);
+    if (undo !== undefined) checkTools(undo.call, [...place, "undo", "call"], "an undo calls no graph");
     checkBackoff(tries?.backoff, [...place, "tries", "backoff"]);
     checkBackoff(undo?.tries?.backoff, [...place, "undo", "tries", "backoff"]);
     if (cache !== undefined && undo !== undefined) bad(place, ["cache"], "a node with `undo` has no `cache`");
@@ -36,6 +40,20 @@ export function checkGraphRules(table: Table, path: ValuePath): void {
     for (const [route, { targets }] of onError.entries()) {
       checkTargets(targets, at, table, [...place, "onError", route, "targets"]);
     }
+  }
+}
+
+/** The rules for the tools of a call. @param refused why the tools cannot be graphs */
+export function checkTools(call: CallSpec | PlanCallSpec, path: ValuePath, refused?: string): void {
+  if (call.kind !== "builtin") return;
+  for (const [at, tool] of (call.tools ?? []).entries()) {
+    const place = [...path, "tools", at];
+    if ((tool.function === undefined) === (tool.graph === undefined)) {
+      bad(path, ["tools", at], "a tool has either `function` or `graph`");
+    }
+    if (tool.graph === undefined) continue;
+    if (refused !== undefined) bad(place, ["graph"], refused);
+    if (tool.parameters.length > 0) bad(place, ["parameters"], "the parameters of a graph are its inputs");
   }
 }
 

@@ -1,7 +1,7 @@
 /** Rules for a plan's table that its shape cannot state, because they join several fields. */
 import { TableError } from "../interface/errors.ts";
 import type { ValuePath } from "./shape-problem.ts";
-import { bad, checkBackoff, checkCommonRules } from "./graph-rules.ts";
+import { bad, checkBackoff, checkCommonRules, checkTools } from "./graph-rules.ts";
 import type { PlanTable, TaskSpec } from "./plan-table.ts";
 
 /** 9.9, word for word. */
@@ -29,6 +29,8 @@ function checkTask(task: TaskSpec, plan: PlanTable, path: ValuePath): void {
     bad(path, ["needs"], "a `mixed` trigger has one for each dependency, and no other trigger has any");
   }
   checkBackoff(task.backoff, [...path, "backoff"]);
+  for (const [at, check] of task.checks.entries()) checkTools(check, [...path, "checks", at]);
+  checkTools(task.call, [...path, "call"]);
   const { pool } = task;
   if (pool === undefined) return;
   const size = plan.pools[pool.pool]?.size ?? pool.count;

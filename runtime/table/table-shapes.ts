@@ -156,7 +156,8 @@ const ARGUMENTS = list(record<NamedArgument>({ name: TEXT, expression: index("ex
 const TOOLS = namedList(
   record<ToolSpec>({
     name: TEXT,
-    function: index("function"),
+    function: optional(index("function")),
+    graph: optional(index("graph")),
     parameters: namedList(FIELD, "parameters", "name"),
     description: optional(TEXT),
     approval: optional(YES),

@@ -165,12 +165,15 @@ export type CallSpec =
   | { readonly kind: "graph"; readonly graph: GraphIndex; readonly args: readonly NamedArgument[] }
   | { readonly kind: "expression"; readonly expression: ExpressionIndex };
 
-/** An imported function as a tool of a model. */
+/** An imported function or a graph as a tool of a model. */
 export interface ToolSpec {
   /** The name that the model uses. */
   readonly name: string;
-  readonly function: FunctionIndex;
-  /** In positional order. */
+  /** Present if the tool is a function. */
+  readonly function?: FunctionIndex;
+  /** Present if the tool is a graph. */
+  readonly graph?: GraphIndex;
+  /** Of a function, in positional order. The parameters of a graph are its inputs. */
   readonly parameters: readonly FieldType[];
   readonly description?: string;
   /** A person approves each call. */

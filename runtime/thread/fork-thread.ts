@@ -6,6 +6,7 @@ import type { Cancellation } from "../run/cancellation.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
 import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
 import type { Program } from "../program/program.ts";
+import { programUnder } from "../program/tool-segment.ts";
 import { NO_LIMITS } from "../run/limits.ts";
 import { NO_ENTRIES, setUndos } from "../checkpoint/undo-log.ts";
 import { undosOfThread } from "./thread-undos.ts";
@@ -266,9 +267,7 @@ export function programAt(program: Program, path: readonly string[]): Program | 
   for (const task of path) {
     // The `finally` part of a graph is the same graph.
     if (task === "" || task === FINALLY || found === undefined) continue;
-    const name = /^\w+/.exec(task)?.[0] ?? "";
-    const call: Program["nodes"][number]["call"] | undefined = found.nodes[found.nodeIndex.get(name) ?? -1]?.call;
-    found = call?.kind === "graph" ? call.graph : undefined;
+    found = programUnder(found, task);
   }
   return found;
 }

@@ -7,7 +7,8 @@ import { dueOfWrite, isDue, resumeStep } from "../checkpoint/restore-run.ts";
 import type { DriftProblem } from "../checkpoint/drift-problem.ts";
 import { withoutNext } from "../checkpoint/drift.ts";
 import type { Store } from "../interface/store.ts";
-import type { Program } from "../program/program.ts";
+import { callsRuns, type Program } from "../program/program.ts";
+import { programUnder } from "../program/tool-segment.ts";
 import { memoryProblems } from "../run/follow-run.ts";
 import { FINALLY } from "../run/run.ts";
 import type { EngineCore } from "../run/run-settings.ts";
@@ -162,17 +163,19 @@ async function findCalls(
   const { nodes } = changes.of(program).renaming;
   const isMoved = former.some((name) => name !== prefix);
   const join = (at: string, task: string): string => (at === "" ? task : `${at}/${task}`);
-  for (const { spec, call } of program.nodes) {
-    if (call.kind !== "graph" && call.kind !== "plan") continue;
+  for (const node of program.nodes) {
+    const { spec, call } = node;
+    if (!callsRuns(node)) continue;
     const { name, was = [] } = spec;
     const renamed = [...nodes].flatMap(([old, present]) => (present === name ? [old] : []));
+    const tools = call.kind === "builtin" ? (call.graphs ?? NO_TOOLS) : NO_TOOLS;
     const called = call.kind === "graph" ? call.graph : undefined;
     // A plan has no memory, so an edit of it alone changes no stored run.
-    if (called === undefined && !isMoved && renamed.length === 0) continue;
+    if (called === undefined && tools.size === 0 && !isMoved && renamed.length === 0) continue;
     const names = [...renamed, ...(nodes.has(name) ? [] : [name]), ...was];
     const sent = prefix === "" ? migrated.pendingSends.filter((send) => send.node === name) : [];
     const suffixes = sent.map(({ taskId }) => taskId.slice(name.length));
-    const visit = async (suffix: string): Promise<boolean> => {
+    const visit = async (suffix: string, called: Program | undefined): Promise<boolean> => {
       const namespace = join(prefix, `${name}${suffix}`);
       const stored = former.flatMap((at) => names.map((node) => join(at, `${node}${suffix}`)));
       let checkpoint = found.get(namespace);
@@ -185,13 +188,39 @@ async function findCalls(
       if (called !== undefined) await findCalls(migration, called, namespace, [checkpoint.namespace], found);
       return true;
     };
+    const visitTask = (suffix: string): Promise<boolean> =>
+      tools.size === 0
+        ? visit(suffix, called)
+        : visitTools(suffix, tools, join(prefix, `${name}${suffix}`), found, visit);
     if (spec.each === undefined) suffixes.push("");
-    for (const suffix of suffixes) await visit(suffix);
+    for (const suffix of suffixes) await visitTask(suffix);
     if (spec.each === undefined) continue;
     const last = Math.max(-1, ...indexesUnder(join(prefix, name), found.keys()));
-    for (let index = 0; (await visit(`[${index}]`)) || index <= last; index++);
+    for (let index = 0; (await visitTask(`[${index}]`)) || index <= last; index++);
   }
 }
+
+/** Visits the calls of the tools of one task, which have one count. @returns whether there is one */
+async function visitTools(
+  suffix: string,
+  tools: ReadonlyMap<string, Program>,
+  task: string,
+  found: ReadonlyMap<string, Checkpoint>,
+  visit: (suffix: string, called: Program | undefined) => Promise<boolean>,
+): Promise<boolean> {
+  const numbers = [...found.keys()].flatMap((namespace) => {
+    if (!namespace.startsWith(`${task}.`)) return [];
+    return [Number(/^\w+\.(\d+)/.exec(namespace.slice(task.length + 1))?.[1] ?? -1)];
+  });
+  const last = Math.max(-1, ...numbers);
+  for (let number = 0; ; number++) {
+    let isFound = false;
+    for (const [tool, called] of tools) isFound = (await visit(`${suffix}.${tool}.${number}`, called)) || isFound;
+    if (!isFound && number > last) return number > 0;
+  }
+}
+
+const NO_TOOLS: ReadonlyMap<string, Program> = new Map();
 
 /** The indexes of items in namespaces of called graphs: 3 in `each[3]/inner`. */
 function indexesUnder(task: string, namespaces: Iterable<string>): number[] {
@@ -209,8 +238,9 @@ function calledAt(program: Program, path: readonly string[]): Program | "plan" |
     if (task === FINALLY) continue;
     const call = found.nodes[found.nodeIndex.get(/^\w+/.exec(task)?.[0] ?? "") ?? -1]?.call;
     if (call?.kind === "plan") return "plan";
-    if (call?.kind !== "graph") return undefined;
-    found = call.graph;
+    const called = programUnder(found, task);
+    if (called === undefined) return undefined;
+    found = called;
   }
   return found;
 }

@@ -6,7 +6,7 @@ import { underPresentNames, without, withoutChannels } from "../checkpoint/forme
 import { driftProblems, presentShapes } from "../checkpoint/drift.ts";
 import { problemsOf, type DriftProblem } from "../checkpoint/drift-problem.ts";
 import { renameChannels, renameCheckpoint } from "../checkpoint/rename-checkpoint.ts";
-import { dueOfWrite, isDue, isInStep, isResult, withAnswers } from "../checkpoint/restore-run.ts";
+import { dueOfWrite, isDue, isInStep, isPart, isResult, withAnswers } from "../checkpoint/restore-run.ts";
 import { describeError } from "../event/run-events.ts";
 import type { Program } from "../program/program.ts";
 import type { EngineCore } from "../run/run-settings.ts";
@@ -71,10 +71,12 @@ export interface StoredContent {
   readonly shapes: ChannelShapes | undefined;
 }
 
-/** The results and released gates of the unfinished step, where a checkpoint of phase `updated` keeps them. */
+/** The results, those of parts of bodies, and the released gates of the unfinished step, where a checkpoint of phase `updated` keeps them. */
 export function stateInStep(head: Checkpoint, writes: readonly PendingWrite[]): Partial<Checkpoint> {
   const results = new Map<string, PendingWrite>();
-  for (const write of [...(head.finished ?? []), ...writes]) if (isResult(write)) results.set(write.taskId, write);
+  for (const write of [...(head.finished ?? []), ...writes]) {
+    if (isResult(write) || isPart(write)) results.set(write.taskId, write);
+  }
   // Records of older versions do not list the gates that an interrupted step has passed: it has passed all.
   const isOld = head.graph === undefined && head.phase === "interrupted";
   const nodes = [...head.nextNodes, ...head.pendingSends.map(({ node }) => node)];
@@ -114,7 +116,7 @@ function convertedResults(
     finished: finished.map((write) => {
       const result = write.result as unknown as StoredOutcome;
       // The result of an item is an item of the value.
-      if (write.taskId.endsWith("]") || !result.updates.some(isConverted)) return write;
+      if (!isResult(write) || write.taskId.endsWith("]") || !result.updates.some(isConverted)) return write;
       // Mutation point: converted-updates
       const updates = result.updates.map((update): StoredUpdate => {
         if (!isConverted(update)) return update;

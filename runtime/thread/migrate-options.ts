@@ -2,6 +2,7 @@ import type { MigrateOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Renaming } from "../checkpoint/rename-checkpoint.ts";
 import type { Program } from "../program/program.ts";
+import { programUnder } from "../program/tool-segment.ts";
 import { FINALLY } from "../run/run.ts";
 import type { Json } from "../value/json.ts";
 
@@ -88,11 +89,15 @@ export function migratedPath(program: Program, changes: Changes, id: string, dep
     const { nodes } = changes.of(called).renaming;
     const rename = (name: string): string => (index < depth ? name : (nodes.get(name) ?? name));
     const renamed = part.replace(PART, (_, gate: string | undefined, name: string) => `${gate ?? ""}${rename(name)}`);
-    const node = called.nodes[called.nodeIndex.get(PART.exec(renamed)?.[2] ?? "") ?? -1];
-    called = node?.call.kind === "graph" ? node.call.graph : undefined;
+    called = programUnder(called, withoutGate(renamed));
     return renamed;
   });
   return parts.join("/");
+}
+
+/** `before:` and `after:` begin the ids of gates, which call no graph. */
+function withoutGate(part: string): string {
+  return part.replace(/^(?:before:|after:)/, "");
 }
 
 const PART = /^(before:|after:)?(\w+)/;

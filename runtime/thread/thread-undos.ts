@@ -8,14 +8,16 @@ import { asStoreError } from "../checkpoint/journal.ts";
 import { loadCall, loadWrites, roundOf } from "../checkpoint/load-checkpoint.ts";
 import { isResult, restoreRun, undoneKeys } from "../checkpoint/restore-run.ts";
 import type { Program } from "../program/program.ts";
+import { nodeOfSegment, type ToolCallPlace } from "../program/tool-segment.ts";
 import { NO_LIMITS } from "../run/limits.ts";
 import { Cancellation } from "../run/cancellation.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
-import { placeOfCall, Run } from "../run/run.ts";
+import { placeOfCall, Run, segmentOfCall } from "../run/run.ts";
 import type { Durable, StoredOutcome } from "../run/shared.ts";
 import { undosOfResults } from "../checkpoint/stored-undos.ts";
 import { NO_ENTRIES, readLog, underCall, undoLog, withDone } from "../checkpoint/undo-log.ts";
 import { UNDO_NAME } from "../table/hidden-channels.ts";
+import { callParts } from "../step/call-parts.ts";
 import { tasksOf } from "../step/step-tasks.ts";
 import type { Task } from "../step/task.ts";
 
@@ -42,18 +44,36 @@ export async function undosOfRun(run: Run, durable: Durable): Promise<readonly U
 
 /** The entries of the unfinished graph that a task has called. */
 async function undosOfCall(caller: Run, task: Task, durable: Durable): Promise<readonly UndoEntry[]> {
-  const { call, spec } = task.node;
-  if (call.kind !== "graph" || !call.graph.hasUndo) return NO_ENTRIES;
-  const child = new Run(call.graph, caller.shared, {
+  const { call } = task.node;
+  if (call.kind === "graph") return undosOfPlace(caller, task, call.graph, durable);
+  if (call.kind !== "builtin" || call.graphs === undefined) return NO_ENTRIES;
+  const entries: UndoEntry[] = [];
+  for (const tool of callParts(caller, task)) {
+    const graph = call.graphs.get(tool.name);
+    if (graph !== undefined) entries.push(...(await undosOfPlace(caller, task, graph, durable, tool)));
+  }
+  return entries;
+}
+
+async function undosOfPlace(
+  caller: Run,
+  task: Task,
+  graph: Program,
+  durable: Durable,
+  tool?: ToolCallPlace,
+): Promise<readonly UndoEntry[]> {
+  if (!graph.hasUndo) return NO_ENTRIES;
+  const child = new Run(graph, caller.shared, {
     cancellation: new Cancellation(false),
     limits: NO_LIMITS,
-    place: placeOfCall(caller, task),
+    place: placeOfCall(caller, task, tool),
   });
   const { head, writes } = await loadCall(durable, child, caller.children);
   if (head === undefined || roundOf(head, child.callId) === undefined) return NO_ENTRIES;
   restoreRun(child, head, writes);
   child.children = head.children ?? {};
-  return underCall(await undosOfRun(child, durable), spec.name, task.id);
+  const segment = segmentOfCall(task, tool);
+  return underCall(await undosOfRun(child, durable), nodeOfSegment(segment), segment);
 }
 
 /** The log of a thread at its head, for a run that does not continue the head. */
@@ -102,7 +122,7 @@ export async function storedUndos(
     if (child === undefined) continue;
     const task = path.at(-1)!;
     const own = await storedUndos(program, store, child, await loadWrites(store, head.threadId, id));
-    entries.push(...underCall(own, /^\w+/.exec(task)?.[0] ?? task, task));
+    entries.push(...underCall(own, nodeOfSegment(task), task));
   }
   return withDone(entries, undoneKeys(writes));
 }

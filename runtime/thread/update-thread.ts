@@ -1,3 +1,4 @@
+import { taskOfSegment } from "../program/tool-segment.ts";
 import type { Checkpoint, PauseItem, PendingWrite } from "../interface/checkpoint.ts";
 import type { UpdateOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
@@ -196,9 +197,11 @@ function finishTasks(
     const result: StoredOutcome = { edited: true, updates: at === 0 ? updates : [] };
     results.set(taskId, { taskId, node: sent.get(taskId) ?? taskId, result: result as unknown as Json });
   });
-  const children = Object.entries(head.children ?? {}).filter(([namespace]) => !isOwn(namespace.split("/")[0]));
+  const children = Object.entries(head.children ?? {}).filter(
+    ([namespace]) => !isOwn(taskOfSegment(namespace.split("/", 1)[0] ?? "")),
+  );
   run.children = Object.fromEntries(children);
-  return head.pauses.filter(({ taskId, namespace, node }) => !isOwn(namespace[0] ?? taskId ?? node));
+  return head.pauses.filter(({ taskId, namespace, node }) => !isOwn(taskOfSegment(namespace[0] ?? taskId ?? node)));
 }
 
 export interface Edit {

@@ -52,6 +52,12 @@ describe("the call of the engine names", () => {
       ],
     },
     {
+      what: "graphs as tools of a model",
+      text: `graph inner { output a: string = ""  node n = ask("?") into a  start -> n }
+        graph outer { output b: string  node n = llm("q", tools: [inner]) into b  start -> n }`,
+      expected: [", { ask: $.askNode }", ", { ask: $.askNode }, $.callingTools"],
+    },
+    {
       what: "called plans as a whole",
       text: `plan p { task t = shell("true") { done when shell("true") } }
         graph g { node n = p()  start -> n }`,

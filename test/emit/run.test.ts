@@ -1,5 +1,6 @@
 /** A generated module and its table have the same runs: language.md, "Expressions", and interface.md, "Package". */
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { Engine, RunResult } from "../../runtime/interface/engine-options.ts";
 import { createEngine } from "../../runtime/engine/create-engine.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -44,6 +45,30 @@ test("the showcase: to the pause, and on from it", async () => {
     expect(results[0]).toEqual(results[1]);
     expect(results[0]?.[2]).toMatchObject({ status: "completed" });
   }
+});
+
+test("graphs as tools of a model, beside a called graph", async () => {
+  const text = `graph plain { output word: string  node n = "a" into word  start -> n -> end }
+graph twice {
+  input word: string
+  output out: string
+  node n = ask(word) into out
+  start -> n -> end
+}
+graph g {
+  output reply: json
+  output word: string
+  node agent = llm("q", tools: [twice]) into reply { timeout 1m }
+  node other = plain() into { word }
+  start -> agent -> other -> end
+}
+`;
+  const project = createProject({ "g.ngraph": text });
+  const { g } = await project.load("g.ngraph.ts");
+  const llm: BuiltinNode = async (_, { tools }) => tools![0]!.call(["ab"], "k");
+  const generated = (g as Graph)({ store: new MemoryStore(), builtins: { llm } });
+  expect((await generated.run({}, { thread: "t" })).pauses).toMatchObject([{ namespace: ["agent.twice.0"] }]);
+  expect((await generated.resume("t", { answer: "abab" })).output).toEqual({ reply: { out: "abab" }, word: "a" });
 });
 
 test("as JavaScript", async () => {

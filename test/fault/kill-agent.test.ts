@@ -12,9 +12,17 @@ import { startModelServer } from "../support/model-server.ts";
 const PROGRAM = new URL("programs/agent-and-die.ts", import.meta.url);
 const NODES = `
 export function find(id: string): { amount: number } { return { amount: 0 }; }
-export function refund(id: string): string { return ""; }
+export function pay(id: string): string { return ""; }
 `;
-const GRAPH = `import { find, refund } from "./nodes.ts"
+const GRAPH = `import { find, pay } from "./nodes.ts"
+graph refund {
+  input id: string
+  output receipt: string
+  state checked: string
+  node check = \`order \${id}\` into checked
+  node paid = pay(id) into receipt
+  start -> check -> paid -> end
+}
 graph g {
   input question: string
   output reply: string

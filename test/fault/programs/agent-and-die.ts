@@ -35,7 +35,7 @@ const engine = createEngine(JSON.parse(readFileSync(tableFile, "utf8")) as Table
       note(`find ${id}`, context);
       return { amount: 5 };
     },
-    refund: (id: string, context: NodeContext) => {
+    pay: (id: string, context: NodeContext) => {
       note(`refund ${id}`, context);
       return "paid";
     },
