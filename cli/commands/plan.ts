@@ -7,7 +7,7 @@ import { loadPlan } from "../sources/load-graph.ts";
 import { parseChoice, parseCount } from "../run/parse-values.ts";
 import { hasOldOrder, planTablePath } from "../sources/plan-order.ts";
 import { RUNS_DIRECTORY } from "../plan/run-directory.ts";
-import { recordedDurations } from "../plan/run-index.ts";
+import { expectedDurations } from "../plan/expected-durations.ts";
 import { scheduleMermaid } from "../schedule/schedule-mermaid.ts";
 import { scheduleSvg } from "../schedule/schedule-svg.ts";
 import { scheduleText } from "../schedule/schedule-text.ts";
@@ -59,15 +59,15 @@ export const planCommand = defineCommand<PlanOptions>({
     refuseSource(options.output, file);
     const loaded = await loadPlan(file, options.graph, output);
     if (loaded === undefined) return EXIT.invalid;
-    const recorded = recordedDurations(RUNS_DIRECTORY, loaded.name);
     const maxParallel = options.maxParallel ?? loaded.maxParallel;
+    const durations = expectedDurations(RUNS_DIRECTORY, loaded, maxParallel);
     const { table, schedule, attempts } = await scheduleOf(loaded, options.optimize, {
-      expected: (task) => recorded(loaded.tasks[task]?.name ?? ""),
+      expected: (task) => durations.expected(loaded.tasks[task]?.name ?? ""),
       maxParallel,
     });
     const view = viewSchedule(table, schedule, {
       maxParallel,
-      recorded,
+      ...durations,
       ...(attempts === undefined ? {} : { attempts }),
     });
     const target = options.output;

@@ -5,7 +5,7 @@ import type { Output } from "../output/output.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import type { PlanFlags } from "./plan-flags.ts";
 import { RUNS_DIRECTORY } from "./run-directory.ts";
-import { recordedDurations } from "./run-index.ts";
+import { expectedDurations } from "./expected-durations.ts";
 
 /**
  * `--dry-run`: prints the batches in which the selected tasks would start, and runs nothing (K-43).
@@ -17,7 +17,7 @@ export function dryRun(
   { maxParallel, only, fromTask }: Pick<PlanFlags, "only" | "fromTask"> & { readonly maxParallel?: number },
   output: Output,
 ): ExitCode {
-  const expected = recordedDurations(RUNS_DIRECTORY, table.name);
+  const { expected } = expectedDurations(RUNS_DIRECTORY, table, maxParallel);
   const selection = {
     ...(only === undefined ? {} : { only }),
     ...(fromTask === undefined ? {} : { fromTask }),

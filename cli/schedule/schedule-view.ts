@@ -1,7 +1,9 @@
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Schedule } from "../../runtime/plan/schedule.ts";
 
-/** The source of a task's expected duration; `none`: it counts as the mean of the others, or as 1 if none is known. */
+/**
+ * The source of a task's expected duration; `estimate` also for a task that calls a plan and takes the time of its schedule; `none`: it counts as the mean of the others, or as 1 if none is known.
+ */
 export type Basis = "recorded" | "estimate" | "none";
 
 /** A plan's schedule with names instead of indexes: the input of every format, and the document of `--json`. */
@@ -45,6 +47,7 @@ export function viewSchedule(
   facts: {
     readonly maxParallel: number;
     readonly recorded: (task: string) => number | undefined;
+    readonly expected: (task: string) => number | undefined;
     readonly attempts?: number;
   },
 ): ScheduleView {
@@ -52,7 +55,7 @@ export function viewSchedule(
   const basisOf = (task: number): Basis =>
     facts.recorded(nameOf(task)) !== undefined
       ? "recorded"
-      : table.tasks[task]?.estimate !== undefined
+      : (table.tasks[task]?.estimate ?? facts.expected(nameOf(task))) !== undefined
         ? "estimate"
         : "none";
   const critical = new Set(schedule.criticalPath);
