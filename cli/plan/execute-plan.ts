@@ -21,7 +21,7 @@ import { createPlanView } from "./plan-view.ts";
 import { endLeftovers } from "./process-groups.ts";
 import { planDocument, reportPlan } from "./report-plan.ts";
 import { RUNS_DIRECTORY } from "./run-directory.ts";
-import { outputOf, writeReports } from "./run-report.ts";
+import { outputOf, printedBy, writeReports } from "./run-report.ts";
 import { RunRecords } from "./run-records.ts";
 import { createRunTimeline } from "./run-timeline.ts";
 import { hasTerminal } from "./terminal.ts";
@@ -95,6 +95,8 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     signatureKey: process.env["NGRAPH_CACHE_SIGNATURE_KEY"],
     redact: session.redact,
     onRemark: remark,
+    outputOf: (node) => (started === undefined ? "" : printedBy(log.runs, started.runId, node)),
+    onReplay: (node, text) => log.replay(node, text),
   });
 
   let started: PlanRunInfo | undefined;

@@ -13,15 +13,19 @@ export function matchesPattern(pattern: PathPattern, path: string): boolean {
   return path === pattern.text || matches(pattern, path);
 }
 
+/** Every file that matches one of the patterns, by path relative to the root; sorted. Reads no content. */
+export function listFiles(root: string, patterns: readonly string[]): readonly string[] {
+  const found = new Set<string>();
+  for (const text of new Set(patterns)) {
+    for (const path of filesOf(root, parsePathPattern(text))) found.add(path);
+  }
+  return [...found].sort();
+}
+
 /** SHA-256 of the content of every file that matches one of the patterns, by path relative to the root; sorted. */
 export function hashFiles(root: string, patterns: readonly string[]): Record<string, string> {
   const hashes = Object.create(null) as Record<string, string>;
-  const found = new Set<string>();
-  for (const text of new Set(patterns)) {
-    const pattern = parsePathPattern(text);
-    for (const path of filesOf(root, pattern)) found.add(path);
-  }
-  for (const path of [...found].sort()) {
+  for (const path of listFiles(root, patterns)) {
     const hash = hashFile(join(root, path));
     if (hash !== undefined) hashes[path] = hash;
   }

@@ -45,8 +45,8 @@ ${chart(run)}
 <tr><th>task</th><th>status</th><th>attempts</th><th>duration</th><th>reason</th></tr>
 ${result.tasks
   .map(
-    ({ id, status, allowed, attempts, duration: took, reason }) =>
-      `<tr><td>${escape(id)}</td><td class="${classOf(status)}">${status}${allowed === true ? " (allowed)" : ""}</td><td>${attempts}</td>` +
+    ({ id, status, allowed, cached, attempts, duration: took, reason }) =>
+      `<tr><td>${escape(id)}</td><td class="${classOf(status)}">${status}${allowed === true ? " (allowed)" : cached === true ? " (cached)" : ""}</td><td>${attempts}</td>` +
       `<td>${took === null ? "" : escape(duration(took))}</td><td>${escape(reason ?? "")}</td></tr>`,
   )
   .join("\n")}

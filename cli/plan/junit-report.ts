@@ -39,6 +39,10 @@ function testCase(
 ): { readonly kind: CaseKind; readonly text: string } {
   const kind = kindOf(task);
   const start = `    <testcase classname="${attribute(plan)}" name="${attribute(task.id)}" time="${((task.duration ?? 0) / 1000).toFixed(3)}"`;
+  if (kind === "passed" && task.cached === true) {
+    const property = '<property name="cached" value="true"/>';
+    return { kind, text: `${start}>\n      <properties>${property}</properties>\n    </testcase>` };
+  }
   if (kind === "passed") return { kind, text: `${start}/>` };
   const message = `${task.status}${task.allowed === true ? " (allowed)" : ""}: ${task.reason ?? task.status}`;
   const result =

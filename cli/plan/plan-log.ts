@@ -70,6 +70,15 @@ export class PlanLog {
     return path;
   }
 
+  /** Writes what a task printed when its stored result was made. */
+  replay(node: string, output: string): void {
+    this.#attempt(() => {
+      const log = this.#directory?.openLog(node, 1);
+      log?.write(`(from the cache)\n${output}`);
+      log?.close();
+    });
+  }
+
   /** The file for the changes of a task that are not merged. */
   diffPath(task: string): string {
     return this.#directory?.diffPath(task) ?? resolve(this.runs, "unmerged.patch");

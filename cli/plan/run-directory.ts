@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
 import { CommandError } from "../process/command-error.ts";
+import { makeDirectory } from "../output/make-directory.ts";
 import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
 import { reasonOf } from "../sources/source-files.ts";
 
@@ -50,7 +51,7 @@ export function createRunDirectory(
   const path = join(runs, checkRunId(runId));
   try {
     makeStoreDirectory(resolve(runs, ".."));
-    mkdirSync(runs, { recursive: true, mode: PRIVATE });
+    makeDirectory(runs, PRIVATE);
     mkdirSync(path, { mode: PRIVATE });
     writeFileSync(join(path, snapshotName(file)), readFileSync(file), { flag: "wx", mode: 0o600 });
     writeFileSync(join(path, RUN_FILE), `${JSON.stringify({ version: 1, thread })}\n`, { flag: "wx", mode: 0o600 });
@@ -63,12 +64,12 @@ export function createRunDirectory(
     path,
     appendEvent: (line) => append(events, line),
     openLog(node, attempt) {
-      mkdirSync(join(path, LOGS), { recursive: true, mode: PRIVATE });
+      makeDirectory(join(path, LOGS), PRIVATE);
       const file = openSync(join(path, LOGS, logName(node, attempt)), "a", 0o600);
       return { write: (text) => void writeSync(file, text), close: () => closeSync(file) };
     },
     storeFailure(node, attempt, text) {
-      mkdirSync(join(path, FAILURES), { recursive: true, mode: PRIVATE });
+      makeDirectory(join(path, FAILURES), PRIVATE);
       const file = resolve(path, FAILURES, `${attempt}.${encodeURIComponent(node).slice(0, 200)}.txt`);
       writeFileSync(file, text, { mode: 0o600 });
       return file;

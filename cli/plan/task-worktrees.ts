@@ -1,13 +1,15 @@
 /** Git worktrees for tasks: a task changes a copy of the working tree, and what it has changed is merged when its checks pass. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync, readFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, readdirSync, rmSync, writeFileSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parsePathPattern, type PathPattern } from "../../runtime/plan/path-pattern.ts";
 import type { MergeRefusal, TaskWorktrees } from "../../runtime/plan/task-worktrees.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import { makeDirectory } from "../output/make-directory.ts";
 import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
 import { CommandError } from "../process/command-error.ts";
 import { messageOf } from "../process/user-error.ts";
 import { gitFor, gitOr } from "./git.ts";
+import { isReachable } from "./cache/restore-outputs.ts";
 import { submodules } from "./git-tree.ts";
 import { covers } from "./verify-touches.ts";
 
@@ -43,6 +45,8 @@ interface Worktree {
   /** The commit with the state of the tree at the start of the task. */
   readonly base: string;
   readonly touches: readonly PathPattern[];
+  /** They come into the tree of the run even if git ignores them. */
+  readonly outputs: readonly PathPattern[];
   isMerged: boolean;
 }
 
@@ -88,9 +92,9 @@ export function createTaskWorktrees(
       const worktree = open.get(node.replace(/ check \d+$/, ""));
       return worktree === undefined ? undefined : join(worktree.path, treeOf().prefix);
     },
-    open(task, touches) {
+    open(task, touches, outputs = []) {
       makeStoreDirectory(dirname(directory));
-      mkdirSync(directory, { recursive: true, mode: PRIVATE });
+      makeDirectory(directory, PRIVATE);
       const name = `${++count}-${task.replace(/[^\w.-]+/g, "_").slice(0, 60)}`;
       const path = join(directory, name);
       const { top, prefix } = treeOf();
@@ -99,16 +103,23 @@ export function createTaskWorktrees(
       git(top, ["worktree", "add", "--quiet", "--detach", path, base]);
       const gitDir = git(path, ["rev-parse", "--absolute-git-dir"]).replace(/\n$/, "");
       writeFileSync(`${path}${RECORD}`, JSON.stringify({ base, gitDir }), { mode: 0o600 });
-      mkdirSync(join(path, prefix), { recursive: true });
+      makeDirectory(join(path, prefix));
       const patterns = touches.flatMap(({ mode, path: touched }) =>
         mode === "write" ? [parsePathPattern(touched)] : [],
       );
-      open.set(task, { path, gitDir, base, touches: patterns, isMerged: false });
+      open.set(task, {
+        path,
+        gitDir,
+        base,
+        touches: patterns,
+        outputs: outputs.map(parsePathPattern),
+        isMerged: false,
+      });
     },
     merge(task) {
       const worktree = open.get(task);
       if (worktree === undefined) return undefined;
-      const refusal = mergeInto(treeOf(), worktree, directory);
+      const refusal = mergeInto(treeOf(), worktree, directory) ?? copyIgnored(treeOf(), worktree);
       worktree.isMerged = refusal === undefined;
       return refusal;
     },
@@ -230,6 +241,30 @@ function mergeInto(tree: Tree, { path, gitDir, base, touches }: Worktree, direct
   });
 }
 
+/**
+ * Copies the outputs that git ignores into the tree of the run: git merges only what it does not ignore. The copy had none at the start of
+ * the task, so all of them are its own.
+ */
+function copyIgnored({ top, prefix }: Tree, { path, gitDir, outputs }: Worktree): MergeRefusal | undefined {
+  if (outputs.length === 0) return undefined;
+  const place = { GIT_DIR: gitDir, GIT_WORK_TREE: path };
+  const listing = git(path, ["ls-files", "-z", "--others", "--ignored", "--exclude-standard"], place);
+  for (const file of listing.split("\0")) {
+    const name = fromRoot(file, prefix);
+    if (file === "" || !outputs.some((pattern) => covers(pattern, name))) continue;
+    const target = join(top, file);
+    try {
+      if (!isReachable(top, file)) throw new Error("it leads through a link of the tree");
+      makeDirectory(dirname(target));
+      rmSync(target, { force: true });
+      cpSync(join(path, file), target, { verbatimSymlinks: true });
+    } catch (error) {
+      return { reason: `merge_conflict:${name}`, message: `the output ${name} cannot be copied: ${messageOf(error)}` };
+    }
+  }
+  return undefined;
+}
+
 /** The merged tree; the paths with conflicts if it is not possible. */
 function mergeTrees(top: string, ours: string, theirs: string): string | readonly string[] {
   const args = [...MERGE_SETTINGS, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs];
@@ -266,7 +301,7 @@ function keepDiff(worktree: Tree, base: string, directory: string, path: string)
     const changed = ["diff-tree", "-r", `${base}^{tree}`, now];
     const place = { GIT_DIR: gitDir, GIT_WORK_TREE: top };
     if (git(top, changed, place) === "") return false;
-    mkdirSync(dirname(path), { recursive: true, mode: PRIVATE });
+    makeDirectory(dirname(path), PRIVATE);
     // Git writes the file: a patch need not be UTF-8.
     const options = ["--binary", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", `--output=${path}`];
     git(top, [...changed, "-p", ...options], place);

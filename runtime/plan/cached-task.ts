@@ -98,7 +98,7 @@ function readResult(program: PlanProgram, { node }: TaskCode, stored: Json): rea
 function requestOf(
   program: PlanProgram,
   task: TaskCode,
-  { run, values }: TaskEnvironment,
+  { run, values, holder }: TaskEnvironment,
   keys: ResultKeys,
 ): TaskCacheRequest | undefined {
   const { spec } = task;
@@ -113,6 +113,7 @@ function requestOf(
     return {
       plan: program.plan.name,
       task: spec.name,
+      node: holder,
       call: { call: describe(program, spec.call, valueOf), checks },
       touches: spec.touches,
       cache: spec.cache,

@@ -68,7 +68,7 @@ export async function runPlanTask(task: TaskCode, environment: TaskEnvironment):
     return fail("worktree_failed", why, undefined, 0, undefined);
   }
   try {
-    await worktrees.open(holder, task.spec.touches);
+    await worktrees.open(holder, task.spec.touches, task.spec.cache?.outputs);
   } catch (error) {
     return fail("worktree_failed", describeError(error, run.shared.redact), undefined, 0, undefined);
   }

@@ -5,6 +5,8 @@ import type { CacheSpec, TouchSpec } from "../table/plan-table.ts";
 export interface TaskCacheRequest {
   readonly plan: string;
   readonly task: string;
+  /** The task after the names of the tasks that call its plan: `deploy/build`. */
+  readonly node?: string;
   /** The call with the values of its arguments, and the checks. */
   readonly call: Json;
   readonly touches: readonly TouchSpec[];

@@ -6,8 +6,12 @@ import type { TouchSpec } from "../table/plan-table.ts";
  * attempt.
  */
 export interface TaskWorktrees {
-  /** Called before the first attempt of a task. */
-  open(task: string, touches: readonly TouchSpec[]): Promise<void> | void;
+  /**
+   * Called before the first attempt of a task.
+   *
+   * @param outputs the files that the cache stores with its result; they come into the tree of the run even if git ignores them
+   */
+  open(task: string, touches: readonly TouchSpec[], outputs?: readonly string[]): Promise<void> | void;
   /**
    * Called when an attempt has converged. Merges the changes of the task into the tree of the run, all or none. Returns why it does not;
    * the task is then tried again.

@@ -35,6 +35,29 @@ describe("the cache of a plan", () => {
     expect(project.ngc(["run", "p.ngraph"]).stdout).toContain("clean: 2 done (2 from the cache)");
   });
 
+  test("ngc logs and reports show what comes from the cache", () => {
+    const project = createProject({
+      "p.ngraph": `plan p {
+  task build = shell("echo compiled; mkdir -p dist; cp a dist") { cache inputs "a" outputs "dist/**" }
+  task inner = packed() after build
+}
+plan packed { task pack = shell("echo packed") { cache } }
+`,
+      a: "one",
+    });
+    expect(project.ngc(["run", "p.ngraph"]).status).toBe(0);
+    const args = ["run", "p.ngraph", "--thread", "t", "--report", "r.xml", "--report", "r.html"];
+    expect(project.ngc(args).stdout).toContain("(1 from the cache)");
+    const { stdout } = project.ngc(["logs", "t"]);
+    expect(stdout).toContain("(from the cache)\ncompiled\n");
+    expect(stdout).toMatch(/==> inner\/pack, try 1 <==\n\(from the cache\)\npacked\n/);
+    expect(project.read("r.xml")).toContain('<property name="cached" value="true"/>');
+    expect(project.read("r.html")).toContain("done (cached)");
+    // The text of a hit is not stored again with the mark.
+    project.ngc(["run", "p.ngraph", "--thread", "u"]);
+    expect(project.ngc(["logs", "u", "build"]).stdout).toContain("(from the cache)\ncompiled\n");
+  });
+
   test("deletes only what the task has written", () => {
     const plan = `plan p {
   task build = shell("mkdir -p dist; rm -f dist/*.out; cp src/a.txt dist/$(cat src/a.txt).out") {

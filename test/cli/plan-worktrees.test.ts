@@ -1,6 +1,15 @@
 /** Tasks with `worktree`: each runs in a git worktree of its own, and its changes are merged when its checks pass. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createProject, type Document, type Project } from "./project.ts";
@@ -98,6 +107,43 @@ test("a task sees a copy of the tree, and only its files reach the tree of the r
   expect(worktreesOf(project)).toEqual([]);
   expect(git(project, "worktree", "list").trim().split("\n")).toHaveLength(1);
   expect(git(project, "branch", "--all")).toBe("* main\n");
+});
+
+test("outputs that git ignores come into the tree of the run, and into the cache", () => {
+  const project = repository({
+    ".gitignore": "dist\ncoverage\n.ngraph\n",
+    "src/a.txt": "one\n",
+    "p.ngraph": `plan p {
+      task build = shell("echo built >> \${LOG}; mkdir -p dist/lib coverage; cp src/a.txt dist/lib; ln -s lib/a.txt dist/latest; echo 1 > coverage/x; echo n > notes.txt") {
+        worktree
+        env { LOG: log }
+        touches "notes.txt"
+        cache inputs "src/**"
+        outputs "dist/**"
+      }
+      input log: string
+    }`,
+  });
+  const input = JSON.stringify({ log: join(project.directory, "log") });
+  const run = (): Document => project.json(["run", "p.ngraph", "--input", input]).document;
+  expect(ends(run())).toEqual([["build", "done", 1, null]]);
+  expect(project.read("dist/latest")).toBe("one\n");
+  // Other ignored files of the copy are not outputs.
+  expect(project.has("coverage")).toBe(false);
+  expect(project.read("notes.txt")).toBe("n\n");
+  rmSync(join(project.directory, "dist"), { recursive: true });
+  expect(run().tasks[0]).toMatchObject({ id: "build", status: "done", cached: true });
+  expect(project.read("dist/latest")).toBe("one\n");
+  expect(project.read("log")).toBe("built\n");
+
+  // Through a link of the tree, a copy could leave it.
+  rmSync(join(project.directory, "dist"), { recursive: true });
+  mkdirSync(join(project.directory, "../outside-of-it"), { recursive: true });
+  symlinkSync("../outside-of-it", join(project.directory, "dist"));
+  project.write("src/a.txt", "two\n");
+  expect(run().tasks[0]).toMatchObject({ id: "build", status: "failed", reason: "max_tries_reached" });
+  expect(readdirSync(join(project.directory, "../outside-of-it"))).toEqual([]);
+  rmSync(join(project.directory, "../outside-of-it"), { recursive: true });
 });
 
 test("what is outside of the declared paths, and conflicts, are refused and kept as patches", () => {

@@ -44,6 +44,10 @@ afterEach(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
+function isOtherFileSystem(path: string): boolean {
+  return existsSync(path) && lstatSync(path).dev !== lstatSync(tmpdir()).dev;
+}
+
 /** A tree with the same inputs. */
 function tree(name: string): string {
   const path = join(base, name);
@@ -94,6 +98,110 @@ async function build(
 }
 
 describe("results in a tree", () => {
+  test.skipIf(!isOtherFileSystem("/dev/shm"))("are restored from another file system", async () => {
+    const directory = mkdtempSync("/dev/shm/ngraph-cache-");
+    open.push({ close: () => rmSync(directory, { recursive: true }) });
+    const options = {
+      root,
+      isForced: false,
+      redact: (text: string) => text,
+      onRemark: (text: string) => remarks.push(text),
+    };
+    await build(createFileTaskCache(directory, options), root);
+    rmSync(join(root, "dist"), { recursive: true });
+    expect(await build(createFileTaskCache(directory, options), root)).toEqual(["cached"]);
+    expect(readFileSync(join(root, "dist/latest"), "utf8")).toBe("made of one");
+    expect(lstatSync(join(root, "dist/lib/o.txt")).mode & 0o100).toBe(0o100);
+    expect(readdirSync(join(root, "dist/lib"))).toEqual(["o.txt"]);
+    expect(remarks).toEqual([]);
+  });
+
+  test("a result has no files that another task has written", async () => {
+    const cache = cacheOf(root);
+    const write = async (
+      task: string,
+      file: string,
+      text: string,
+      more: Partial<TaskCacheRequest> = {},
+    ): Promise<string> => {
+      const asked = request({ task, ...more });
+      if ((await cache.look(asked)).result !== undefined) return "cached";
+      mkdirSync(join(root, "dist"), { recursive: true });
+      writeFileSync(join(root, "dist", file), text);
+      await cache.keep(asked, []);
+      return "run";
+    };
+    expect(await write("a", "a.txt", "a1")).toBe("run");
+    expect(await write("b", "b.txt", "b1")).toBe("run");
+    expect(await write("a", "a.txt", "a2", { call: "2" })).toBe("run");
+    // The result of `b` does not bring back the old file of `a`.
+    rmSync(join(root, "dist/b.txt"));
+    expect(await write("b", "b.txt", "wrong")).toBe("cached");
+    expect(readFileSync(join(root, "dist/b.txt"), "utf8")).toBe("b1");
+    expect(readFileSync(join(root, "dist/a.txt"), "utf8")).toBe("a2");
+    expect(remarks).toEqual([]);
+    expect(await write("c", "a.txt", "c")).toBe("run");
+    expect(remarks).toEqual(["c has written outputs of another cached task: dist/a.txt"]);
+  });
+
+  test("two tasks with one key are stored at once", async () => {
+    const cache = cacheOf(root);
+    const asked = [request(), request()];
+    for (const each of asked) await cache.look(each);
+    mkdirSync(join(root, "dist"));
+    writeFileSync(join(root, "dist/o.txt"), "o".repeat(100_000));
+    await Promise.all(asked.map((each) => cache.keep(each, [])));
+    expect(remarks).toEqual([]);
+    expect(readdirSync(join(root, ".ngraph/cache/results"))).toHaveLength(1);
+    expect(await build(cacheOf(root), root)).toEqual(["cached"]);
+  });
+
+  test("what a killed run has left is removed", async () => {
+    await build(cacheOf(root), root);
+    const results = join(root, ".ngraph/cache/results");
+    mkdirSync(join(root, ".ngraph/cache/restore-abc"));
+    writeFileSync(join(root, ".ngraph/cache/restore-abc/0"), "part");
+    writeFileSync(join(results, "key.gz.7.tmp"), "part");
+    expect(await build(cacheOf(root), root)).toEqual(["cached"]);
+    expect(readdirSync(join(root, ".ngraph/cache")).filter((name) => name.startsWith("restore-"))).toEqual([]);
+    expect(readdirSync(results)).toHaveLength(1);
+  });
+
+  test("a result without files is no result of a task with outputs", async () => {
+    await build(cacheOf(root), root);
+    const results = join(root, ".ngraph/cache/results");
+    const [name = ""] = readdirSync(results);
+    const header = { format: "ngraph task result 1", key: name.replace(".gz", ""), result: [], files: [] };
+    writeFileSync(join(results, name), gzipSync(`${JSON.stringify(header)}\n`));
+    rmSync(join(root, "dist"), { recursive: true });
+    expect(await build(cacheOf(root), root)).toEqual(["the stored result"]);
+    expect(remarks).toEqual(["build: the stored result cannot be used: it has none of the outputs of the task"]);
+  });
+
+  test("a result is used if the cache cannot be written", async () => {
+    await build(cacheOf(root), root);
+    const cache = join(root, ".ngraph/cache");
+    const [history = ""] = readdirSync(cache).filter((name) => name.endsWith(".json"));
+    rmSync(join(cache, history));
+    // No user can write a file in its place.
+    mkdirSync(join(cache, history));
+    rmSync(join(root, "dist"), { recursive: true });
+    expect(await build(cacheOf(root), root)).toEqual(["cached"]);
+    expect(readFileSync(join(root, "dist/lib/o.txt"), "utf8")).toBe("made of one");
+  });
+
+  test("what the task has printed is stored, and replayed with the result", async () => {
+    const replayed: string[] = [];
+    const options: Partial<FileTaskCacheOptions> = {
+      outputOf: (node) => `printed by ${node}\n`,
+      onReplay: (node, output) => replayed.push(`${node}: ${output}`),
+    };
+    await build(cacheOf(root, options), root, { node: "deploy/build" });
+    expect(replayed).toEqual([]);
+    expect(await build(cacheOf(root, options), root, { node: "other/build" })).toEqual(["cached"]);
+    expect(replayed).toEqual(["other/build: printed by deploy/build\n"]);
+  });
+
   test("several are kept, and their outputs come back with modes and links", async () => {
     const cache = cacheOf(root);
     expect(await build(cache, root)).toEqual(["first run"]);
@@ -199,6 +307,30 @@ describe("results in a tree", () => {
 });
 
 describe("a shared folder", () => {
+  test("that can only be read gives results", async () => {
+    const shared = openSharedCache(join(base, "shared"), {});
+    await build(cacheOf(root, { shared }), root);
+    let puts = 0;
+    const readOnly = {
+      ...shared,
+      put: () => Promise.reject(Object.assign(new Error(`no place ${++puts}`), { code: "EROFS" })),
+    };
+    const other = tree("b");
+    const cache = cacheOf(other, { shared: readOnly });
+    for (const text of ["two", "three"]) {
+      writeFileSync(join(other, "src/a.txt"), text);
+      await build(cache, other);
+    }
+    expect(puts).toBe(1);
+    expect(remarks).toEqual([`the shared cache ${shared.name} is only read: no place 1`]);
+    writeFileSync(join(other, "src/a.txt"), "one");
+    expect(await build(cache, other)).toEqual(["cached"]);
+  });
+
+  test.skipIf(!existsSync("/proc/self"))("below a path that cannot be made is refused", () => {
+    expect(() => openSharedCache("/proc/ngraph/cache", {})).toThrow("--shared-cache /proc/ngraph/cache");
+  });
+
   test("gives the result to another tree", async () => {
     const shared = openSharedCache(join(base, "shared"), {});
     await build(cacheOf(root, { shared }), root);

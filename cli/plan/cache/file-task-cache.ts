@@ -1,14 +1,14 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { createReadStream, lstatSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import { createReadStream, lstatSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "../../../runtime/value/json.ts";
 import type { TaskCache, TaskCacheEntry, TaskCacheRequest } from "../../../runtime/plan/task-cache.ts";
 import { makeDirectory } from "../../output/make-directory.ts";
 import { writeAtomically } from "../../output/write-atomically.ts";
 import { reasonOf } from "../../sources/source-files.ts";
-import { hashFiles } from "../hash-files.ts";
-import { describeFiles, packResult, readHeader, type ResultHeader } from "./result-archive.ts";
-import { isOutput, refuseForeignFiles, restoreFiles } from "./restore-outputs.ts";
+import { hashFiles, listFiles } from "../hash-files.ts";
+import { BadArchive, describeFiles, packResult, readHeader, type ResultHeader } from "./result-archive.ts";
+import { isOutput, refuseForeignFiles, restoreFiles, STAGING } from "./restore-outputs.ts";
 import type { SharedCache } from "./shared-cache.ts";
 import {
   changedWhileItRan,
@@ -46,6 +46,10 @@ export interface FileTaskCacheOptions {
   readonly redact: (text: string) => string;
   /** Reports why a result was not stored or not used. The run continues. */
   readonly onRemark: (text: string) => void;
+  /** What the commands of a task have printed in this run, without secrets. It is stored with the result. */
+  readonly outputOf?: (node: string) => string;
+  /** Called with the output that is stored with a result when the result is used. */
+  readonly onReplay?: (node: string, output: string) => void;
 }
 
 export interface FileTaskCache extends TaskCache {
@@ -70,6 +74,11 @@ class Cache implements FileTaskCache {
   /** By request: the files that matched its outputs before it ran, with marks that change with each write. */
   readonly #there = new WeakMap<TaskCacheRequest, ReadonlyMap<string, string>>();
   #shared: SharedCache | undefined;
+  /** Whether results are stored in the shared cache. */
+  #isShared = true;
+  #isClean = false;
+  /** By place of the history of a task: the outputs that it has written. */
+  #owners: Map<string, readonly string[]> | undefined;
   #uploads: Promise<void> = Promise.resolve();
 
   constructor(directory: string, options: FileTaskCacheOptions) {
@@ -80,6 +89,7 @@ class Cache implements FileTaskCache {
   }
 
   async look(request: TaskCacheRequest): Promise<TaskCacheEntry> {
+    this.#clean();
     const inputs = this.#inputsOf(request);
     if (inputs === undefined) return { changed: ["a tool that has failed"] };
     this.#before.set(request, inputs);
@@ -91,11 +101,13 @@ class Cache implements FileTaskCache {
       const found = await this.#find(request, key);
       if (found !== undefined) {
         await this.#restore(request, found, history?.outputs ?? []);
-        this.#remember(request, key, inputs, this.#ownOf(request, found.files, history, true), history);
+        this.#rememberHit(request, key, inputs, this.#ownOf(request, found.files, history, true), history);
+        if (found.output !== undefined && found.output !== "")
+          this.#options.onReplay?.(request.node ?? request.task, found.output);
         return { result: found.result, changed: [] };
       }
     } catch (error) {
-      this.#drop(key);
+      if (error instanceof BadArchive) this.#drop(key);
       this.#options.onRemark(`${request.task}: the stored result cannot be used: ${reasonOf(error)}`);
       return { changed: ["the stored result"] };
     }
@@ -137,11 +149,12 @@ class Cache implements FileTaskCache {
     const text = JSON.stringify(result);
     if (redact(text) !== text) return "it contains a secret";
     const outputs = request.cache.outputs ?? [];
-    const files = await describeFiles(root, Object.keys(hashFiles(root, outputs)));
+    const files = await describeFiles(root, this.#withoutOthers(request, listFiles(root, outputs)));
     if (outputs.length > 0 && files.length === 0) return `no file matches its outputs ${outputs.join(", ")}`;
     refuseForeignFiles(files, outputs);
     const key = keyOf(request, inputs);
-    const header: Omit<ResultHeader, "format"> = { key, result, files };
+    const output = this.#options.outputOf?.(request.node ?? request.task) ?? "";
+    const header: Omit<ResultHeader, "format"> = { key, result, files, ...(output === "" ? {} : { output }) };
     const archive = this.#archiveOf(key);
     await this.#whole(archive, (temporary) => packResult(temporary, root, header));
     const history = this.#historyOf(request);
@@ -179,7 +192,10 @@ class Cache implements FileTaskCache {
       if (!(await this.#download(key, own))) return undefined;
       header = await readHeader(own);
     }
-    if (header.key !== key) throw new Error("it is the result of something else");
+    if (header.key !== key) throw new BadArchive("it is the result of something else");
+    // A task that has made none of its outputs is not stored.
+    if (header.files.length === 0 && (request.cache.outputs ?? []).length > 0)
+      throw new BadArchive("it has none of the outputs of the task");
     refuseForeignFiles(header.files, request.cache.outputs ?? []);
     return header;
   }
@@ -188,7 +204,7 @@ class Cache implements FileTaskCache {
     const outputs = request.cache.outputs ?? [];
     if (outputs.length === 0) return;
     const { root } = this.#options;
-    const paths = Object.keys(hashFiles(root, outputs));
+    const paths = listFiles(root, outputs);
     const there = await describeFiles(root, paths).catch(() => []);
     const now = new Map(there.map((file) => [file.path, JSON.stringify(contentOf(file))]));
     const wanted = new Set(files.map(({ path }) => path));
@@ -223,7 +239,7 @@ class Cache implements FileTaskCache {
   #upload(key: string, archive: string): void {
     this.#uploads = this.#uploads.then(async () => {
       const shared = this.#shared;
-      if (shared === undefined) return;
+      if (shared === undefined || !this.#isShared) return;
       const { signatureKey } = this.#options;
       try {
         await shared.put(
@@ -232,7 +248,9 @@ class Cache implements FileTaskCache {
           signatureKey === undefined ? undefined : await signatureOf(signatureKey, key, archive),
         );
       } catch (error) {
-        this.#giveUp(shared, reasonOf(error));
+        if (!READ_ONLY.has((error as { code?: string }).code ?? "")) return this.#giveUp(shared, reasonOf(error));
+        this.#isShared = false;
+        this.#options.onRemark(`the shared cache ${shared.name} is only read: ${reasonOf(error)}`);
       }
     });
   }
@@ -246,7 +264,8 @@ class Cache implements FileTaskCache {
 
   /** Writes a file that appears as a whole. `false` of `fill`: it does not appear. */
   async #whole(target: string, fill: (temporary: string) => Promise<boolean | void>): Promise<boolean> {
-    const temporary = `${target}.${process.pid}.tmp`;
+    // Two tasks with the same key may be stored at once.
+    const temporary = `${target}.${randomUUID()}.tmp`;
     try {
       makeDirectory(join(this.#directory, "results"));
       if ((await fill(temporary)) === false) return false;
@@ -271,18 +290,81 @@ class Cache implements FileTaskCache {
       inputs,
       outputs,
     };
-    writeAtomically(this.#placeOf(request), JSON.stringify(history));
+    const place = this.#placeOf(request);
+    this.#owners?.set(place, outputs);
+    writeAtomically(place, JSON.stringify(history));
     for (const old of keys.slice(MOST_RESULTS)) this.#drop(old);
   }
 
-  #historyOf(request: TaskCacheRequest): TaskHistory | undefined {
+  /** A result is used also if the folder of the cache can only be read. */
+  #rememberHit(
+    request: TaskCacheRequest,
+    key: string,
+    inputs: TaskInputs,
+    outputs: readonly string[],
+    before: TaskHistory | undefined,
+  ): void {
     try {
-      const value = JSON.parse(readFileSync(this.#placeOf(request), "utf8")) as TaskHistory;
-      const isWhole = value.version === 2 && isTexts(value.keys) && isTexts(value.outputs) && isInputs(value.inputs);
-      return isWhole ? value : undefined;
+      this.#remember(request, key, inputs, outputs, before);
     } catch {
-      return undefined;
+      // Without a history, the next run explains less.
     }
+  }
+
+  /** Removes what a killed run has left. The caller has claimed the tree, so no other run writes there. */
+  #clean(): void {
+    if (this.#isClean) return;
+    this.#isClean = true;
+    for (const [folder, isLeft] of [
+      [this.#directory, (name: string) => name.startsWith(STAGING) || name.endsWith(".tmp")],
+      [join(this.#directory, "results"), (name: string) => name.endsWith(".tmp")],
+    ] as const) {
+      for (const name of namesIn(folder).filter(isLeft)) {
+        try {
+          rmSync(join(folder, name), { recursive: true, force: true });
+        } catch {
+          // It only takes space.
+        }
+      }
+    }
+  }
+
+  /**
+   * The files that belong to the result of a task. A file that another task has written, and this one has left as it was, belongs to the
+   * other: as a part of this result, it would come back with an old content.
+   */
+  #withoutOthers(request: TaskCacheRequest, paths: readonly string[]): readonly string[] {
+    const own = this.#placeOf(request);
+    const earlier = new Set(this.#historyOf(request)?.outputs);
+    const others = new Set([...this.#ownersOfAll()].flatMap(([place, outputs]) => (place === own ? [] : outputs)));
+    if (others.size === 0) return paths;
+    const there = this.#there.get(request);
+    const now = marksOf(this.#options.root, request.cache.outputs ?? []);
+    const isWritten = (path: string): boolean => there?.get(path) !== now.get(path);
+    const shared = paths.filter((path) => others.has(path));
+    const both = shared.filter((path) => isWritten(path) && !earlier.has(path));
+    if (both.length > 0) {
+      const rest = both.length > 3 ? ` and ${both.length - 3} more` : "";
+      this.#options.onRemark(
+        `${request.task} has written outputs of another cached task: ${both.slice(0, 3).join(", ")}${rest}`,
+      );
+    }
+    const foreign = new Set(shared.filter((path) => !isWritten(path) && !earlier.has(path)));
+    return paths.filter((path) => !foreign.has(path));
+  }
+
+  #ownersOfAll(): Map<string, readonly string[]> {
+    if (this.#owners !== undefined) return this.#owners;
+    this.#owners = new Map();
+    for (const name of namesIn(this.#directory)) {
+      const place = join(this.#directory, name);
+      if (name.endsWith(".json")) this.#owners.set(place, readHistory(place)?.outputs ?? []);
+    }
+    return this.#owners;
+  }
+
+  #historyOf(request: TaskCacheRequest): TaskHistory | undefined {
+    return readHistory(this.#placeOf(request));
   }
 
   #inputsOf(request: TaskCacheRequest): TaskInputs | undefined {
@@ -313,11 +395,32 @@ class Cache implements FileTaskCache {
   }
 }
 
+/** Errors of a place that can only be read. */
+const READ_ONLY: ReadonlySet<string> = new Set(["EROFS", "EACCES", "EPERM"]);
+
+function readHistory(place: string): TaskHistory | undefined {
+  try {
+    const value = JSON.parse(readFileSync(place, "utf8")) as TaskHistory;
+    const isWhole = value.version === 2 && isTexts(value.keys) && isTexts(value.outputs) && isInputs(value.inputs);
+    return isWhole ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
 /** The files that match, each with its inode, size and time of change. */
 function marksOf(root: string, outputs: readonly string[]): ReadonlyMap<string, string> {
   const marks = new Map<string, string>();
   if (outputs.length === 0) return marks;
-  for (const path of Object.keys(hashFiles(root, outputs))) {
+  for (const path of listFiles(root, outputs)) {
     const stat = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
     if (stat !== undefined) marks.set(path, `${stat.ino}:${stat.size}:${stat.ctimeNs}`);
   }

@@ -1,4 +1,6 @@
-import { chmodSync, lstatSync, mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { chmodSync, copyFileSync, lstatSync, mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, posix } from "node:path";
 import { parsePathPattern, type PathPattern } from "../../../runtime/plan/path-pattern.ts";
 import { makeDirectory } from "../../output/make-directory.ts";
@@ -73,7 +75,7 @@ export async function restoreFiles(
   files: readonly StoredFile[],
   { root, directory, known }: { readonly root: string; readonly directory: string; readonly known: readonly string[] },
 ): Promise<void> {
-  const staging = mkdtempSync(join(directory, "restore-"));
+  const staging = makeStaging(directory);
   try {
     await unpackFiles(archive, (_, index) => join(staging, String(index)));
     const kept = new Set(files.map(({ path }) => path));
@@ -90,7 +92,7 @@ export async function restoreFiles(
       } else {
         const staged = join(staging, String(index));
         chmodSync(staged, (file.isExecutable ? 0o777 : 0o666) & ~process.umask());
-        renameSync(staged, target);
+        moveFile(staged, target);
       }
     }
   } finally {
@@ -98,8 +100,36 @@ export async function restoreFiles(
   }
 }
 
+/** The beginning of the names of folders with the unpacked files of an archive. */
+export const STAGING = "restore-";
+
+/** In the folder of the cache, or among the temporary files if nothing can be written there. */
+function makeStaging(directory: string): string {
+  try {
+    return mkdtempSync(join(directory, STAGING));
+  } catch {
+    return mkdtempSync(join(tmpdir(), `ngraph-${STAGING}`));
+  }
+}
+
+/** Moves a file, also to another file system. It appears as a whole. */
+function moveFile(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+    const temporary = join(dirname(to), `.${randomUUID()}.tmp`);
+    try {
+      copyFileSync(from, temporary);
+      renameSync(temporary, to);
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  }
+}
+
 /** Whether no folder on the way to a file is a symbolic link: writing through one could leave the tree. */
-function isReachable(root: string, path: string): boolean {
+export function isReachable(root: string, path: string): boolean {
   const segments = path.split("/").slice(0, -1);
   let at = root;
   for (const segment of segments) {

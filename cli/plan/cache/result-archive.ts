@@ -23,6 +23,8 @@ export interface ResultHeader {
   readonly key: string;
   readonly result: Json;
   readonly files: readonly StoredFile[];
+  /** What the task has printed, without secrets. */
+  readonly output?: string;
 }
 
 const FORMAT = "ngraph task result 1";
@@ -181,7 +183,8 @@ function headerOf(text: string): ResultHeader {
   }
   if (!isRecord(value) || value["format"] !== FORMAT)
     throw new BadArchive(`it is not in the format ${JSON.stringify(FORMAT)}`);
-  const { key, result, files } = value;
+  const { key, result, files, output } = value;
+  if (output !== undefined && typeof output !== "string") throw new BadArchive("its header is not complete");
   if (typeof key !== "string" || result === undefined || !Array.isArray(files) || !files.every(isStoredFile))
     throw new BadArchive("its header is not complete");
   return value as unknown as ResultHeader;

@@ -1,14 +1,7 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { randomUUID } from "node:crypto";
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { makeDirectory } from "../../output/make-directory.ts";
 import { CommandError } from "../../process/command-error.ts";
 import { reasonOf } from "../../sources/source-files.ts";
 import { MOST_ARCHIVE_BYTES, openHttpCache } from "./http-cache.ts";
@@ -39,7 +32,7 @@ export function openSharedCache(place: string, environment: NodeJS.ProcessEnv): 
 
 function openFolder(folder: string): SharedCache {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeDirectory(folder);
     if (!statSync(folder).isDirectory()) throw new Error("it is not a folder");
   } catch (error) {
     throw new CommandError(`--shared-cache ${folder}: ${reasonOf(error)}`, { cause: error });
@@ -48,7 +41,7 @@ function openFolder(folder: string): SharedCache {
   const tagOf = (key: string): string => join(folder, `${key}.tag`);
   const write = (path: string, fill: (temporary: string) => void): void => {
     // Other processes write to the folder, too: a file appears as a whole, or not at all.
-    const temporary = `${path}.${process.pid}-${Date.now()}.tmp`;
+    const temporary = `${path}.${randomUUID()}.tmp`;
     try {
       fill(temporary);
       renameSync(temporary, path);
