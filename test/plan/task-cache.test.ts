@@ -322,7 +322,7 @@ describe("a shared folder", () => {
       await build(cache, other);
     }
     expect(puts).toBe(1);
-    expect(remarks).toEqual([`the shared cache ${shared.name} is only read: no place 1`]);
+    expect(remarks).toEqual([`the shared cache ${shared.name} is only read: the file system is read-only`]);
     writeFileSync(join(other, "src/a.txt"), "one");
     expect(await build(cache, other)).toEqual(["cached"]);
   });
