@@ -39,8 +39,8 @@ export function writeReports(paths: readonly string[], run: ReportedRun): void {
 
 /** The end of what the commands of a task have printed in its last attempt, without its checks: at most 1 MiB. */
 export function printedBy(runs: string, run: string, task: string): string {
-  const logs = logsOf(runs, run, task).filter((log) => log.task === task && log.check === undefined);
-  const [last] = logs.toSorted((a, b) => b.attempt - a.attempt);
+  // In the order in which their commands began.
+  const last = logsOf(runs, run, task).findLast((log) => log.task === task && log.check === undefined);
   if (last === undefined) return "";
   const content = Buffer.concat([...readFrom(last.path, Math.max(0, last.bytes - LONGEST_OUTPUT))]);
   return content.toString("utf8");
