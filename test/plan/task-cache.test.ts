@@ -181,7 +181,7 @@ describe("results in a tree", () => {
   test("a result is used if the cache cannot be written", async () => {
     await build(cacheOf(root), root);
     const cache = join(root, ".ngraph/cache");
-    const [history = ""] = readdirSync(cache).filter((name) => name.endsWith(".json"));
+    const history = readdirSync(cache).find((name) => name.endsWith(".json")) ?? "";
     rmSync(join(cache, history));
     // No user can write a file in its place.
     mkdirSync(join(cache, history));
