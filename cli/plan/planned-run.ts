@@ -20,7 +20,7 @@ export function plannedRun(table: PlanTable, options: PlannedRunOptions): Planne
     maxParallel,
     selected,
   });
-  const { unit, makespan, tasks } = viewSchedule(table, schedule, { maxParallel, recorded: expected });
+  const { unit, makespan, tasks } = viewSchedule(table, schedule, { maxParallel, recorded: expected, expected });
   return {
     version: 1,
     unit,

@@ -21,7 +21,11 @@ const plan = (language: string, name: string): PlanTable => {
 test("the schedule is that of the first plan", () => {
   const table = plan("ngraph", "ship_auth");
   const { maxParallel } = table;
-  const view = viewSchedule(table, planSchedule(table), { maxParallel, recorded: () => undefined, expected: () => undefined });
+  const view = viewSchedule(table, planSchedule(table), {
+    maxParallel,
+    recorded: () => undefined,
+    expected: () => undefined,
+  });
   expect(blocks.find((block) => block.language === "text")?.text.trim()).toBe(scheduleText(view));
 });
 
