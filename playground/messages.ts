@@ -73,6 +73,8 @@ export interface RunSettings {
 export interface Answer {
   readonly answers: Readonly<Record<string, Json>>;
   readonly signals: readonly { readonly name: string; readonly value: Json }[];
+  /** The id of a pause until whose deadline time passes. */
+  readonly late?: string;
 }
 
 /** A run up to its end or its next pause. */
@@ -99,4 +101,6 @@ export interface Pause {
   readonly kind: string;
   readonly payload: Json;
   readonly choices?: readonly Json[];
+  /** Whether the wait for a person or a signal ends by itself. */
+  readonly hasDeadline: boolean;
 }

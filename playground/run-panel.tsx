@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Json } from "../runtime/value/json.ts";
 import type { Mark } from "../studio/marks.ts";
 import { Runner } from "./connection.ts";
-import type { GraphView, Pause, RunState, Runnable } from "./messages.ts";
+import type { Answer, GraphView, Pause, RunState, Runnable } from "./messages.ts";
 import { Player, type PlayedStep } from "./player.tsx";
 import type { Project } from "./project.ts";
 import { parseLines, parseValue } from "./values.ts";
@@ -116,7 +116,7 @@ export function RunPanel({ graph, runnable, project, onMarks }: Props) {
           key={turn}
           state={state}
           onMarks={onMarks}
-          onAnswer={(answers, signals) => void follow(() => runner.current!.answer({ answers, signals }))}
+          onAnswer={(answer) => void follow(() => runner.current!.answer(answer))}
         />
       )}
     </>
@@ -130,7 +130,7 @@ function RunView({
 }: {
   readonly state: RunState;
   readonly onMarks: Props["onMarks"];
-  readonly onAnswer: (answers: Record<string, Json>, signals: { name: string; value: Json }[]) => void;
+  readonly onAnswer: (answer: Answer) => void;
 }) {
   const waiting = state.pauses.map(({ node }) => node);
   const steps: PlayedStep[] = state.steps.map(({ ran, wrote }) => ({
@@ -168,18 +168,18 @@ function RunView({
 }
 
 function PauseForm({
-  pause: { id, node, kind, payload, choices },
+  pause: { id, node, kind, payload, choices, hasDeadline },
   onAnswer,
 }: {
   readonly pause: Pause;
-  readonly onAnswer: (answers: Record<string, Json>, signals: { name: string; value: Json }[]) => void;
+  readonly onAnswer: (answer: Answer) => void;
 }) {
   const [text, setText] = useState(kind === "signal" ? "{}" : '"yes"');
   const [problem, setProblem] = useState<string>();
   const isSignal = kind === "signal" && typeof payload === "string";
   const send = (value: Json): void => {
-    if (isSignal) onAnswer({}, [{ name: payload, value }]);
-    else onAnswer({ [id]: value }, []);
+    if (isSignal) onAnswer({ answers: {}, signals: [{ name: payload, value }] });
+    else onAnswer({ answers: { [id]: value }, signals: [] });
   };
   if (kind !== "interrupt" && kind !== "signal") {
     return (
@@ -187,7 +187,10 @@ function PauseForm({
         <p>
           <b>{node}</b> waits ({kind}).
         </p>
-        <button class="primary" onClick={() => onAnswer(kind === "timer" ? {} : { [id]: true }, [])}>
+        <button
+          class="primary"
+          onClick={() => onAnswer({ answers: kind === "timer" ? {} : { [id]: true }, signals: [] })}
+        >
           Continue
         </button>
       </div>
@@ -227,6 +230,11 @@ function PauseForm({
             {String(choice)}
           </button>
         )) ?? <button class="primary">{isSignal ? "Send" : "Answer"}</button>}
+        {hasDeadline ? (
+          <button type="button" onClick={() => onAnswer({ answers: {}, signals: [], late: id })}>
+            Let the deadline pass
+          </button>
+        ) : null}
       </div>
     </form>
   );

@@ -58,11 +58,11 @@ export class Session {
     );
   }
 
-  /** Continues: with values, or after the time that the run waits for. */
-  async answer({ answers, signals }: Answer): Promise<RunState> {
+  /** Continues: with values, after the time that the run waits for, or after the deadline of a pause. */
+  async answer({ answers, signals, late }: Answer): Promise<RunState> {
     for (const { name, value } of signals) await this.#engine.signal(THREAD, name, value);
     if (Object.keys(answers).length === 0 && signals.length === 0) {
-      const due = this.#pauses.flatMap((pause) => pause.due ?? []);
+      const due = this.#pauses.flatMap((pause) => (late === undefined || pause.id === late ? (pause.due ?? []) : []));
       if (due.length > 0) this.#clock.advanceTo(Math.min(...due));
     }
     return this.#stateOf(await this.#engine.resume(THREAD, { answers, maxSteps: MAX_STEPS }));
@@ -93,6 +93,7 @@ export class Session {
           node: pause.namespace[0] ?? pause.node,
           kind: pause.kind,
           payload: pause.payload,
+          hasDeadline: pause.kind !== "timer" && pause.due !== undefined,
           ...(choices.length > 0 && choices.length === members.length ? { choices } : {}),
         };
       }),

@@ -1,5 +1,5 @@
 /** The files of the playground: a page that needs no server but one of static files. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
@@ -32,18 +32,50 @@ function readFiles(): ReadonlyMap<string, Buffer> {
   return new Map(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name))]));
 }
 
-/** Writes the files into a directory. Files of other names in it stay. @throws CommandError */
+/**
+ * Writes the files into a directory. Files of other names in it stay, and files of these names are replaced only if the directory has a
+ * page of the playground. @throws CommandError
+ */
 export function writePlayground(directory: string, output: Output): void {
   const files = readFiles();
   try {
     makeDirectory(directory);
+    refuseStrangers(directory, files);
     for (const [name, content] of files) writeFileSync(join(directory, name), content);
   } catch (error) {
+    if (error instanceof CommandError) throw error;
     throw new CommandError(`cannot write to ${printable(directory)}: ${reasonOf(error)}`, { cause: error });
   }
   output.document({ version: 1, ok: true, files: [...files.keys()].sort() });
   output.note(`wrote ${files.size} files to ${printable(directory)}`);
 }
+
+/** @throws CommandError before anything is written */
+function refuseStrangers(directory: string, files: ReadonlyMap<string, Buffer>): void {
+  const isOwnPage = (): boolean => readFileSync(join(directory, PAGE), "utf8").includes(TITLE);
+  const found = [...files].flatMap(([name, content]) => {
+    const stat = lstatSync(join(directory, name), { throwIfNoEntry: false });
+    return stat === undefined ? [] : [{ name, content, stat }];
+  });
+  const other = found.find(({ stat }) => !stat.isFile());
+  if (other !== undefined) {
+    const kind = other.stat.isSymbolicLink() ? "a symbolic link" : "no file";
+    throw new CommandError(`cannot write ${printable(join(directory, other.name))}: it is ${kind}`, {
+      help: ELSEWHERE,
+    });
+  }
+  if (found.some(({ name }) => name === PAGE) && isOwnPage()) return;
+  const stranger = found.find(({ name, content }) => !readFileSync(join(directory, name)).equals(content));
+  if (stranger === undefined) return;
+  throw new CommandError(
+    `${printable(join(directory, stranger.name))} exists and does not belong to a page of the playground`,
+    { help: ELSEWHERE },
+  );
+}
+
+const PAGE = "index.html";
+const TITLE = "<title>ngraph playground</title>";
+const ELSEWHERE = "name another directory, or delete it";
 
 /** Serves the page on this machine until a signal arrives. */
 export async function servePlayground(port: number, output: Output): Promise<ExitCode> {

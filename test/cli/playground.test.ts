@@ -1,7 +1,7 @@
 /** The playground of the built program in a real browser. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
@@ -160,6 +160,26 @@ graph desk {
   expect(problems).toEqual([]);
 });
 
+test("the deadline of a question passes by a button", async () => {
+  const source = `graph late {
+  output said: string
+  node sure = ask("Really?", choices: ["yes"]) into said { within 3d }
+  node gone = "nobody answered" into said
+  start -> sure -> end
+  sure -> gone on error when error?.code == "NG_NODE_TIMEOUT"
+}
+`;
+  const { page, problems } = await open(await share(source));
+  await tab(page, /^Run/);
+  await page.getByRole("button", { name: "Run late" }).click();
+  await page.locator(".question", { hasText: "Really?" }).waitFor();
+  await page.getByRole("button", { name: "Let the deadline pass" }).click();
+  await page.locator("h3 .status", { hasText: "completed" }).waitFor();
+  await page.locator("pre", { hasText: '"said": "nobody answered"' }).waitFor();
+  expect(await page.getByRole("button", { name: "Let the deadline pass" }).count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
 test("a graph is shared by its address; damaged and hostile addresses are refused with a message", async () => {
   const { page, problems } = await open();
   await write(page, "graph.ngraph", "graph shared { output a: int\n node n = 1 into a\n start -> n }");
@@ -208,6 +228,26 @@ test("a phone shows the page without scrolling sideways", async () => {
 test("`-o` writes files that load nothing from elsewhere, and refuses what it cannot write", () => {
   const project = createProject({ file: "" });
   expect(project.ngc(["playground", "-o", "out"]).status).toBe(0);
+  // A page of the playground is replaced, other files of the same names are not.
+  project.write("out/playground.css", "an older version");
+  expect(project.ngc(["playground", "-o", "out"]).status).toBe(0);
+  expect(project.read("out/playground.css")).not.toContain("older");
+  project.write("site/index.html", "<title>mine</title>");
+  expect(project.ngc(["playground", "-o", "site"])).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining("index.html exists and does not belong to a page of the playground"),
+  });
+  expect([project.read("site/index.html"), readdirSync(join(project.directory, "site"))]).toEqual([
+    "<title>mine</title>",
+    ["index.html"],
+  ]);
+  project.write("linked/keep", "");
+  symlinkSync(join(project.directory, "site/index.html"), join(project.directory, "linked/index.html"));
+  expect(project.ngc(["playground", "-o", "linked"])).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining("it is a symbolic link"),
+  });
+  expect(project.read("site/index.html")).toBe("<title>mine</title>");
   const names = readdirSync(join(project.directory, "out"));
   expect(names).toEqual(expect.arrayContaining(["index.html", "playground.css", "playground.js", "worker.js"]));
   const bytes = (name: string): number => gzipSync(readFileSync(join(project.directory, "out", name))).length;
