@@ -6,6 +6,7 @@ import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import type { SqliteRunView } from "../../runtime/stores/sqlite/run-view.ts";
 import { Connection } from "../../runtime/stores/sqlite/connection.ts";
+import { engineOf } from "../support/graph.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 const inDirectory = temporaryDirectory();
@@ -109,6 +110,25 @@ describe("5.3 concurrent runs on one SQLite file", () => {
     const claim = view.claim("thread", { owner: "only", leaseMs: 1000 });
     expect(claim).not.toBeInstanceOf(Promise);
     expect(view.loadLatest("thread")).toBeUndefined();
+    store.close();
+  });
+});
+
+describe("5.3 a run on one SQLite file", () => {
+  it("of n steps takes n + 2 write transactions: the claim, the input and each step, whose last releases the claim", async () => {
+    const store = new SqliteStore(inDirectory("runs.db"));
+    const nodes = (length: number): string[] => Array.from({ length }, (_, n) => `step_${n}`);
+    for (const length of [1, 3, 10]) {
+      const names = nodes(length);
+      const text = `graph g { output n: int = 0  ${names.map((name) => `node ${name} = n + 1 into n`).join("  ")}
+        start -> ${names.join(" -> ")} }`;
+      const engine = engineOf(text, {}, { store });
+      await engine.run({}, { thread: `first of ${length}` });
+      const statements = await statementsOf(() => engine.run({}, { thread: `second of ${length}` }));
+      const begun = statements.filter((sql) => sql.startsWith("BEGIN"));
+      expect(begun.filter((sql) => sql === "BEGIN IMMEDIATE")).toHaveLength(length + 2);
+      expect(begun.length - (length + 2)).toBeLessThanOrEqual(1);
+    }
     store.close();
   });
 });
