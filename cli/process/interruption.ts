@@ -3,8 +3,8 @@ import process from "node:process";
 import { activeRun } from "./stage.ts";
 
 /**
- * The signals that interrupt a command. Outside of `withSignals` no handler is installed: the system ends the process at once, even
- * during synchronous work, which would block a handler. Handlers are installed only while a run has something to put in order.
+ * The signals that interrupt a command. Before `withSignals` no handler is installed: the system ends the process at once, even
+ * during synchronous work, which would block a handler. Handlers are installed only once a run has something to put in order.
  */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export type Signal = (typeof SIGNALS)[number];
@@ -34,6 +34,9 @@ export function onImpatientSignal(end: () => void): void {
   endAtOnce = end;
 }
 
+/** Removes the handlers of work that has ended. */
+let removeFormer: () => void = () => undefined;
+
 /** Passes signals to `onSignal` while `work` runs. If `onSignal` returns `false` the process ends at once. */
 export async function withSignals<T>(onSignal: (signal: Signal) => boolean, work: () => Promise<T>): Promise<T> {
   let isOver = false;
@@ -45,17 +48,16 @@ export async function withSignals<T>(onSignal: (signal: Signal) => boolean, work
     if (isWaiting || !onSignal(name as Signal)) endAtOnce();
   };
   for (const name of SIGNALS) process.on(name, handler);
+  // Only now: a signal that arrives while no handler is installed for a moment would be lost.
+  removeFormer();
+  removeFormer = () => {
+    for (const name of SIGNALS) process.off(name, handler);
+  };
   try {
     return await work();
   } finally {
+    // The handlers stay, and end the process: a signal that has arrived, and is not delivered yet, would be lost without them.
     isOver = true;
-    // A signal that has arrived is delivered when the event loop polls next, which is between these two turns. Without a handler it
-    // would be lost.
-    setImmediate(() =>
-      setImmediate(() => {
-        for (const name of SIGNALS) process.off(name, handler);
-      }),
-    );
   }
 }
 

@@ -50,13 +50,7 @@ function watching(
     },
     async stop() {
       child.kill("SIGINT");
-      // A signal is lost if it arrives at the moment at which a run gives the signals back to the system: press the keys again.
-      const again = setInterval(() => child.kill("SIGINT"), 10_000);
-      try {
-        return await end;
-      } finally {
-        clearInterval(again);
-      }
+      return end;
     },
   };
 }
