@@ -155,7 +155,7 @@ const WRITES = [
 const READS = ["loadLatest", "loadById", "loadByLabel", "list", "writes", "signals", "points", "copies"] as const;
 
 /** Writes that a copy of the thread receives. */
-const COPIED: ReadonlySet<string> = new Set(["save", "batch", "label", "deleteThread"]);
+const COPIED: ReadonlySet<string> = new Set(["save", "batch", "create", "label", "deleteThread"]);
 
 function storeService(sdk: typeof Sdk, graph: WorkerGraph) {
   const { names, copyTo } = graph;
@@ -174,6 +174,8 @@ function storeService(sdk: typeof Sdk, graph: WorkerGraph) {
   const handlers = Object.fromEntries([
     ...WRITES.map((method) => [method, exclusive({}, call(method))]),
     ...READS.map((method) => [method, shared({}, call(method))]),
+    // With its state, which is empty: a read that is on its way to the server and back would take as long as the call.
+    ["create", exclusive({ enableLazyState: false }, call("create"))],
     ["beginCopy", exclusive({}, beginCopy)],
   ]) as Record<string, ReturnType<typeof exclusive>>;
   return sdk.object({

@@ -24,7 +24,7 @@ describe("a driver of a thread", () => {
     driven.beginNew(LEASE);
     const { status } = await createEngine(ONE, { store }).run({}, { thread: "t" });
     await driven.end();
-    expect([status, objects.calls]).toEqual(["completed", ["batch"]]);
+    expect([status, objects.calls]).toEqual(["completed", ["create"]]);
     expect(objects.reads).toEqual(["thread"]);
     const reader = new RestateStore(objects.call);
     expect((await reader.list("t")).map(({ phase }) => phase)).toEqual(["completed", "input"]);
@@ -81,7 +81,7 @@ describe("a driver of a thread", () => {
     const objects = threadsInMemory();
     let failures = 1;
     const call = (async (thread: string, method: never, input: never) => {
-      if (method === "batch" && failures-- > 0) throw new StoreError("NG_STORE_FAILED", "the network is down");
+      if (method === "create" && failures-- > 0) throw new StoreError("NG_STORE_FAILED", "the network is down");
       return objects.call(thread, method, input);
     }) as unknown as CallThread;
     const { driven, store } = driverOf({ call }, "inv_1");

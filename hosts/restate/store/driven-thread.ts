@@ -109,12 +109,12 @@ export class DrivenThread {
     this.#held = [];
     if (calls.length === 0) return undefined;
     if (calls.length === 1 && last !== undefined) return this.#send(this.#thread, last.method, last.input as never);
+    const isFirst = calls[0]!.method === "begin";
     try {
-      return await this.#send(this.#thread, "batch", { calls });
+      return await this.#send(this.#thread, isFirst ? "create" : "batch", { calls });
     } catch (error) {
       // The engine takes the held calls for done.
       this.#failure = { error };
-      const isFirst = calls[0]!.method === "begin";
       if (isFirst && error instanceof ThreadError && error.code === "NG_THREAD_CONFLICT") this.isKnown = true;
       throw error;
     }

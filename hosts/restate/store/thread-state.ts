@@ -366,6 +366,11 @@ export class ThreadState {
     return { head: head?.id ?? null, tag: row.tag };
   }
 
+  /** As `batch`, of a thread that is new. */
+  create(input: { readonly calls: readonly WriteCall[] }): Promise<unknown> {
+    return this.batch(input);
+  }
+
   /** Writes that follow each other. Returns what the last one returns. The first failure ends them. */
   async batch({ calls }: { readonly calls: readonly WriteCall[] }): Promise<unknown> {
     const buffer = new WriteBuffer(this.#state);
