@@ -111,7 +111,10 @@ function writeLock(
   const path = join(dirname(project.path), TOOL_LOCK);
   const shown = relative(process.cwd(), path);
   if (!check) refuseLinksOut([path]);
-  const { before, problem } = readLock(path);
+  const { before, problem, isNewer } = readLock(path);
+  if (isNewer === true) {
+    throw new CommandError(`${shown} is of a later version of ngraph: ${problem}`, { help: "update ngraph" });
+  }
   if (problem !== undefined) output.note(`${shown} is not a lock file: ${problem}`);
   const after = new Map<string, Tools>();
   const reports: ServerReport[] = [];
@@ -141,10 +144,14 @@ function writeLock(
 }
 
 /** The lock file as it is. A broken one counts as empty. */
-function readLock(path: string): { readonly before: ReadonlyMap<string, Tools>; readonly problem?: string } {
+function readLock(path: string): {
+  readonly before: ReadonlyMap<string, Tools>;
+  readonly problem?: string;
+  readonly isNewer?: boolean;
+} {
   if (!existsSync(path)) return { before: new Map() };
-  const { servers, problem } = parseToolLock(readSource(path));
-  if (problem !== undefined) return { before: new Map(), problem };
+  const { servers, problem, isNewer = false } = parseToolLock(readSource(path));
+  if (problem !== undefined) return { before: new Map(), problem, isNewer };
   return { before: new Map([...servers!].map(([name, tools]) => [name, Object.fromEntries(tools)])) };
 }
 

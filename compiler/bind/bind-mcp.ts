@@ -4,6 +4,7 @@
  */
 import {
   brokenToolLock,
+  unstatedToolArgument,
   missingToolArguments,
   unknownServer,
   unknownServerTool,
@@ -15,7 +16,7 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
 import type { LockedTool, ToolLock } from "../load/tool-lock.ts";
 import { JSON_TYPE, opaque } from "../types/construct.ts";
-import { isOpenSchema, typeOfSchema } from "../types/schema-type.ts";
+import { isClosedSchema, isOpenSchema, typeOfSchema } from "../types/schema-type.ts";
 import { resolveType, type TypeTable } from "../types/type-table.ts";
 import type { BoundArgument } from "./bound-graph.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
@@ -74,9 +75,9 @@ interface KnownTools {
 function toolsOf(server: string, place: Place, context: GraphContext): KnownTools | undefined {
   const locks = context.scope.file.toolLocks();
   const sound: Required<Pick<ToolLock, "path" | "servers">>[] = [];
-  for (const { path, servers, problem } of locks) {
+  for (const { path, servers, problem, isNewer } of locks) {
     if (problem !== undefined) {
-      context.report(brokenToolLock(place, { path, problem }));
+      context.report(brokenToolLock(place, { path, problem, isNewer: isNewer === true }));
       return undefined;
     }
     const tools = servers?.get(server);
@@ -126,15 +127,24 @@ function checkArguments(
   const target = `\`arguments\` of the tool \`${name}\` of \`${server}\``;
   const type = lenient(value.type, context.types);
   const known = new Set(expected.fields.map((field) => field.name));
-  const more =
-    given.kind === "Record" && isOpenSchema(tool.inputSchema)
-      ? given.fields.flatMap((field) =>
-          field.kind === "Spread" || known.has(field.name.name)
-            ? []
-            : [{ name: field.name.name, type: JSON_TYPE, optional: true as const }],
-        )
-      : [];
-  const all: ValueType = more.length === 0 ? expected : { kind: "record", fields: [...expected.fields, ...more] };
+  const isClosed = isClosedSchema(tool.inputSchema);
+  const others = isClosed || type.kind !== "record" ? [] : type.fields.filter((field) => !known.has(field.name));
+  const all: ValueType =
+    others.length === 0
+      ? expected
+      : {
+          kind: "record",
+          fields: [...expected.fields, ...others.map((field) => ({ ...field, type: ANY, optional: true as const }))],
+        };
+  if (given.kind === "Record" && !isOpenSchema(tool.inputSchema)) {
+    for (const { name: other } of others) {
+      const at = given.fields.find((field) => field.kind !== "Spread" && field.name.name === other);
+      if (at === undefined || at.kind === "Spread") continue;
+      const { similar, known: names } = suggest(other, () => [...known], context.suggestions);
+      const facts = { server, tool: name, argument: other, similar, known: names };
+      context.report(unstatedToolArgument(placeIn(context, at.name.span), facts));
+    }
+  }
   reportMisfit({ type, syntax: given }, all, { target }, fit);
 }
 

@@ -26,6 +26,8 @@ export interface ToolLock {
   readonly servers?: ReadonlyMap<string, ReadonlyMap<string, LockedTool>>;
   /** Why the file cannot be used. */
   readonly problem?: string;
+  /** A later version of ngraph has written the file. */
+  readonly isNewer?: boolean;
 }
 
 /** The lock files in the directory of a graph file and in all above it, the nearest first. */
@@ -54,7 +56,8 @@ export function parseToolLock(text: string): Omit<ToolLock, "path"> {
   const { version } = value;
   if (version !== TOOL_LOCK_VERSION) {
     const found = typeof version === "number" ? `${version}` : version === undefined ? "missing" : "no number";
-    return { problem: `its version is ${found}, not ${TOOL_LOCK_VERSION}` };
+    const isNewer = typeof version === "number" && version > TOOL_LOCK_VERSION;
+    return { problem: `its version is ${found}, not ${TOOL_LOCK_VERSION}`, ...(isNewer ? { isNewer } : {}) };
   }
   const servers = new Map<string, ReadonlyMap<string, LockedTool>>();
   for (const [server, settings] of Object.entries(value["servers"])) {

@@ -14,11 +14,32 @@ export function typeOfSchema(schema: unknown): ValueType {
   return new Reader(schema).read(schema, 0);
 }
 
-/** Whether a schema states that objects may have fields that it does not name. */
+/**
+ * Whether a schema states that objects may have fields that it does not name: by itself, or by other schemas that apply beside its
+ * `properties`.
+ */
 export function isOpenSchema(schema: unknown): boolean {
   if (!isObject(schema)) return true;
   const { additionalProperties: more, patternProperties } = schema;
-  return patternProperties !== undefined || (more !== undefined && more !== false);
+  return patternProperties !== undefined || (more !== undefined && more !== false) || isCombined(schema);
+}
+
+/**
+ * Whether a schema states that objects have no other fields. A schema that says nothing accepts them (JSON Schema, 10.3.2.3), but servers
+ * rarely read them.
+ */
+export function isClosedSchema(schema: unknown): boolean {
+  return isObject(schema) && schema["additionalProperties"] === false && !isOpenSchema(schema);
+}
+
+/** Keywords whose schemas apply to an object beside its `properties`: they may name further fields. */
+const COMBINING = ["$ref", "anyOf", "oneOf", "allOf", "if", "dependentSchemas"];
+
+function isCombined(schema: Schema): boolean {
+  const properties = own(schema, "properties");
+  return (
+    isObject(properties) && Object.keys(properties).length > 0 && COMBINING.some((key) => Object.hasOwn(schema, key))
+  );
 }
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -38,6 +59,8 @@ class Reader {
   }
 
   #readPlain(schema: Schema, depth: number): ValueType {
+    // The other schemas only restrict the fields that it names.
+    if (isCombined(schema)) return this.#readNamed("object", schema, depth);
     const reference = own(schema, "$ref");
     if (typeof reference === "string") return this.read(this.#find(reference), depth + 1);
     if (Object.hasOwn(schema, "const")) return literalOf(schema["const"]);

@@ -35,11 +35,37 @@ export function missingSignature(place: Place, facts: { name: string; module: st
 }
 
 /** NG105: a lock file of MCP tools cannot be used. */
-export function brokenToolLock(place: Place, { path, problem }: { path: string; problem: string }): Diagnostic {
+export function brokenToolLock(
+  place: Place,
+  { path, problem, isNewer }: { path: string; problem: string; isNewer: boolean },
+): Diagnostic {
   return diagnostic("NG105", place, `the tools of MCP servers cannot be read from ${path}: ${problem}`, {
     label: "cannot be checked",
-    help: "write the file again: `ngc tools sync`",
+    help: isNewer
+      ? "a later version of ngraph has written it: update ngraph"
+      : "write the file again: `ngc tools sync`",
   });
+}
+
+/** NG408 as a warning: an argument that the schema of a tool does not name, where the schema says nothing about others. */
+export function unstatedToolArgument(
+  place: Place,
+  facts: { server: string; tool: string; argument: string; similar: string | undefined; known: readonly string[] },
+): Diagnostic {
+  const { server, tool, argument, similar, known } = facts;
+  return diagnostic(
+    "NG408",
+    place,
+    `the tool ${quoted(tool)} of ${quoted(server)} does not name the argument \`${argument}\``,
+    {
+      severity: "warning",
+      label: "the server may ignore it",
+      help:
+        similar === undefined
+          ? `it names ${listNames(known)}`
+          : `an argument with a similar name exists: \`${similar}\``,
+    },
+  );
 }
 
 /** NG105 as a warning: the lock file does not have a server. `ngraph.json` may have it. */

@@ -23,6 +23,20 @@ const LOCK = {
             required: ["total", "items"],
           },
         },
+        closed: {
+          inputSchema: { type: "object", properties: { id: { type: "integer" } }, additionalProperties: false },
+        },
+        // Schemas beside `properties` name further arguments.
+        either: {
+          inputSchema: {
+            type: "object",
+            properties: { id: { type: "integer" } },
+            required: ["id"],
+            anyOf: [{ properties: { by: { type: "string" } } }, { required: ["note"] }],
+          },
+        },
+        refers: { inputSchema: { $ref: "#/$defs/a", properties: { id: { type: "integer" } }, $defs: { a: {} } } },
+        every: { inputSchema: { properties: { id: { type: "integer" } }, allOf: [{ properties: { by: {} } }] } },
         any: { inputSchema: { type: "object" } },
         open: {
           inputSchema: { type: "object", properties: { id: { type: "integer" } }, additionalProperties: true },
@@ -63,6 +77,20 @@ test("calls that fit have no findings", () => {
   expect(check(call('"shop", "open", arguments: { id: 1, other: "x" }'))).toEqual([]);
 });
 
+test.each(["either", "refers", "every"])("schemas beside the properties of %s may name further arguments", (tool) => {
+  expect(check(call(`"shop", "${tool}", arguments: { id: 1, by: "x" }`))).toEqual([]);
+  expect(check(call(`"shop", "${tool}", arguments: { id: "x", by: "x" }`))).toEqual([
+    expect.stringMatching(/^NG408 \| error \| "x" .*expected `int`/),
+  ]);
+});
+
+test("a lock file of a later version asks for a later ngraph", () => {
+  const [newer] = check(call('"shop", "find", arguments: { id }'), { ...LOCK, version: 2 });
+  expect(newer).toMatch(/^NG105 .*its version is 2, not 1 .*update ngraph/);
+  const [older] = check(call('"shop", "find", arguments: { id }'), { ...LOCK, version: 0 });
+  expect(older).toMatch(/ngc tools sync/);
+});
+
 test("what is not known before the run is left to the server", () => {
   expect(check(call('"shop", "find", arguments: data'))).toEqual([]);
   expect(check(call('"shop", "find", arguments: { id: data }'))).toEqual([]);
@@ -76,7 +104,8 @@ test.each([
   ['"shp", "find", arguments: { id }', "text", /^NG105 \| warning \| "shp" .*similar name exists: `shop`/],
   ['"shop", "find"', "text", /^NG114 \| error \| tool .*needs `id`/],
   ['"shop", "find", arguments: { id: "x" }', "text", /^NG408 \| error \| "x" .*expected `int`/],
-  ['"shop", "find", arguments: { id, sttus: "open" }', "text", /^NG408 \| error \| sttus .*`status`/],
+  ['"shop", "find", arguments: { id, sttus: "open" }', "text", /^NG408 \| warning \| sttus .*`status`/],
+  ['"shop", "closed", arguments: { id, other: 1 }', "text", /^NG408 \| error \| other /],
   ['"shop", "find", arguments: { id, status: "opn" }', "text", /^NG408 \| error \| "opn" .*`"open"`/],
   ['"shop", "find", arguments: { note: "x" }', "text", /^NG408 .*field `id` is missing/],
   ['"shop", "open", arguments: { id: "x", other: 1 }', "text", /^NG408 \| error \| "x"/],

@@ -48,6 +48,22 @@ test("writes the tools of a server, against which calls are checked", () => {
   expect(wrong.document.diagnostics[0]).toMatchObject({ code: "NG408" });
 });
 
+test("the lock file of a later version of ngraph is not replaced", () => {
+  const later = `{ "version": 2, "servers": {} }\n`;
+  const project = createProject({
+    "ngraph.json": settings({ shop: { command: listing({ name: "find", inputSchema: SCHEMA }) } }),
+    "listing.mjs": LISTING,
+    "ngraph.lock.json": later,
+  });
+  for (const more of [[], ["--check"]]) {
+    const { status, stderr } = project.ngc(["tools", "sync", ...more]);
+    expect(status).toBe(64);
+    expect(stderr).toContain("ngraph.lock.json is of a later version of ngraph: its version is 2, not 1");
+    expect(stderr).toContain("update ngraph");
+    expect(project.read("ngraph.lock.json")).toBe(later);
+  }
+});
+
 test("a stale file names the tools that differ", () => {
   const old = settings({
     shop: { command: listing({ name: "find", inputSchema: SCHEMA }, { name: "pay", inputSchema: SCHEMA }) },
