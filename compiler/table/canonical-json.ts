@@ -19,3 +19,32 @@ function sorted(value: unknown): unknown {
   }
   return copy;
 }
+
+/** Items of a list in one part. */
+const PART_ITEMS = 500;
+
+/**
+ * `canonicalJson` of a record in parts, which have its text when they are joined. A long list is several parts: the copy and the text of a large table would take more
+ * memory than the table.
+ *
+ * @param record has no field whose name is an array index
+ */
+export function* canonicalParts(record: object): Generator<string> {
+  let separator = "{";
+  for (const name of Object.keys(record).sort()) {
+    const value: unknown = (record as Readonly<Record<string, unknown>>)[name];
+    if (value === undefined) continue;
+    yield `${separator}${JSON.stringify(name)}:`;
+    separator = ",";
+    if (!Array.isArray(value)) {
+      yield canonicalJson(value);
+      continue;
+    }
+    yield "[";
+    for (let from = 0; from < value.length; from += PART_ITEMS) {
+      yield `${from === 0 ? "" : ","}${canonicalJson(value.slice(from, from + PART_ITEMS)).slice(1, -1)}`;
+    }
+    yield "]";
+  }
+  yield separator === "{" ? "{}" : "}";
+}

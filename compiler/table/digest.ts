@@ -1,7 +1,7 @@
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Digest, Table } from "../../runtime/table/table.ts";
-import { canonicalJson } from "./canonical-json.ts";
-import { sha256 } from "../../runtime/table/sha256.ts";
+import { canonicalParts } from "./canonical-json.ts";
+import { sha256Of } from "./sha256-parts.ts";
 
 /**
  * The digest of a table: SHA-256 of its canonical JSON without `digest` and `debug` (1.1). Called graphs are
@@ -10,7 +10,7 @@ import { sha256 } from "../../runtime/table/sha256.ts";
 export function tableDigest(table: Omit<Table, "digest">): Digest {
   const { debug: _debug, digest: _digest, graphs, plans, ...meaning } = table as Table;
   const called = plans === undefined ? {} : { plans: digestsOf(plans) };
-  return `sha256:${sha256(canonicalJson({ ...meaning, graphs: digestsOf(graphs), ...called }))}`;
+  return `sha256:${sha256Of(canonicalParts({ ...meaning, graphs: digestsOf(graphs), ...called }))}`;
 }
 
 /**
@@ -19,7 +19,7 @@ export function tableDigest(table: Omit<Table, "digest">): Digest {
  */
 export function planDigest(table: Omit<PlanTable, "digest">): Digest {
   const { debug: _debug, digest: _digest, ranks: _ranks, graphs, plans, ...meaning } = table as PlanTable;
-  return `sha256:${sha256(canonicalJson({ ...meaning, graphs: digestsOf(graphs), plans: digestsOf(plans) }))}`;
+  return `sha256:${sha256Of(canonicalParts({ ...meaning, graphs: digestsOf(graphs), plans: digestsOf(plans) }))}`;
 }
 
 function digestsOf(tables: readonly { readonly digest: Digest }[]): readonly Digest[] {

@@ -6,7 +6,7 @@
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const ROUND_CONSTANTS = Int32Array.from(roots(64, 1 / 3));
 /** The first 32 bits of the fractional parts of the square roots of the first 8 primes. */
-const INITIAL = Int32Array.from(roots(8, 1 / 2));
+export const INITIAL = Int32Array.from(roots(8, 1 / 2));
 
 /** The hash of the UTF-8 encoding of a text, as 64 hexadecimal digits. */
 export function sha256(text: string): string {
@@ -21,10 +21,15 @@ export function sha256(text: string): string {
   const hash = Int32Array.from(INITIAL);
   const words = new Int32Array(64);
   for (let at = 0; at < padded.length; at += 64) compress(hash, words, view, at);
+  return hexadecimal(hash);
+}
+
+export function hexadecimal(hash: Int32Array): string {
   return [...hash].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
 }
 
-function compress(hash: Int32Array, words: Int32Array, view: DataView, at: number): void {
+/** Adds a block of 64 bytes to a hash. @param words scratch of 64 words */
+export function compress(hash: Int32Array, words: Int32Array, view: DataView, at: number): void {
   for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + i * 4);
   for (let i = 16; i < 64; i++) {
     const w15 = words[i - 15] as number;

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalJson } from "../../compiler/table/canonical-json.ts";
+import { canonicalJson, canonicalParts } from "../../compiler/table/canonical-json.ts";
+import { sha256Of } from "../../compiler/table/sha256-parts.ts";
 import { sha256 } from "../../runtime/table/sha256.ts";
 import { tableOf } from "./compile-text.ts";
 import { numRuns } from "../support/depth.ts";
@@ -29,6 +30,33 @@ test("canonical JSON: sorted keys, nothing undefined, plain JSON otherwise", () 
     }),
     { numRuns: numRuns(500), seed: 4 },
   );
+});
+
+test("parts of a text have the hash of the text, and parts of a record its canonical JSON", () => {
+  const items = Array.from({ length: 1234 }, (_, at) => ({ z: at, a: "é😀" }));
+  const records: readonly object[] = [
+    {},
+    { b: undefined },
+    { list: [], b: items, a: { list: items }, "": [undefined] },
+  ];
+  for (const record of records) expect([...canonicalParts(record)].join("")).toBe(canonicalJson(record));
+  fc.assert(
+    fc.property(
+      fc.dictionary(
+        fc.string({ unit: "grapheme" }).map((name) => `_${name}`),
+        fc.jsonValue(),
+      ),
+      (record) => {
+        const parts = [...canonicalParts(record)];
+        expect(parts.join("")).toBe(canonicalJson(record));
+        expect(sha256Of(parts)).toBe(sha256(canonicalJson(record)));
+      },
+    ),
+    { numRuns: numRuns(500), seed: 6 },
+  );
+  for (let length = 0; length < 140; length++) {
+    expect(sha256Of(["a".repeat(length), "", "b".repeat(70)])).toBe(sha256("a".repeat(length) + "b".repeat(70)));
+  }
 });
 
 test("a table changes with the signatures of the functions that it imports, and with the types in them", () => {
