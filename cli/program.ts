@@ -129,10 +129,28 @@ function unknownCommand(name: string, program: Command): CommandError {
       : `\`ngc check ${file}\` checks the graph files in it; \`ngc --help\` lists the commands`;
     return new CommandError(`missing command before '${name}'`, { help });
   }
-  const similar = findSimilar(
-    name,
-    program.commands.map((command) => command.name()),
-  );
+  const similar =
+    NAMES_ELSEWHERE.get(name) ??
+    findSimilar(
+      name,
+      program.commands.map((command) => command.name()),
+    );
   const help = similar === undefined ? "`ngc --help` lists the commands" : `did you mean \`ngc ${similar}\`?`;
   return new CommandError(`unknown command '${name}'`, { help });
 }
+
+/** Names that other tools give to what these commands do. */
+const NAMES_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["answer", "resume"],
+  ["build", "compile"],
+  ["create", "new"],
+  ["draw", "graph"],
+  ["exec", "run"],
+  ["format", "fmt"],
+  ["generate", "compile"],
+  ["init", "new"],
+  ["lint", "check"],
+  ["start", "run"],
+  ["validate", "check"],
+  ["version", "--version"],
+]);

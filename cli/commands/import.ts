@@ -2,6 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { existsSync, statSync } from "node:fs";
 import { SOURCE_KINDS, type SourceKind } from "../../importers/kinds.ts";
 import { refuseSource, writeAtomically } from "../output/write-atomically.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
 import { printableText } from "../output/printable-text.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
@@ -31,6 +32,9 @@ export const importCommand = defineCommand<ImportOptions>({
   ],
   run: async ([file = ""], options, output) => {
     const text = readSource(file);
+    if (/\.ngraph(?:\.ya?ml)?$/.test(file)) {
+      throw new CommandError(`${file} is a graph already`, { help: `\`ngc check ${quoteArgument(file)}\` checks it` });
+    }
     refuseSource(options.output, file);
     if (options.output !== undefined && !options.output.endsWith(".ngraph")) {
       throw new CommandError(`-o ${options.output} is not the name of an .ngraph file`, {

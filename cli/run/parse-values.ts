@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { printable } from "../../diagnostics/render/index.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";
@@ -28,7 +29,10 @@ export async function parseRecord(text: string, where: string, what: string): Pr
     throw new CommandError(
       `${place} is not valid JSON: ${printable(error instanceof Error ? error.message : String(error))}`,
       {
-        help: `write ${what} as one object: '{"name": "value"}'`,
+        help:
+          !isStdin && !isFile && existsSync(text)
+            ? `@${printable(text)} reads the file of this name`
+            : `write ${what} as one object: '{"name": "value"}'; @FILE reads a file`,
       },
     );
   }

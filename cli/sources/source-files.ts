@@ -1,6 +1,8 @@
-import { closeSync, openSync, readdirSync, readSync, statSync, type Stats } from "node:fs";
-import { join } from "node:path";
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync, type Stats } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
+import { printable } from "../../diagnostics/render/index.ts";
+import { findSimilar } from "../../diagnostics/similar.ts";
 import { CommandError } from "../process/command-error.ts";
 
 /** The parser refuses sources of over 4 MiB (NG005). Files beyond this limit are not read at all. */
@@ -73,7 +75,8 @@ export function readSources(paths: readonly string[]): {
 /** The text of a file that the user named. @throws CommandError when it cannot be read */
 export function readSource(path: string): string {
   const stat = statOf(path);
-  if (stat.isDirectory()) throw new CommandError(`cannot read ${path}: it is a directory`);
+  if (stat.isDirectory())
+    throw new CommandError(`cannot read ${path}: it is a directory`, { help: "name a file in it" });
   if (!stat.isFile() && !stat.isFIFO()) throw new CommandError(`cannot read ${path}: it is neither a file nor a pipe`);
   if (stat.size > MAX_READ_BYTES) throw new CommandError(`cannot read ${path}: it is too large`);
   const bytes = attempt(path, () => readBounded(path));
@@ -161,7 +164,22 @@ function attempt<T>(path: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    throw new CommandError(`cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+    const help = error instanceof Error && "code" in error && error.code === "ENOENT" ? helpMissing(path) : undefined;
+    throw new CommandError(`cannot read ${path}: ${reasonOf(error)}`, { help, cause: error });
+  }
+}
+
+/** A file of the same directory with a similar name, or the path as this system writes it. */
+function helpMissing(path: string): string | undefined {
+  const other = path.replaceAll("\\", "/");
+  if (other !== path && existsSync(other)) return `did you mean \`${printable(other)}\`?`;
+  const directory = dirname(path);
+  try {
+    const similar = findSimilar(basename(path), readdirSync(directory));
+    return similar === undefined ? undefined : `did you mean \`${printable(join(directory, similar))}\`?`;
+  } catch {
+    // The directory does not exist either, or cannot be read.
+    return undefined;
   }
 }
 

@@ -88,6 +88,26 @@ test("a file in place of a command is answered with the commands that take it", 
   expect(helpOf("nodes.ts")).toContain("unknown command 'nodes.ts'");
 });
 
+test("mistakes of a first try have a way out", () => {
+  const { ngc } = createProject({ "my/hello.ngraph": HELLO, "in.json": "{}" });
+  const cases: readonly (readonly [args: string[], help: string])[] = [
+    [["run", "my/helo.ngraph"], "did you mean `my/hello.ngraph`?"],
+    [["check", "my\\hello.ngraph"], "did you mean `my/hello.ngraph`?"],
+    [["run", "my"], "name a file in it"],
+    [["run", "my/hello.ngraph", "--input", "in.json"], "@in.json reads the file of this name"],
+    [["run", "my/hello.ngraph", "--input", "name=Ada"], "@FILE reads a file"],
+    [["import", "my/hello.ngraph"], "`ngc check my/hello.ngraph` checks it"],
+    [["init"], "did you mean `ngc new`?"],
+    [["lint", "my"], "did you mean `ngc check`?"],
+    [["version"], "did you mean `ngc --version`?"],
+  ];
+  for (const [args, help] of cases) {
+    const { status, stderr } = ngc(args);
+    expect([status, stderr], args.join(" ")).toEqual([64, expect.stringContaining(help)]);
+  }
+  expect(ngc(["check", "none/at-all.ngraph"]).stderr).not.toContain("help");
+});
+
 test("commands without their argument list its values", () => {
   const { ngc, json } = createProject();
   const { status, stderr } = ngc(["completion"], { env: { SHELL: "/usr/bin/fish" } });
