@@ -59,7 +59,7 @@ export class NameIndex {
     const real = isLibraryPath(path) ? path : realPathOf(path, this.#host);
     const known = this.#cache.get(real);
     if (known?.text === text) return known.names;
-    const { file } = readSyntax(text, path, spelling);
+    const { file } = (this.#host.readSyntax ?? readSyntax)(text, path, spelling);
     const uses = collectNames(file, real, (specifier) => this.resolve(path, specifier), BUILTINS);
     const names: FileNames = { path, source: file.source, file, uses };
     this.#cache.set(real, { text, names });

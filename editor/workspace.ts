@@ -2,6 +2,7 @@ import { TextDocument } from "vscode-languageserver-textdocument";
 import type { TextDocumentContentChangeEvent } from "vscode-languageserver-protocol";
 import type { CompilerHost } from "../compiler/load/host.ts";
 import { NameIndex, type FileNames, type NameCache } from "./name-index.ts";
+import { readSyntax, type Spelling } from "../compiler/load/read-syntax.ts";
 import { checkDocument, spellingOf, type CheckedDocument, type OpenDocument } from "./document.ts";
 
 /** The documents that are open in the editor. Imports read the texts of open documents before the disk. */
@@ -10,6 +11,8 @@ export class Workspace {
   readonly #checked = new Map<string, CheckedDocument>();
   readonly #recent = new Map<string, CheckedDocument>();
   readonly #names: NameCache = new Map();
+  /** Syntax trees by path, each of the last text. */
+  readonly #syntax = new Map<string, { readonly text: string; readonly spelling?: Spelling; readonly read: Syntax }>();
   readonly #createHost: () => CompilerHost;
   readonly #pathOf: (uri: string) => string;
 
@@ -51,7 +54,12 @@ export class Workspace {
   /** The open graphs that import the file of a document, in any depth, as of their last check. */
   importersOf(uri: string): string[] {
     const disk = this.#createHost();
-    const realPath = (of: string): string => disk.realPath(of) ?? of;
+    const known = new Map<string, string>();
+    const realPath = (of: string): string => {
+      const found = known.get(of) ?? disk.realPath(of) ?? of;
+      known.set(of, found);
+      return found;
+    };
     const path = realPath(this.#pathOf(uri));
     return this.uris().filter(
       (other) =>
@@ -127,8 +135,24 @@ export class Workspace {
     }
     return {
       ...disk,
+      readSyntax: (text, path, spelling) => this.#readSyntax(text, path, spelling),
       readFile: (path) => texts.get(disk.realPath(path) ?? path) ?? disk.readFile(path),
       realPath: (path) => disk.realPath(path) ?? (texts.has(path) ? path : undefined),
     };
   }
+
+  #readSyntax(text: string, path: string, spelling?: Spelling): Syntax {
+    const known = this.#syntax.get(path);
+    if (known !== undefined && known.text === text && known.spelling === spelling) return known.read;
+    const read = readSyntax(text, path, spelling);
+    // Files that have been closed or deleted do not stay for long.
+    if (this.#syntax.size >= MOST_TREES) this.#syntax.clear();
+    this.#syntax.set(path, { text, read, ...(spelling === undefined ? {} : { spelling }) });
+    return read;
+  }
 }
+
+type Syntax = ReturnType<typeof readSyntax>;
+
+/** The most syntax trees that are kept: those of the files that an index of the workspace reads. */
+const MOST_TREES = 3000;

@@ -1,3 +1,5 @@
+import type { readSyntax } from "./read-syntax.ts";
+
 /**
  * How the compiler reaches files: it does no I/O of its own. Paths are absolute or relative to the working directory.
  */
@@ -10,6 +12,8 @@ export interface CompilerHost {
   realPath(path: string): string | undefined;
   /** The names in a directory, for suggestions; `undefined` if it does not exist. */
   listDirectory?(path: string): readonly string[] | undefined;
+  /** Reads a graph file as `readSyntax` does, or returns the result for the same text. Editors read a text once for all that they ask. */
+  readonly readSyntax?: typeof readSyntax;
   /** Keeps syntax trees of modules longer than one compilation: reading TypeScript costs more than all else. */
   readonly syntaxTrees?: SyntaxTrees;
 }

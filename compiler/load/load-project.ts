@@ -101,7 +101,7 @@ function parseFile(
   host: CompilerHost,
   report: (diagnostic: Diagnostic) => void,
 ): ParsedFile {
-  const { file: syntax, diagnostics } = readSyntax(text, path, spelling);
+  const { file: syntax, diagnostics } = (host.readSyntax ?? readSyntax)(text, path, spelling);
   for (const diagnostic of diagnostics) report(diagnostic);
   const errors = diagnostics
     .flatMap(({ severity, span }) => (severity === "error" ? [span.start] : []))
