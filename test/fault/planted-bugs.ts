@@ -141,7 +141,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "bodies run before the thread is claimed",
     edits: [
-      mutation("thread/claimed-thread.ts", "claim", `const claim: Claim = { threadId, owner: "nobody", epoch: 1 };`),
+      mutation("thread/claimed-thread.ts", "claim", `const answer: Claim = { threadId, owner: "nobody", epoch: 1 };`),
     ],
   },
   {
