@@ -45,6 +45,8 @@ export interface ClientFailure {
   readonly message: string;
   readonly node?: string;
   readonly attempts?: number;
+  /** Of a thread: the messages of the chain of causes that `message` does not have. */
+  readonly causes?: readonly string[];
 }
 
 /** The end or the pause of a run. */

@@ -20,6 +20,8 @@ export interface EventStreamOptions {
    */
   readonly poll?: {
     readonly everyMs: number;
+    /** Called when the stream opens. Returns the function that ends the watch. */
+    readonly watch: () => () => void;
     readonly look: () => Promise<{ readonly data: object; readonly isOver: boolean } | undefined>;
   };
   /** Ends the stream. */
@@ -54,6 +56,7 @@ export function eventStream<T>(options: EventStreamOptions, encode: (message: Me
   const controller = new AbortController();
   const signal = eitherSignal(options.signal, controller.signal);
   const close = options.log.open(options.thread);
+  const unwatch = options.poll?.watch();
   const messages = messagesOf(options, signal);
   let isClosed = false;
   const finish = (): void => {
@@ -61,6 +64,7 @@ export function eventStream<T>(options: EventStreamOptions, encode: (message: Me
     isClosed = true;
     controller.abort();
     close();
+    unwatch?.();
     options.onClose();
   };
   return new ReadableStream<T>(

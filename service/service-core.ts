@@ -12,8 +12,12 @@ import { Gatekeeper, type Action, type Principal } from "./access.ts";
 import { EventLog } from "./event-log.ts";
 import { Metrics } from "./metrics.ts";
 import { Problem } from "./problem.ts";
+import { RecentHeads } from "./recent-heads.ts";
 import type { LogEntry, ServedGraph, ServiceOptions } from "./service-options.ts";
 import { Webhooks } from "./webhooks.ts";
+
+/** How often streams look for what other processes do with their threads. */
+export const POLL_MS = 1_000;
 
 export interface Served extends ServedGraph {
   readonly engine: Engine;
@@ -28,6 +32,8 @@ export class ServiceCore {
   readonly gatekeeper: Gatekeeper;
   readonly webhooks: Webhooks;
   readonly served = new Map<string, Served>();
+  /** What other processes do with the threads that streams watch. */
+  readonly heads: RecentHeads;
   /** What other processes ask for. */
   readonly cancellations: CancelWatch;
   /** Aborts when the service is drained. */
@@ -38,6 +44,7 @@ export class ServiceCore {
     this.options = options;
     this.store = options.store;
     this.gatekeeper = new Gatekeeper(options);
+    this.heads = new RecentHeads(options.store, POLL_MS);
     this.webhooks = new Webhooks({
       hooks: options.webhooks ?? [],
       store: options.store,

@@ -9,12 +9,10 @@ import { refuseHigherLimits } from "./graph-handlers.ts";
 import type { OperationId } from "./operations.ts";
 import { Problem } from "./problem.ts";
 import { preferredWait, type Call, type RunRequests } from "./run-requests.ts";
-import { busy, json, unknownThread, type ServiceCore } from "./service-core.ts";
+import { busy, json, POLL_MS, unknownThread, type ServiceCore } from "./service-core.ts";
 
 type Handler = (call: Call) => Promise<Response>;
 
-/** How often a stream looks for what other processes do with its thread. */
-const POLL_MS = 1_000;
 /** How long a request waits for the end of a run of another process. */
 const CANCEL_SECONDS = 30;
 
@@ -76,6 +74,7 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
         return { data, isOver: state.status !== "running" };
       };
       let seen = head.id;
+      let isFirst = true;
       // The events before are not kept here: the state takes their place.
       const first = isLost ? await stateOf() : undefined;
       // Nothing runs that could end.
@@ -90,11 +89,13 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
         ...(over === undefined ? {} : { end: Promise.resolve({ event: "state", data: over.data }) }),
         poll: {
           everyMs: POLL_MS,
+          watch: () => core.heads.open(thread),
           async look() {
             if (runs.active.has(thread)) return undefined;
-            const latest = await store.loadLatest(thread);
-            if (latest === undefined || latest.id === seen) return undefined;
-            seen = latest.id;
+            const latest = await core.heads.headOf(thread, isFirst);
+            isFirst = false;
+            if (latest === undefined || latest === seen) return undefined;
+            seen = latest;
             return stateOf();
           },
         },

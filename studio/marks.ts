@@ -6,13 +6,16 @@ export interface Mark {
   readonly status: "running" | "waiting" | "failed" | "done" | "next";
   /** How often it has run. */
   readonly runs: number;
-  /** Of a `for` node that runs: items that have ended, and items that have begun. */
-  readonly items?: { readonly ended: number; readonly begun: number };
+  /** Of a `for` node that runs: items that have ended, and all of them. */
+  readonly items?: { readonly ended: number; readonly total: number };
   readonly attempt?: number;
 }
 
 /** The tasks under way, by node. */
-export type Running = Map<string, { begun: Set<string>; ended: Set<string>; attempt: number; isItems: boolean }>;
+export type Running = Map<
+  string,
+  { begun: Set<string>; ended: Set<string>; attempt: number; isItems: boolean; total?: number }
+>;
 
 /** Applies an event to the tasks under way. @returns whether something has changed */
 export function applyEvent(running: Running, { type, data }: ClientEvent): boolean {
@@ -20,6 +23,9 @@ export function applyEvent(running: Running, { type, data }: ClientEvent): boole
   if (type === "step" || type === "run" || type === "state") {
     if (type === "step" && data["phase"] !== "start") return false;
     running.clear();
+    const counts = type === "step" ? data["items"] : undefined;
+    for (const [node, total] of Object.entries((counts ?? {}) as Readonly<Record<string, number>>))
+      running.set(node, { begun: new Set(), ended: new Set(), attempt: 1, isItems: true, total });
     return true;
   }
   if (type !== "node") return false;
@@ -53,11 +59,13 @@ export function marksOf(
   for (const node of thread.next) set(node, "next");
   for (const pause of thread.pauses) if (pause.namespace.length === 0) set(pause.node, "waiting");
   if (thread.status === "failed" && thread.error?.node !== undefined) set(thread.error.node, "failed");
-  for (const [node, { begun, ended, attempt, isItems }] of running) {
-    if (begun.size === ended.size || thread.status !== "running") continue;
+  for (const [node, { begun, ended, attempt, isItems, total = begun.size }] of running) {
+    // Items start a few at a time: those that have begun may have ended.
+    const isOver = isItems ? ended.size >= total : begun.size === ended.size;
+    if (isOver || thread.status !== "running") continue;
     set(node, "running", {
       attempt,
-      ...(isItems ? { items: { ended: ended.size, begun: begun.size } } : {}),
+      ...(isItems ? { items: { ended: ended.size, total } } : {}),
     });
   }
   return marks;
@@ -66,7 +74,7 @@ export function marksOf(
 /** The mark as text: colour is not the only sign. */
 export function textOf({ status, runs, items, attempt }: Mark): string {
   const parts: string[] = [SIGNS[status]];
-  if (items !== undefined) parts.push(`${items.ended}/${items.begun}`);
+  if (items !== undefined) parts.push(`${items.ended} of ${items.total}`);
   if (attempt !== undefined && attempt > 1) parts.push(`attempt ${attempt}`);
   if (runs > 1) parts.push(`×${runs}`);
   return parts.join(" ");

@@ -14,6 +14,8 @@ const EARLIER = 1000;
 /** Events of this time cause one look at the thread. */
 const GATHER_MS = 150;
 const RETRY_MS = 2_000;
+/** How often a thread that runs is looked at, whether or not events come. */
+const PULSE_MS = 3_000;
 
 interface ThreadPageProps {
   readonly name: string;
@@ -32,6 +34,7 @@ export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
   const running = useRef<Running>(new Map());
   const [version, setVersion] = useState(0);
   const latest = useRef(0);
+  const works = useRef(false);
 
   const look = useCallback(async () => {
     const turn = ++latest.current;
@@ -41,6 +44,7 @@ export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
     const history = await remote.history({ limit: PAGE, all: true });
     // A later look has been faster.
     if (turn !== latest.current) return;
+    works.current = state.status === "running";
     setThread(state);
     setCheckpoints((known) => {
       const last = history.at(-1)?.["id"];
@@ -96,8 +100,13 @@ export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
       }
     };
     void watch();
+    // A connection that is lost is made again without a word: only a look notices that the service is gone.
+    const pulse = setInterval(() => {
+      if (works.current) lookSoon();
+    }, PULSE_MS);
     return () => {
       controller.abort();
+      clearInterval(pulse);
       clearTimeout(timer);
     };
   }, [look]);
@@ -156,6 +165,11 @@ export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
             {(thread.error.attempts ?? 1) > 1 ? ` (${thread.error.attempts} attempts)` : ""}
           </p>
         )}
+        {(thread.error?.causes ?? []).map((cause, at) => (
+          <p class="problem cause" key={at}>
+            caused by: {cause}
+          </p>
+        ))}
         <div class="actions">
           {canResume ? (
             <button class="primary" onClick={() => void act(() => remote.resume())}>

@@ -3,6 +3,7 @@ import type { ClientThread } from "../service/client.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { addressOf } from "./addresses.ts";
 import { client, sentenceOf } from "./connection.ts";
+import { Compare } from "./compare.tsx";
 import { differenceOf } from "./difference.ts";
 import { JsonField, SchemaField } from "./schema-form.tsx";
 import { fieldOf, type Schema } from "./schema.ts";
@@ -134,6 +135,8 @@ function CheckpointView({ thread, id, checkpoints, schema, base, onBase, act, on
       </h4>
       {differences === undefined ? (
         <p class="quiet">The checkpoint before is not loaded.</p>
+      ) : base !== undefined && base.id !== id ? (
+        <Compare {...{ base, id, step, differences, checkpoints }} thread={thread.thread} />
       ) : differences.length === 0 ? (
         <p class="quiet">None.</p>
       ) : (

@@ -14,6 +14,7 @@ import type { Json } from "../value/json.ts";
 import { signalsOf } from "../routing/barrier-state.ts";
 import { isThenable } from "../value/promise.ts";
 import { emitEvent } from "../event/run-events.ts";
+import { causesOf } from "./causes.ts";
 import { takenBy } from "./inbox.ts";
 import type { Run } from "../run/run.ts";
 import { hiddenChannel, hiddenName } from "../table/hidden-channels.ts";
@@ -326,7 +327,9 @@ export class CheckpointWriter {
 
   #failure(error: NgraphError): NonNullable<CheckpointHeader["failure"]> {
     const of = error instanceof NodeError ? { node: error.nodeId, attempts: error.attempts } : {};
-    return { code: error.code, message: this.#run.shared.redact(error.message), ...of };
+    const { redact } = this.#run.shared;
+    const causes = causesOf(error, redact);
+    return { code: error.code, message: redact(error.message), ...of, ...(causes.length === 0 ? {} : { causes }) };
   }
 
   #takeChanges(): ChannelChange[] {

@@ -118,6 +118,8 @@ export interface CheckpointHeader {
     readonly message: string;
     readonly node?: string;
     readonly attempts?: number;
+    /** The messages of the chain of causes that `message` does not have. */
+    readonly causes?: readonly string[];
   };
   /**
    * How the run has ended, if its graph has a `finally` part. With status `running` or `paused`, this part runs or waits;

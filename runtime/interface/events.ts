@@ -36,7 +36,13 @@ export type RunEvent =
       readonly status: RunStatus;
       readonly error?: EventError;
     })
-  | (EventBase & { readonly type: "step"; readonly phase: "start" | "end"; readonly nodes: readonly string[] })
+  | (EventBase & {
+      readonly type: "step";
+      readonly phase: "start" | "end";
+      readonly nodes: readonly string[];
+      /** At the start: the number of items of each `for` node; absent if there is none. */
+      readonly items?: Readonly<Record<string, number>>;
+    })
   | (NodeEvent & { readonly phase: "start" })
   | (NodeEvent & { readonly phase: "retry"; readonly error: EventError; readonly delayMs: number })
   /** `cached`: the body did not run. `paused`: the node waits for an answer, and its body will run again. */

@@ -11,7 +11,7 @@ import { entersFinally, nextStop, saveBetweenSteps, setOutcome, stoppedEnd } fro
 import { takeTurnFor, takeTurns } from "../run/take-turns.ts";
 import { beginAttempt, settleFailure, settleResult } from "./run-task.ts";
 import { commitStep } from "./commit-step.ts";
-import { isDirect, leavesOf, runTasks, tasksOf } from "./step-tasks.ts";
+import { isDirect, itemCounts, leavesOf, runTasks, tasksOf } from "./step-tasks.ts";
 import { CANCELLED_OUTCOME, type Outcome, type Task } from "./task.ts";
 import { Attempt } from "./attempt.ts";
 
@@ -104,7 +104,8 @@ async function runSteps(run: Run, awaited?: AwaitedAttempt, cancelled?: readonly
       const turnOfItems = takeTurnFor(run.shared, leavesOf(tasks));
       if (turnOfItems !== undefined) await turnOfItems;
       if (run.listening) {
-        emitEvent(run, { type: "step", phase: "start", nodes: tasks.map(({ node }) => node.spec.name) });
+        const nodes = tasks.map(({ node }) => node.spec.name);
+        emitEvent(run, { type: "step", phase: "start", nodes, ...itemCounts(tasks) });
       }
       const renewed = run.shared.durable?.ensureClaimed();
       if (renewed !== undefined) await renewed;

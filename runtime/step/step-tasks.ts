@@ -78,6 +78,13 @@ export function leavesOf(tasks: readonly Task[]): number {
   return leaves;
 }
 
+/** How many items each `for` node of a step has. */
+export function itemCounts(tasks: readonly Task[]): { readonly items?: Readonly<Record<string, number>> } {
+  let items: Record<string, number> | undefined;
+  for (const task of tasks) if (task.items !== undefined) (items ??= {})[task.node.spec.name] = task.items.length;
+  return items === undefined ? {} : { items };
+}
+
 /** The task of a node without an item or an error: the same in every run. */
 function plainTask(node: NodeCode): Task {
   const { name } = node.spec;

@@ -40,7 +40,10 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-async function serve(project: Project, port = "0"): Promise<{ url: string; end: () => Promise<void> }> {
+async function serve(
+  project: Project,
+  port = "0",
+): Promise<{ url: string; end: () => Promise<void>; kill: () => Promise<void> }> {
   const child = project.start(["serve", "flow.ngraph", "--studio", "--port", port, "--json"]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const exited = once(child, "exit");
@@ -51,6 +54,10 @@ async function serve(project: Project, port = "0"): Promise<{ url: string; end: 
     url,
     end: async () => {
       child.kill("SIGTERM");
+      await exited;
+    },
+    kill: async () => {
+      child.kill("SIGKILL");
       await exited;
     },
   };
@@ -101,6 +108,21 @@ test("a run starts in the page, is approved, and goes back; its state is edited,
   await page.locator("ins", { hasText: `${MARKUP}: 70 no` }).waitFor();
   await page.locator("del", { hasText: `${MARKUP}: 9 yes` }).waitFor();
 
+  // Both branches side by side, with the steps of each.
+  const steps = page.locator("table.compare tr", { hasText: "Steps since they parted" }).locator("td");
+  await expect
+    .poll(() => steps.nth(0).locator("li").allTextContents())
+    .toEqual(["2 · interrupted", "2 · sure", "3 · finish"]);
+  expect(await steps.nth(1).locator("li").allTextContents()).toEqual([
+    "1 · more",
+    "1 · more",
+    "2 · interrupted",
+    "2 · sure",
+    "3 · finish",
+  ]);
+  const shot = process.env["NGRAPH_SCREENSHOTS"];
+  if (shot !== undefined) await page.screenshot({ path: join(shot, "compare.png"), fullPage: true });
+
   // A thread of its own.
   await checkpoint(page, "twofold").first().click();
   await page.getByLabel("New thread from here").fill("copy");
@@ -146,6 +168,44 @@ test("a second tab that answers first, and a server that restarts", async () => 
   await status(page, "completed");
   expect(await page.getByRole("button", { name: "Answer" }).count()).toBe(0);
   expect([...problems, ...other.problems]).toEqual([]);
+});
+
+test("items are counted with their total; the causes of an error are shown; a server that restarts in mid-step resumes", async () => {
+  const project = createProject({
+    "flow.ngraph": `import { wait, refuse } from "./nodes.ts"
+graph flow {
+  output done: int[]
+  node every = wait(n) for n in [1, 2, 3, 4, 5, 6] into done
+  node last = refuse()
+  start -> every -> last -> end
+}
+`,
+    "nodes.ts": `import { existsSync } from "node:fs";
+export async function wait(n: number): Promise<number> {
+  while (n > 2 && !existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 20));
+  return n;
+}
+export async function refuse(): Promise<null> {
+  throw new Error("no ink", { cause: new Error("the tray is empty", { cause: "a strike" }) });
+}
+`,
+  });
+  const first = await serve(project);
+  await createClient({ url: first.url }).graph("flow").start({}, { thread: "t" });
+  const { page, problems } = await open(`${first.url}/studio#/threads/t`);
+  const mark = page.locator(".picture .mark", { hasText: "2 of 6" });
+  await mark.waitFor();
+  await first.kill();
+  await page.getByText("The service does not answer").waitFor();
+  project.write("go", "");
+  await serve(project, new URL(first.url).port);
+  await status(page, "failed");
+  await page.getByText("no ink").first().waitFor();
+  expect(await page.locator(".cause").allTextContents()).toEqual([
+    "caused by: the tray is empty",
+    "caused by: it threw a strike",
+  ]);
+  expect(problems).toEqual([]);
 });
 
 test("a service with tokens asks for one; a phone shows the page without scrolling sideways", async () => {
