@@ -128,7 +128,7 @@ async function startServer(directory: string): Promise<Server> {
   };
 }
 
-test("random edits lead to the answers of a new server", { timeout: 300_000 }, async () => {
+test("random edits lead to the answers of a new server", { timeout: 900_000 }, async () => {
   const { directory } = createProject({ ...FILES, "nodes.ts": MODULE });
   const random = randomFrom(20_261);
   const texts = new Map(Object.entries(FILES));
@@ -136,7 +136,7 @@ test("random edits lead to the answers of a new server", { timeout: 300_000 }, a
   const edited = await startServer(directory);
   for (const [name, text] of texts) await edited.open(name, 1, text);
   // At full depth, 10,000 edits.
-  const rounds = scale(40, 3);
+  const rounds = scale(40, 2);
   for (let round = 0; round < rounds; round++) {
     for (let edit = 0; edit < 250; edit++) {
       const names = [...texts.keys()];
