@@ -1,7 +1,8 @@
 /**
- * Random plans with called plans, paths, `alone` and a worktree, run by the built program in one tree: several programs at once, killed
- * with SIGKILL, continued with `run` and `resume`, their commands edited and the directories of the runs deleted between. Each command
- * looks for itself whether another one lives that it must not meet, so that the check holds across all processes.
+ * Random plans with called plans, paths, `alone`, a worktree and cached outputs, run by the built program in one tree: several programs at
+ * once, killed with SIGKILL, continued with `run` and `resume`. Between the runs commands and inputs are edited, outputs and the
+ * directories of the runs deleted. Each command looks for itself whether another one lives that it must not meet, so that the check holds
+ * across all processes. At the end all outputs are those of the present inputs and commands.
  */
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -41,9 +42,17 @@ rm -f "$STATE/running/$$"
 type Random = () => number;
 const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
 
+interface MadePlan {
+  readonly text: string;
+  readonly names: readonly string[];
+  /** The numbers of the cached tasks, and what their commands write behind the input. */
+  readonly cached: ReadonlyMap<number, string>;
+}
+
 /** `version`: changes the text of some commands, and nothing else. */
-function planOf(random: Random, version: number): { readonly text: string; readonly names: readonly string[] } {
+function planOf(random: Random, version: number): MadePlan {
   const names: string[] = [];
+  const cached = new Map<number, string>();
   const command = (name: string, mode: string, keys: readonly string[], edits: boolean): string => {
     names.push(name);
     return `shell("sh $STATE/work.sh ${name} ${mode} ${keys.join(" ")}${edits ? ` # ${version}` : ""}")`;
@@ -64,6 +73,14 @@ function planOf(random: Random, version: number): { readonly text: string; reado
         .replace('")', `; echo ${at} > ${file}")`)
         .replace(/ # \d+;/, ";");
       tasks.push(`task ${name} = ${call}${after} { worktree touches "${file}" }`);
+    } else if (kind < 0.75) {
+      const end = edits ? `v${version}` : "v";
+      const call = command(name, "shared", [], false).replace(
+        '")',
+        `; mkdir -p o${at}; echo $(cat i${at}) ${end} > o${at}/file")`,
+      );
+      tasks.push(`task ${name} = ${call}${after} { cache inputs "i${at}" outputs "o${at}/**" }`);
+      cached.set(at, end);
     } else
       tasks.push(
         `task ${name} = ${command(name, "shared", [key.replace("/", "-")], edits)}${after} { touches "${key}" }`,
@@ -77,6 +94,7 @@ function planOf(random: Random, version: number): { readonly text: string; reado
   return {
     text: `plan main {\n  max parallel ${PARALLEL}\n  ${tasks.join("\n  ")}\n}\n${called ? inner : ""}\n`,
     names: called ? names : names.slice(0, -2),
+    cached,
   };
 }
 
@@ -102,6 +120,13 @@ test.each(scale([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [1, 2]))(
     git("commit", "-qm", "start");
     const env = { STATE: `${project.directory}/state` };
     const random = randomFrom(seed * 7919);
+    const inputs = new Map<number, string>();
+    const setInput = (at: number): void => {
+      // Of few values, so that results of earlier runs are used again.
+      inputs.set(at, pick(random, ["one", "two"]));
+      project.write(`i${at}`, inputs.get(at)!);
+    };
+    for (const at of planOf(randomFrom(seed), 0).cached.keys()) setInput(at);
     let thread = "";
     for (let round = 0; round < 4; round++) {
       // The same plan, with other texts of some commands.
@@ -121,8 +146,12 @@ test.each(scale([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [1, 2]))(
       clearTimeout(kills);
       // The store still knows the commands of the killed runs.
       if (random() < 0.5) rmSync(`${project.directory}/.ngraph/runs`, { recursive: true, force: true });
+      for (const at of inputs.keys()) {
+        if (random() < 0.5) setInput(at);
+        if (random() < 0.3) rmSync(`${project.directory}/o${at}`, { recursive: true, force: true });
+      }
     }
-    const { text, names } = planOf(randomFrom(seed), 3);
+    const { text, names, cached } = planOf(randomFrom(seed), 3);
     project.write("p.ngraph", text);
     const resumed = project.ngc(["resume", thread], { env });
     const last = resumed.status === 0 ? resumed : project.ngc(["run", "p.ngraph", "--thread", "last"], { env });
@@ -130,5 +159,9 @@ test.each(scale([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [1, 2]))(
     expect(project.has("state/wrong") ? project.read("state/wrong") : "").toBe("");
     const finished = new Set(project.read("state/finished").trim().split("\n"));
     for (const name of names) expect(finished).toContain(name);
+    // A resume keeps what was done; a run makes everything for the present inputs.
+    const fresh = project.ngc(["run", "p.ngraph", "--thread", "fresh"], { env });
+    expect(fresh.status, fresh.stderr).toBe(0);
+    for (const [at, end] of cached) expect(project.read(`o${at}/file`)).toBe(`${inputs.get(at)} ${end}\n`);
   },
 );
