@@ -13,6 +13,12 @@ export interface LiveBlock {
   stop(): void;
 }
 
+/** The room that the lines may fill. */
+export interface BlockSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 const blocks = new Set<LiveBlock>();
 
 /** Stops all live blocks before the process ends early, so that its last message starts on a new line. */
@@ -30,7 +36,7 @@ const TICK_MS = 100;
  * and the number of rows of the terminal, so that they can be erased. The rows to erase are counted with the current width, because
  * the terminal may have been resized.
  */
-export function liveBlock(lines: () => readonly string[], streams: Streams = process): LiveBlock {
+export function liveBlock(lines: (size: BlockSize) => readonly string[], streams: Streams = process): LiveBlock {
   const stream = streams.stderr;
   let shown: readonly string[] = [];
   let drawnAt = -Infinity;
@@ -49,9 +55,10 @@ export function liveBlock(lines: () => readonly string[], streams: Streams = pro
   const paint = (): void => {
     drawnAt = performance.now();
     const rows = Math.max(1, (stream.rows || 24) - 1);
-    const next = lines()
+    const size = { columns: columns() - 1, rows };
+    const next = lines(size)
       .slice(-rows)
-      .map((line) => cutLine(line, columns() - 1))
+      .map((line) => cutLine(line, size.columns))
       .filter((line) => line !== "");
     const before = erase();
     shown = next;

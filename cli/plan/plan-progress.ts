@@ -4,6 +4,7 @@ import type { Output } from "../output/output.ts";
 import { jsonText } from "../output/json-text.ts";
 import { printableText } from "../output/printable-text.ts";
 import { duration } from "../run/progress.ts";
+import { blockLines } from "./live-lines.ts";
 import type { OutputTails } from "./output-tails.ts";
 import type { PlanView } from "./plan-view.ts";
 
@@ -39,7 +40,7 @@ export function createPlanProgress(
   tails: OutputTails,
 ): PlanProgress {
   if (output.quiet) return { ...planEventLines(), onEvent: view.onEvent };
-  const live = output.live ? liveBlock(() => blockLines(view, output, now, tails)) : undefined;
+  const live = output.live ? liveBlock((size) => blockLines(view, output, now, tails, size)) : undefined;
   const started = new Map<string, number>();
   const above = (write: () => void): void => (live === undefined ? write() : live.above(write));
   return {
@@ -96,29 +97,4 @@ function lineOf(
     default:
       return undefined;
   }
-}
-
-const SHOWN = 8;
-
-function blockLines(view: PlanView, { stderrStyles: styles }: Output, now: () => number, tails: OutputTails): string[] {
-  const lines: string[] = [];
-  const at = now();
-  for (const { task, attempt, since } of view.running.slice(0, SHOWN)) {
-    const tail = tails.lastLine(task);
-    const state = `  ▸ ${task} ${duration(at - since)}${attempt > 1 ? ` (try ${attempt})` : ""}`;
-    lines.push(tail === undefined ? state : `${state} │ ${tail}`);
-  }
-  if (view.running.length > SHOWN) lines.push(`  ▸ and ${view.running.length - SHOWN} more`);
-  const waiting = view.waiting();
-  for (const { task, why } of waiting.slice(0, SHOWN)) lines.push(`  … ${task}: ${why}`);
-  if (waiting.length > SHOWN) lines.push(`  … and ${waiting.length - SHOWN} more`);
-  for (const task of view.asking) lines.push(styles.warning(`  ? ${task} waits for an answer`));
-  if (view.failed.length > 0) lines.push(styles.error(`  ✗ failed: ${view.failed.join(", ")}`));
-  const left = view.timeLeft(at);
-  const width = 24;
-  const full = view.total === 0 ? width : Math.round((width * view.ended) / view.total);
-  lines.push(
-    `  ${"█".repeat(full)}${"░".repeat(width - full)} ${view.ended}/${view.total}${left === undefined || left < 1 ? "" : ` · about ${duration(left)} left`}`,
-  );
-  return lines;
 }
