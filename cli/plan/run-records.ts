@@ -1,6 +1,5 @@
 import { printable } from "../../diagnostics/render/index.ts";
-import { readFileSync, realpathSync } from "node:fs";
-import { hostname } from "node:os";
+import { realpathSync } from "node:fs";
 import type { StoredItem } from "../../runtime/interface/memory.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { hasExited, thisProcess, type HolderProcess } from "../../runtime/stores/contract/holder-process.ts";
@@ -9,6 +8,7 @@ import type { RunningCommand } from "../../stdlib/nodes/shell.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
+import { hasRestarted, thisMachine } from "./machine.ts";
 import { endCommands, startOf, type RecordedCommand } from "./process-groups.ts";
 
 /** Where the store has the records: a part of the long-term memory that runs neither read nor write. */
@@ -148,13 +148,15 @@ export class RunRecords {
     if (isHere) {
       if (!hasExited(record.process)) throw busy(record);
       for (const command of await endCommands(record.commands)) onNote(`ended a command of an earlier run: ${command}`);
-    } else if (!hasRestarted(record)) {
+    } else if (!hasRestarted({ ...record, processes: record.process.host })) {
       const age = now - item.updated;
-      if (age < FRESH_MS) throw fresh(record, age);
-      if (record.commands.length > 0) {
-        if (!gone.includes(record.host)) throw left(record, item.updated);
+      // The clock of the other machine is ahead, so the age says nothing.
+      const isAhead = age < -FRESH_MS;
+      if (!isAhead && age < FRESH_MS) throw fresh(record, age);
+      if (isAhead || record.commands.length > 0) {
+        if (!gone.includes(record.host)) throw left(record, item.updated, isAhead);
         onNote(
-          `run ${printable(record.run)} on ${printable(record.host)} left commands, which count as ended: ${list(record.commands)}`,
+          `run ${printable(record.run)} on ${printable(record.host)} ${record.commands.length === 0 ? "counts as ended" : `left commands, which count as ended: ${list(record.commands)}`}`,
         );
       }
     }
@@ -189,10 +191,11 @@ export class RunRecords {
 
   #item(own: RecordedRun): StoredItem {
     const now = Date.now();
+    const { host, machine } = thisMachine();
     const record: RunRecord = {
       ...own,
-      host: hostname(),
-      machine: machineId(),
+      host,
+      machine,
       process: thisProcess(),
       tree: this.#tree,
       commands: [...this.#commands.values()],
@@ -206,21 +209,6 @@ export class RunRecords {
       expires: now + EXPIRY_MS,
       vector: null,
     };
-  }
-}
-
-/** Whether the machine of the record has been restarted since, which ends all its processes. */
-function hasRestarted({ host, machine, process: { host: boot } }: RunRecord): boolean {
-  const [, ownBoot = ""] = thisProcess().host.split(" ");
-  const [, otherBoot = ""] = boot.split(" ");
-  return host === hostname() && machine !== "" && machine === machineId() && otherBoot !== "" && otherBoot !== ownBoot;
-}
-
-function machineId(): string {
-  try {
-    return readFileSync("/etc/machine-id", "utf8").trim();
-  } catch {
-    return "";
   }
 }
 
@@ -243,9 +231,12 @@ function fresh(record: RunRecord, age: number): CommandError {
   );
 }
 
-function left(record: RunRecord, updated: number): CommandError {
+function left(record: RunRecord, updated: number, isAhead: boolean): CommandError {
+  const { commands } = record;
+  const what = commands.length === 0 ? "it may still run there" : `its commands may still run there: ${list(commands)}`;
+  const clock = isAhead ? " (by a clock that is ahead of this one)" : "";
   return new CommandError(
-    `${nameOf(record)} was last seen on ${printable(record.host)} at ${new Date(updated).toISOString()}, and its commands may still run there: ${list(record.commands)}`,
+    `${nameOf(record)} was last seen on ${printable(record.host)} at ${new Date(updated).toISOString()}${clock}, and ${what}`,
     {
       code: "NG_LEFTOVER",
       exitCode: EXIT.failed,

@@ -1,12 +1,12 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import { readdirSync, readFileSync, renameSync, rmSync, existsSync } from "node:fs";
-import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { makeDirectory } from "../output/make-directory.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
+import { hasRestarted, thisMachine, type RecordedMachine } from "./machine.ts";
 import { endLeftovers, startOf } from "./process-groups.ts";
 import { PROCESSES, writeOnce } from "./run-directory.ts";
 
@@ -14,11 +14,10 @@ import { PROCESSES, writeOnce } from "./run-directory.ts";
 const CLAIM = "claim.json";
 
 /** Who works in the tree: the content of the claim. */
-interface Holder {
+interface Holder extends RecordedMachine {
   readonly pid: number;
   /** The start time of the process, because the system reuses process ids. */
   readonly started: string | undefined;
-  readonly host: string;
   readonly run: string;
   readonly thread: string | null;
   readonly plan: string;
@@ -51,7 +50,7 @@ export function claimTree(
   const own: Holder = {
     pid: process.pid,
     started: startOf(process.pid),
-    host: hostname(),
+    ...thisMachine(),
     run,
     thread,
     plan,
@@ -70,8 +69,7 @@ export function claimTree(
     // It was released just now.
     if (text === undefined) continue;
     const holder = parseHolder(text);
-    if (holder !== undefined && isAtWork(holder) && (holder.host === hostname() || !gone.includes(holder.host)))
-      refuse(holder);
+    if (holder !== undefined && isAtWork(holder) && (isHere(holder) || !gone.includes(holder.host))) refuse(holder);
     takeAway(path, text);
   }
   let isReleased = false;
@@ -122,9 +120,15 @@ function takeAway(path: string, expected: string): void {
   if (text !== undefined && text !== expected && !existsSync(path)) writeOnce(path, text);
 }
 
-function isAtWork({ pid, started, host }: Holder): boolean {
-  // Another machine's processes cannot be looked at.
-  if (host !== hostname()) return true;
+/** Whether the processes of the holder can be looked at: those of other machines and of other containers cannot. */
+function isHere({ host, processes }: Holder): boolean {
+  const here = thisMachine();
+  return host === here.host && (processes === "" || processes === here.processes);
+}
+
+function isAtWork(holder: Holder): boolean {
+  if (!isHere(holder)) return !hasRestarted(holder);
+  const { pid, started } = holder;
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -134,14 +138,15 @@ function isAtWork({ pid, started, host }: Holder): boolean {
   return started === undefined || found === undefined || found === started;
 }
 
-function refuse({ pid, host, run, thread, plan, since }: Holder): never {
-  const isHere = host === hostname();
-  const where = isHere ? `process ${pid}` : `process ${pid} on ${host}`;
+function refuse(holder: Holder): never {
+  const { pid, host, run, thread, plan, since } = holder;
+  const isOwn = isHere(holder);
+  const where = isOwn ? `process ${pid}` : `process ${pid} on ${host}`;
   const what = thread === null ? `run ${run}` : `thread ${printable(thread)}`;
   throw new CommandError(`plan \`${plan}\` (${what}) works in this tree since ${since}: ${where}`, {
     code: "NG_TREE_BUSY",
     exitCode: EXIT.failed,
-    help: isHere
+    help: isOwn
       ? "wait until it ends, or run in another working tree (`git worktree add`)"
       : `wait until it ends, or run in another working tree; if it no longer runs there, add \`--host-gone ${quoteArgument(host)}\``,
   });
@@ -158,12 +163,15 @@ function readText(path: string): string | undefined {
 /** `undefined` for a text that no run has written. */
 function parseHolder(text: string): Holder | undefined {
   try {
-    const { pid, started, host, run, thread, plan, since } = JSON.parse(text) as Partial<Holder>;
+    const { pid, started, host, machine, processes, run, thread, plan, since } = JSON.parse(text) as Partial<Holder>;
     if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
     return {
       pid,
       started: typeof started === "string" ? started : undefined,
       host: String(host),
+      machine: typeof machine === "string" ? machine : "",
+      // Absent in claims of earlier versions.
+      processes: typeof processes === "string" ? processes : "",
       run: String(run),
       thread: typeof thread === "string" ? thread : null,
       plan: String(plan),

@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { StoredItem } from "../../runtime/interface/memory.ts";
+import { thisMachine } from "../../cli/plan/machine.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { groupMembers } from "../../stdlib/nodes/group-members.ts";
 import { createProject, type Document, type Project } from "./project.ts";
@@ -129,6 +130,54 @@ test("a resume on another machine waits for the end of the run there, then asks 
   expect(stderr).toContain("run ");
   expect(stderr).toContain("on build 7 left commands, which count as ended: echo $$");
   expect(records(project)).toEqual([]);
+});
+
+test("a record whose clock is ahead gives no age: the user says that its machine is gone", async () => {
+  const project = createProject({ "p.ngraph": PLAN });
+  const group = await killed(project, "t");
+  process.kill(-group, "SIGKILL");
+  project.write("go", "");
+  const ahead = elsewhere(-3600);
+  records(project, (item) => {
+    const { value, ...rest } = ahead(item);
+    return { ...rest, value: { ...(value as Document), commands: [] } };
+  });
+  const refused = project.json(["resume", "t"]);
+  expect(refused.status).toBe(1);
+  expect(refused.document.error.code).toBe("NG_LEFTOVER");
+  expect(refused.document.error.message).toContain("by a clock that is ahead of this one), and it may still run there");
+  const { status, stderr } = project.ngc(["resume", "t", "--host-gone", "build 7"]);
+  expect(status, stderr).toBe(0);
+  expect(stderr).toContain("on build 7 counts as ended");
+});
+
+describe("a claim of a container or machine with the same name", () => {
+  /** A claim of a process that does not run here. */
+  const claimed = (processes: string): Project =>
+    createProject({
+      "p.ngraph": PLAN,
+      go: "",
+      ".ngraph/runs/claim.json": JSON.stringify({ ...thisMachine(), processes, pid: 2 ** 30, run: "r", plan: "q" }),
+    });
+  const [name, boot = "", space = ""] = thisMachine().processes.split(" ");
+
+  test("is not taken over, because its process cannot be seen", () => {
+    const project = claimed(`${name} ${boot} another ${space}`);
+    const { status, document } = project.json(["run", "p.ngraph"]);
+    expect(status).toBe(1);
+    expect(document.error).toMatchObject({ code: "NG_TREE_BUSY" });
+    expect(document.error.message).toContain(`process ${2 ** 30} on ${hostname()}`);
+    expect(project.has("groups")).toBe(false);
+    expect(project.ngc(["run", "p.ngraph", "--host-gone", hostname()]).status).toBe(0);
+  });
+
+  test("is taken over if its process has ended here", () => {
+    expect(claimed(thisMachine().processes).ngc(["run", "p.ngraph"]).status).toBe(0);
+  });
+
+  test.skipIf(boot === "" || thisMachine().machine === "")("is taken over if the machine has been restarted", () => {
+    expect(claimed(`${name} another-${boot} ${space}`).ngc(["run", "p.ngraph"]).status).toBe(0);
+  });
 });
 
 describe("background processes", () => {
