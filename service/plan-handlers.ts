@@ -26,9 +26,13 @@ export function planHandlers({ options, gatekeeper }: ServiceCore) {
   return {
     async planRuns({ principal, values }) {
       const { plan, limit = 100 } = values;
-      const filter = { limit: limit as number, ...(plan === undefined ? {} : { plan: plan as string }) };
+      const filter = plan === undefined ? {} : { plan: plan as string };
       const runs: PlanRunSummary[] = [];
-      for (const run of (await plans?.list(filter)) ?? []) if (await permits(principal, run)) runs.push(run);
+      // The newest runs may be those of plans that the principal may not read.
+      for (const run of (await plans?.list(filter)) ?? []) {
+        if (runs.length === limit) break;
+        if (await permits(principal, run)) runs.push(run);
+      }
       return json({ runs });
     },
 

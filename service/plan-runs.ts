@@ -72,8 +72,8 @@ export interface PlanLogPart {
 }
 
 export interface PlanRuns {
-  /** Newest first. */
-  list(filter: { readonly plan?: string; readonly limit: number }): MaybePromise<readonly PlanRunSummary[]>;
+  /** Newest first. Read as far as an answer needs them. */
+  list(filter: { readonly plan?: string }): MaybePromise<Iterable<PlanRunSummary>>;
   /** `undefined` for a run that is not recorded. */
   find(id: string): MaybePromise<PlanRunSummary | undefined>;
   run(id: string): MaybePromise<PlanRun | undefined>;

@@ -16,13 +16,10 @@ const RUN_ID = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/;
 export function recordedPlanRuns(runs: string): PlanRuns {
   const entryOf = (id: string): RunEntry | undefined => (RUN_ID.test(id) ? readRunEntry(runs, id) : undefined);
   return {
-    list({ plan, limit }) {
+    list({ plan }) {
       const atWork = runAtWork(runs);
       const entries = readRunIndex(runs).filter((entry) => plan === undefined || entry.plan === plan);
-      return entries
-        .slice(-limit)
-        .reverse()
-        .map((entry) => summaryOf(entry, atWork));
+      return entries.reverse().map((entry) => summaryOf(entry, atWork));
     },
     find(id) {
       const entry = entryOf(id);
@@ -132,7 +129,8 @@ function partOf(runs: string, id: string, name: string, from: number): PlanLogPa
   const end = wholeCharacters(content);
   // The rest of a character that does not come.
   const used = end === 0 && !isAtWork ? content.byteLength : end;
-  const bytes = Math.max(log.bytes, from + content.byteLength);
+  // It may have grown since, and a position behind its end adds nothing to it.
+  const bytes = content.byteLength === 0 ? log.bytes : Math.max(log.bytes, from + content.byteLength);
   return { text: content.subarray(0, used).toString("utf8"), next: from + used, bytes, over: !isAtWork };
 }
 
