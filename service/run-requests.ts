@@ -181,7 +181,7 @@ export function preferredWait(prefer: string | null): number | undefined {
 }
 
 /** The result, or `undefined` if it takes longer. */
-async function orLater(result: Promise<RunResult>, seconds: number | undefined): Promise<RunResult | undefined> {
+export async function orLater<T>(result: Promise<T>, seconds: number | undefined): Promise<T | undefined> {
   if (seconds === undefined) return result;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const later = new Promise<undefined>((resolve) => {

@@ -8,7 +8,7 @@ import { runDocument, stateDocument, summaryDocument, withoutHidden } from "./do
 import { refuseHigherLimits } from "./graph-handlers.ts";
 import type { OperationId } from "./operations.ts";
 import { Problem } from "./problem.ts";
-import { preferredWait, type Call, type RunRequests } from "./run-requests.ts";
+import { orLater, preferredWait, type Call, type RunRequests } from "./run-requests.ts";
 import { busy, json, POLL_MS, unknownThread, type ServiceCore } from "./service-core.ts";
 
 type Handler = (call: Call) => Promise<Response>;
@@ -142,7 +142,10 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
         await requestCancel(store, thread);
       }
       const seconds = preferredWait(request.headers.get("prefer")) ?? CANCEL_SECONDS;
-      const isOver = await untilFree(store, thread, seconds * 1000);
+      const free = untilFree(store, thread, core.closing.signal);
+      const isOver = (await orLater(free, seconds)) ?? false;
+      // The answer may come before the end of the run.
+      free.catch((error: unknown) => core.fail(`the end of the run of thread \`${thread}\` cannot be read`, error));
       const [state, head] = [await graph.engine.state(thread), await store.loadLatest(thread)];
       if (state === undefined || head === undefined) throw unknownThread(thread);
       if (!isOver) return json({ thread, status: "running" }, 202);

@@ -200,6 +200,27 @@ describe("runs", () => {
     expect(await store.listItems([], { limit: 10, now: Date.now() })).toEqual([]);
   });
 
+  test("a request to cancel a run of another process goes with the run", async () => {
+    const store = new MemoryStore();
+    const [started, release] = [deferred<void>(), deferred<void>()];
+    const work = async (): Promise<number> => {
+      started.resolve();
+      await release.promise;
+      return 1;
+    };
+    // It does not look for requests.
+    const other = checkedService({ graphs: [worker(work)], store });
+    const here = checkedService({ graphs: [worker(work)], store });
+    const running = other.post("/graphs/worker/runs", { input: { n: 1 }, thread: "t" });
+    await started.promise;
+    expect((await here.post("/threads/t/cancel", undefined, { prefer: "respond-async" })).status).toBe(202);
+    const requests = () => store.listItems([], { limit: 10, now: Date.now() });
+    expect(await requests()).toHaveLength(1);
+    release.resolve();
+    expect((await running).body.status).toBe("completed");
+    await expect.poll(requests, { timeout: 10_000 }).toEqual([]);
+  });
+
   test("limits cannot be raised from outside", async () => {
     const { post } = checkedService({ graphs: [worker((n) => n)] });
     expect(await post("/graphs/worker/runs", { input: { n: 1 }, maxSteps: 11 })).toMatchObject({
