@@ -11,7 +11,6 @@ import {
   type PublishDiagnosticsParams,
 } from "vscode-languageserver-protocol/node";
 import { randomFrom } from "../grammar/random-file.ts";
-import { scale } from "../support/depth.ts";
 import { createProject, PROGRAM } from "./project.ts";
 
 const SEED = readFileSync("examples/parcel-desk/desk.ngraph", "utf8").replace(/\ntest [^]*/, "\n");
@@ -135,7 +134,7 @@ test("random edits lead to the answers of a new server", { timeout: 900_000 }, a
   const versions = new Map([...texts.keys()].map((name) => [name, 1]));
   const edited = await startServer(directory);
   for (const [name, text] of texts) await edited.open(name, 1, text);
-  const rounds = scale(10, 2);
+  const rounds = 2;
   for (let round = 0; round < rounds; round++) {
     for (let edit = 0; edit < 250; edit++) {
       const names = [...texts.keys()];

@@ -112,7 +112,6 @@ test("the example of docs/tools.md checks clean with its module", () => {
 
 test.each([
   ["[missing]", "[]", "unknown function `missing`"],
-  ["[g]", "[]", "`g` is a graph, not an imported function"],
   ["[untyped]", "[]", "the parameters of the tool `untyped` are not known"],
   ['["findOrder"]', "[]", "`tools` takes a list of imported functions"],
   ["[findOrder]", "[refund]", "`refund` is not one of the tools of this call"],
