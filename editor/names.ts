@@ -4,6 +4,7 @@
  */
 import type { Span } from "../diagnostics/source.ts";
 import type * as Ast from "../grammar/ast.ts";
+import { toolNamesIn } from "../compiler/bind/bind-tools.ts";
 import { axesOf } from "../grammar/matrix-axes.ts";
 
 export type NameKind =
@@ -439,8 +440,11 @@ class Collector {
     if (meaning !== undefined) this.#add(at, meaning, "read", short);
   }
 
-  #called({ callee, args }: Ast.CallExpr, locals: Locals): void {
+  #called(call: Ast.CallExpr, locals: Locals): void {
+    const { callee, args } = call;
     const meaning = this.#file.get(callee.name);
+    // Tools of a model are functions and graphs, also where a channel has the same name.
+    const tools = meaning === undefined ? toolNamesIn(call) : [];
     if (meaning !== undefined) this.#add(callee, meaning, "call");
     else if (STEP_CALLS.has(callee.name)) {
       for (const { value } of args) if (value.kind === "Name") this.#step({ ...value, kind: "Identifier" });
@@ -454,7 +458,13 @@ class Collector {
       if (name !== undefined && unit !== undefined) {
         this.#add(name, { kind: "channel", target: unitTarget(unit.path, unit.name, "channel", name.name) }, "write");
       }
-      this.#expression(value, locals);
+      if (tools.length === 0 || value.kind !== "List") this.#expression(value, locals);
+      else
+        for (const item of value.items) {
+          const tool = tools.find((each) => each === item);
+          if (tool !== undefined) this.#ofFile(tool, "call");
+          else this.#expression(item.kind === "Spread" ? item.value : item, locals);
+        }
     }
   }
 

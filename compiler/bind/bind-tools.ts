@@ -7,6 +7,7 @@ import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundGraph, BoundTool } from "./bound-graph.ts";
 import type { BoundTaskCall } from "./plan/bound-plan.ts";
+import { nodeSignatures } from "../../stdlib/signatures.ts";
 import { isPoisoned, KIND_NAMES, markMeantAsUsed, namesOf, type GraphUnit } from "./file-scope.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
 
@@ -29,6 +30,16 @@ export function bindTools(
   }
   for (const [name, { span }] of approved) context.report(unknownTool(placeIn(context, span), { name }));
   return [...bound.values()];
+}
+
+/** The names of tools in the lists of a call of a built-in node, as written. Names in other lists are values. */
+export function toolNamesIn({ callee, args }: Ast.CallExpr): readonly Ast.NameExpr[] {
+  const parameters = nodeSignatures.get(callee.name)?.parameters ?? [];
+  return args.flatMap(({ name, value }, index) => {
+    const parameter = name === undefined ? parameters[index] : parameters.find((each) => each.name === name.name);
+    if (parameter?.isTools !== true || value.kind !== "List") return [];
+    return value.items.filter((item) => item.kind === "Name");
+  });
 }
 
 /** The types of the parameters of a call's tools. */

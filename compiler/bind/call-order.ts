@@ -2,6 +2,7 @@ import { callCycle } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic, Label } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { depthFirst, type Step } from "../algorithms/depth-first.ts";
+import { toolNamesIn } from "./bind-tools.ts";
 import type { CallableUnit } from "./file-scope.ts";
 
 /** Graphs and plans, each after those that it calls, and the calls that would close a cycle. */
@@ -47,11 +48,7 @@ function callsOf({ declaration, scope }: CallableUnit): readonly Call[] {
   const add = (call: Ast.Expr): void => {
     if (call.kind !== "Call") return;
     addName(call.callee);
-    // The tools of a model are names in a list. A name of a graph in another list is an error.
-    for (const { value } of call.args) {
-      if (value.kind !== "List") continue;
-      for (const item of value.items) if (item.kind === "Name") addName(item);
-    }
+    if (!scope.names.has(call.callee.name)) for (const tool of toolNamesIn(call)) addName(tool);
   };
   const addName = (at: Call["at"]): void => {
     const declared = scope.names.get(at.name);

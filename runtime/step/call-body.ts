@@ -2,6 +2,7 @@ import type { Scope } from "../expression/compile-expression.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import { admitJson, Mismatch } from "../value/validate.ts";
+import { callsRuns } from "../program/program.ts";
 import type { Run } from "../run/run.ts";
 import { isCommand, type Attempt } from "./attempt.ts";
 import { TaskContext } from "./task-context.ts";
@@ -91,7 +92,8 @@ function callCached(attempt: Attempt, args: readonly Json[], call: (context: Tas
 export function cacheResult(attempt: Attempt, value: unknown): void {
   const { run, task, cacheKey, hasRequests, interrupts } = attempt;
   if (cacheKey === undefined || isCommand(value) || hasRequests || interrupts > 0) return;
-  if (task.node.call.kind === "graph" && Object.keys(run.children).length > 0) return;
+  // A called graph, or one that a model has called as a tool, may have asked.
+  if (callsRuns(task.node) && Object.keys(run.children).length > 0) return;
   // `null` stands for a missing result: the entry records that the body has run.
   const admitted = admitJson(value ?? null);
   if (!(admitted instanceof Mismatch)) run.shared.cache.set(cacheKey, admitted, task.node.spec.cache?.for ?? null);

@@ -5,11 +5,12 @@ import { admitJson, compileAdmit, Mismatch } from "../../runtime/value/validate.
 import type { Json } from "../../runtime/value/json.ts";
 import type { McpServers } from "../mcp/servers.ts";
 import { NodeFailure } from "../node-failure.ts";
+import { cut } from "../nodes/http.ts";
 import { schemaOf } from "../type-schema.ts";
 import type { ToolDescription } from "./call-model.ts";
 import type { Message, ToolCall } from "./messages.ts";
 
-/** A tool that a model may call: an imported function, or a tool of an MCP server. */
+/** A tool that a model may call: an imported function, a graph, or a tool of an MCP server. */
 export interface ModelTool extends ToolDescription {
   readonly needsApproval: boolean;
   /** The arguments for `call`, or why they do not fit. */
@@ -18,10 +19,12 @@ export interface ModelTool extends ToolDescription {
   call(args: readonly (Json | undefined)[], key: string): unknown;
 }
 
-/** An imported function as a tool. */
+/** An imported function or a graph as a tool. */
 export function functionTool(tool: Tool): ModelTool {
   const { name, description = "", parameters, types, needsApproval } = tool;
   const type = { kind: "record", fields: parameters } as const;
+  const names = parameters.map((parameter) => parameter.name);
+  const expected = names.length === 0 ? "no arguments" : `no arguments but ${listNames(names)}`;
   return {
     name,
     description,
@@ -31,12 +34,19 @@ export function functionTool(tool: Tool): ModelTool {
       const admitted = compileAdmit(type, types)(given);
       if (admitted instanceof Mismatch) return admitted;
       const fields = admitted as { readonly [name: string]: Json };
+      const unknown = Object.keys(fields).filter((field) => !names.includes(field));
+      // A model that misspells an optional argument would get a result for other arguments.
+      if (unknown.length > 0) return new Mismatch(expected, `also ${listNames(unknown)}`);
       return parameters.map((parameter) =>
         Object.hasOwn(fields, parameter.name) ? fields[parameter.name] : undefined,
       );
     },
     call: (args, key) => tool.call(args, key),
   };
+}
+
+function listNames(names: readonly string[]): string {
+  return names.map((name) => `\`${cut(name, 80)}\``).join(", ");
 }
 
 /**

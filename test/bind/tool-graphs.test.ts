@@ -44,6 +44,17 @@ test("a graph that is its own tool closes a cycle (NG116)", () => {
   expect(messages(agent("tools: [g]"))).toEqual([expect.stringMatching(/^NG116 .*`g`/)]);
 });
 
+test("a channel with the name of its graph, in a list that is not of tools, is no call", () => {
+  const text = `graph summary {
+    input text: string
+    output summary: string
+    node a = text into summary
+    node b = print([summary])
+    start -> a -> b -> end
+  }`;
+  expect(messages(text)).toEqual([]);
+});
+
 test("a graph with memory is refused, also in a graph that it calls (NG105)", () => {
   const memory = `graph inner {
     input id: string

@@ -39,6 +39,16 @@ const INNER = {
     "/// Asks.\ngraph inner {\n  input q: string\n  output verdict: string\n  node a = q into verdict\n  start -> a\n}\n",
 };
 
+test("a tool of a model is a call of the graph, also where a channel has its name", () => {
+  const { file, offset, index, text } = project(
+    'graph find { output ok: string node n = "x" into ok start -> n }\n' +
+      'graph g { output find: string node a = llm("q", tools: [fi‸nd]) into find start -> a }',
+  );
+  const found = findDefinition(file, offset, index);
+  expect(found.map(({ span }) => text.slice(span.start, span.start + 11))).toEqual(["find { outp"]);
+  expect(namesAt(file, offset)).toMatchObject([{ kind: "graph", role: "call" }]);
+});
+
 describe("definition", () => {
   test.each([
     ["a channel", "graph g { state xs: int = 1 node a = x‸s start -> a }", "xs: int"],

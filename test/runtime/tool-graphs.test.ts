@@ -258,7 +258,7 @@ graph g {
   start -> agent -> end
 }`;
 
-test("renamed nodes, tools and channels keep an open call; a tool that is gone is a drift", async () => {
+test("renamed nodes inside and outside of a tool keep an open call; a tool that is gone is a drift", async () => {
   const edited = ASKING.replace(
     'node confirm = ask("Right?") into answer',
     'node sure = ask("Right?") into answer { was confirm }',
@@ -305,6 +305,14 @@ test("a fork copies an open call, which has an answer of its own", async () => {
   expect(copy.output).toEqual({ results: [{ answer: "no" }] });
   const second = await engine.resume("t", { answers: { [first.pauses[0]!.id]: "yes" } });
   expect(second.output).toEqual({ results: [{ answer: "yes" }] });
+});
+
+test("a result that depends on an answer inside of a tool is not cached", async () => {
+  const text = ASKING.replace("into results\n", "into results { cache }\n");
+  const { engine } = shop(text, [["look", ["7"]]], new MemoryStore(), []);
+  await engine.run({}, { thread: "t" });
+  expect((await engine.resume("t", { answer: "yes" })).status).toBe("completed");
+  expect((await engine.run({}, { thread: "u" })).pauses).toMatchObject([{ node: "confirm" }]);
 });
 
 test("breakpoints name the nodes of a tool by the node and the tool", async () => {

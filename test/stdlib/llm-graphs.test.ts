@@ -112,6 +112,20 @@ test("arguments that do not fit and failures of the graph are results for the mo
   expect(third).toBe("graph `fails`: node `n` failed: out of stock");
 });
 
+test("an argument that the graph does not have is a result for the model, and nothing runs", async () => {
+  replies.push(call("1", "find", { id: "7", shp: "other" }), { text: "sorry" });
+  const started: string[] = [];
+  const result = await engineOf(AGENT, {
+    store: new MemoryStore(),
+    onEvent: (event) => {
+      if (event.type === "node" && event.phase === "start") started.push(event.node);
+    },
+  }).run({ question: "?" }, { thread: "t" });
+  expect(result.output).toEqual({ reply: "sorry" });
+  expect(results(1)).toEqual(["The arguments do not fit: expected no arguments but `id`, `shop`, found also `shp`"]);
+  expect(started).toEqual(["agent"]);
+});
+
 test("a question inside of the graph pauses the run, and each call keeps its own answers", async () => {
   const store = new MemoryStore();
   replies.push(
