@@ -72,18 +72,27 @@ function runNotification(
       env: { ...process.env, ...facts },
     });
     let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
+    const kill = (): void => {
       try {
         if (process.platform === "win32" || child.pid === undefined) child.kill("SIGKILL");
         else process.kill(-child.pid, "SIGKILL");
       } catch {
         // It has ended already.
       }
+    };
+    // Ctrl-C does not reach its process group, and ends this process.
+    process.once("exit", kill);
+    const timer = setTimeout(() => {
+      isLate = true;
+      kill();
     }, timeout);
+    const settle = (problem: string | undefined): void => {
+      process.off("exit", kill);
+      resolve(problem);
+    };
     child.once("error", (error) => {
       clearTimeout(timer);
-      resolve(reasonOf(error));
+      settle(reasonOf(error));
     });
     child.once("exit", (code, signal) => {
       clearTimeout(timer);
@@ -94,8 +103,8 @@ function runNotification(
           : `it ended with ${signal ?? `exit code ${code}`}`;
       // What it has left in the background ends with it, as with the commands of tasks.
       const { pid } = child;
-      if (process.platform === "win32" || pid === undefined) resolve(problem);
-      else void endGroupMembers(pid, GRACE_MS).then(() => resolve(problem));
+      if (process.platform === "win32" || pid === undefined) settle(problem);
+      else void endGroupMembers(pid, GRACE_MS).then(() => settle(problem));
     });
   });
 }

@@ -202,6 +202,19 @@ describe("background processes", () => {
     for (const group of groups) expect(groupMembers(group)).toEqual([]);
   });
 
+  test("a notification ends with the program on Ctrl-C", async () => {
+    const project = createProject({ "p.ngraph": PLAN, go: "" });
+    const child = project.start(["run", "p.ngraph", "--notify", "echo $$ > notified; sleep 600"]);
+    while (!project.has("notified") || project.read("notified") === "")
+      await new Promise((next) => setTimeout(next, 20));
+    const closed = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGINT");
+    expect(await closed).toBe(130);
+    const group = Number(project.read("notified"));
+    // A killed process is listed until the system has ended it.
+    await expect.poll(() => groupMembers(group)).toEqual([]);
+  });
+
   test("of a graph's command end with it", () => {
     const project = createProject({
       "g.ngraph": `graph g {\n  node a = shell("sleep 600 >/dev/null 2>&1 & echo $$ >> groups")\n  start -> a -> end\n}\n`,
