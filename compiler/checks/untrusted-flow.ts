@@ -1,36 +1,29 @@
 /**
  * A forward taint analysis along the edges of a graph: which channels can hold untrusted text when a node starts. Inputs and
  * the results of built-in nodes are untrusted. The result of an imported function and the overwriting of a channel clear its
- * taint. A pause for a person clears the taint of all channels, because the person can check their values.
+ * taint. A pause for a person clears the taint of all channels, because the person can check their values. Text passes
+ * through called graphs: their outputs hold what their inputs hold, and their effects are effects of their callers.
  */
-import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
+import { graphsCalledBy, type BoundGraph, type BoundNode, type TypedExpression } from "../bind/bound-graph.ts";
 import type { BoundPlan } from "../bind/plan/bound-plan.ts";
 import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
-import type { Expression } from "../../runtime/expression/expression.ts";
-import { expressionParts } from "../../runtime/expression/expression-depth.ts";
-import type { ValueType } from "../../runtime/table/value-type.ts";
 import { startTargets, successorsOf } from "../control/signals.ts";
 import { createCheckContext, type CheckContext } from "./check-context.ts";
+import { sinksOf, type Sink } from "./untrusted-sinks.ts";
+import {
+  holdsText,
+  joined,
+  NOTHING,
+  REPORTED,
+  textIn,
+  type Held,
+  type Source,
+  type SourceKind,
+  type Taint,
+  type Wanted,
+} from "./untrusted-text.ts";
 
-/** Where untrusted text comes from. */
-export interface Source {
-  /** For messages: "an input", "the answer of a model". */
-  readonly what: string;
-  readonly isModel: boolean;
-  /** The channel that carries it; absent for an error. */
-  readonly channel?: number;
-  /** The model node that writes it; absent for an input. */
-  readonly node?: number;
-}
-
-/** Channel -> source. Output of a model has entries of its own, because it also counts where other text is accepted. */
-export interface Taint {
-  readonly models: ReadonlyMap<number, Source>;
-  readonly others: ReadonlyMap<number, Source>;
-}
-
-const CLEAN: Taint = { models: new Map(), others: new Map() };
-
+const CLEAN: Taint = new Map();
 export interface UntrustedFlow {
   /** By model node: the taint when the node starts. */
   readonly before: readonly Taint[];
@@ -42,16 +35,16 @@ export interface UntrustedFlow {
 
 export function untrustedFlow(context: CheckContext): UntrustedFlow {
   const { model, graph } = context;
-  const inputs = new Map<number, Source>();
-  graph.channels.forEach((channel, index) => {
-    // The operator of the graph supplies its configuration, so it is trusted as the graph is.
-    if (channel.role === "input" && holdsText(channel.type, graph))
-      inputs.set(index, { what: "an input", isModel: false, channel: index });
-  });
+  const inputs: Taint = new Map(
+    inputsOf(graph).map((channel, rank) => [
+      channel,
+      { sources: { input: { what: "an input", kind: "input", channel } }, inputs: 1n << BigInt(rank) },
+    ]),
+  );
   const successors = successorsOf(model);
-  const before = model.nodes.map((): MutableTaint => ({ models: new Map(), others: new Map() }));
-  const left: MutableTaint = { models: new Map(), others: new Map(inputs) };
-  let start: Taint = { models: new Map(), others: inputs };
+  const before = model.nodes.map((): Map<number, Held> => new Map());
+  const left = new Map(inputs);
+  let start = inputs;
   for (;;) {
     const seen = new Set<number>(startTargets(model));
     const pending = new Set<number>(seen);
@@ -67,8 +60,8 @@ export function untrustedFlow(context: CheckContext): UntrustedFlow {
       }
     }
     // A memory channel starts with what an earlier run has left in it.
-    const kept = { models: memories(graph, left.models), others: memories(graph, left.others) };
-    const next: MutableTaint = { models: new Map(start.models), others: new Map(start.others) };
+    const kept = new Map([...left].filter(([channel]) => graph.channels[channel]?.role === "memory"));
+    const next = new Map(start);
     if (!merge(next, kept)) {
       // A rollback can begin before a person has seen the result at `pause after`.
       const inUndo = (index: number): Taint => passThrough(context, index, before[index]!, false);
@@ -78,20 +71,21 @@ export function untrustedFlow(context: CheckContext): UntrustedFlow {
   }
 }
 
-interface MutableTaint extends Taint {
-  readonly models: Map<number, Source>;
-  readonly others: Map<number, Source>;
+/** The inputs that can hold text. The operator of the graph supplies its configuration, so it is trusted as the graph is. */
+function inputsOf(graph: BoundGraph): readonly number[] {
+  return graph.channels.flatMap(({ role, type }, index) => (role === "input" && holdsText(type, graph) ? [index] : []));
 }
 
-function merge(into: MutableTaint, from: Taint): boolean {
-  const size = into.models.size + into.others.size;
-  for (const [channel, source] of from.models) if (!into.models.has(channel)) into.models.set(channel, source);
-  for (const [channel, source] of from.others) if (!into.others.has(channel)) into.others.set(channel, source);
-  return into.models.size + into.others.size > size;
-}
-
-function memories(graph: BoundGraph, taint: ReadonlyMap<number, Source>): ReadonlyMap<number, Source> {
-  return new Map([...taint].filter(([channel]) => graph.channels[channel]?.role === "memory"));
+function merge(into: Map<number, Held>, from: Taint): boolean {
+  let isChanged = false;
+  for (const [channel, held] of from) {
+    const known = into.get(channel);
+    const both = known === undefined ? held : joined(known, held);
+    if (both === known) continue;
+    into.set(channel, both);
+    isChanged = true;
+  }
+  return isChanged;
 }
 
 function passThrough(context: CheckContext, index: number, before: Taint, mayPause = true): Taint {
@@ -101,55 +95,69 @@ function passThrough(context: CheckContext, index: number, before: Taint, mayPau
   // The person who answers can check all values that were written before.
   const waits = node.pauseBefore || (node.call.kind === "builtin" && node.call.signature.effects.includes("person"));
   const known = waits ? CLEAN : before;
-  const after: MutableTaint = { models: new Map(known.models), others: new Map(known.others) };
+  const after = new Map(known);
   for (const { channel, optional } of context.model.data.writes[index]!) {
     const declared = graph.channels[channel];
     if (declared === undefined || !holdsText(declared.type, graph)) continue;
-    const source = sourceOf(node, declared.name, known);
+    const { sources, inputs } = heldIn(node, declared.name, known, graph);
     const isAdded = declared.reducer !== undefined;
-    if (!isAdded && !optional) {
-      after.models.delete(channel);
-      after.others.delete(channel);
+    if (!isAdded && !optional) after.delete(channel);
+    const carried: Partial<Record<SourceKind, Source>> = {};
+    for (const kind of REPORTED.any) {
+      const source = sources[kind];
+      if (source === undefined) continue;
+      // Reports the place where the text came from, and not the last node that copied it.
+      const isFirst = source.channel === undefined;
+      carried[kind] = { ...source, channel, ...(isFirst ? { node: index } : {}) };
     }
-    if (source === undefined) continue;
-    // Reports the place where the text came from, and not the last node that copied it.
-    const isFirst = source.channel === undefined;
-    const carried = { ...source, channel, ...(isFirst ? { node: index } : {}) };
-    (source.isModel ? after.models : after.others).set(channel, carried);
+    if (Object.keys(carried).length > 0) merge(after, new Map([[channel, { sources: carried, inputs }]]));
   }
   return after;
 }
 
 /** The untrusted text that a node writes to a channel. */
-function sourceOf(node: BoundNode, channel: string, known: Taint): Source | undefined {
+function heldIn(node: BoundNode, channel: string, known: Taint, graph: BoundGraph): Held {
   const { call } = node;
   switch (call.kind) {
     case "builtin": {
       const { name, effects, pauses } = call.signature;
       if (PARSERS.has(name)) {
         const text = call.args.find((argument) => argument.name === "text")?.value.expression;
-        return text === undefined ? undefined : taintOf(text, known, node);
+        return text === undefined ? NOTHING : textIn(text, known, node, graph);
       }
-      if (effects.length === 0 && pauses !== true && name !== "memory") return undefined;
-      return { what: RESULTS.get(name) ?? `the result of \`${name}\``, isModel: effects.includes("model") };
+      if (effects.length === 0 && pauses !== true && name !== "memory") return NOTHING;
+      const what = RESULTS.get(name) ?? `the result of \`${name}\``;
+      const kind = effects.includes("model") ? "model" : LOCAL.has(name) ? "local" : "foreign";
+      return { sources: { [kind]: { what, kind } }, inputs: 0n };
     }
     case "expression":
-      return taintOf(call.expression.expression, known, node);
+      return textIn(call.expression.expression, known, node, graph);
     case "graph":
     case "plan": {
-      const called = call.kind === "graph" ? call.graph : call.plan;
+      const { outputs, inputs } = summaryOf(call.kind === "graph" ? call.graph : call.plan);
       const { output } = node;
       const field =
         output?.kind === "fields" ? output.fields.find((candidate) => candidate.channel === channel)?.field : undefined;
-      return taintOfResult(called, field);
+      let held = NOTHING;
+      for (const [name, each] of outputs) if (field === undefined || field === name) held = joined(held, each);
+      let result: Held = { sources: held.sources, inputs: 0n };
+      inputs.forEach((input, rank) => {
+        const given = call.args.find(({ name }) => name === input)?.value.expression;
+        if (given !== undefined && ((held.inputs >> BigInt(rank)) & 1n) === 1n)
+          result = joined(result, textIn(given, known, node, graph));
+      });
+      return result;
     }
     default:
-      return undefined;
+      return NOTHING;
   }
 }
 
 /** The built-in nodes whose result is parts of their `text`. */
 const PARSERS: ReadonlySet<string> = new Set(["csv", "json", "yaml"]);
+
+/** The built-in nodes whose results are texts of the own system. */
+const LOCAL: ReadonlySet<string> = new Set(["file", "memory", "shell"]);
 
 const RESULTS: ReadonlyMap<string, string> = new Map([
   ["llm", "the answer of a model"],
@@ -162,118 +170,123 @@ const RESULTS: ReadonlyMap<string, string> = new Map([
   ["receive", "a signal"],
 ]);
 
-/** The untrusted text in an output of a called graph or plan; in any output without a `field`. */
-function taintOfResult(called: BoundGraph | BoundPlan, field: string | undefined): Source | undefined {
-  let outputs = knownOutputs.get(called);
-  if (outputs === undefined) {
-    // Binding reports graphs that call each other in a cycle.
-    knownOutputs.set(called, new Map());
-    const graph = "tasks" in called ? planAsGraph(called) : called;
-    const quiet = (): void => undefined;
-    const { left } = untrustedFlow(createCheckContext(graph, quiet, quiet));
-    outputs = new Map();
-    for (const [channel, { what, isModel }] of [...left.others, ...left.models]) {
-      const { role, name = "" } = graph.channels[channel] ?? {};
-      if (role === "output") outputs.set(name, { what: `${what} in \`${called.name}\``, isModel });
-    }
-    knownOutputs.set(called, outputs);
-  }
-  return field === undefined ? outputs.values().next().value : outputs.get(field);
-}
-const knownOutputs = new WeakMap<BoundGraph | BoundPlan, Map<string, Source>>();
-
-/** The untrusted text that the value of an expression contains. Output of a model is found first. */
-export function taintOf(
-  expression: Expression,
-  taint: Taint,
-  node: Pick<BoundNode, "each">,
-  wanted: "model" | "any" = "any",
-): Source | undefined {
-  let other: Source | undefined;
-  const pending: Expression[] = [expression];
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    switch (part.op) {
-      case "channel": {
-        const source = taint.models.get(part.channel);
-        if (source !== undefined) return source;
-        other ??= taint.others.get(part.channel);
-        break;
-      }
-      case "local":
-        if (part.name === node.each?.item) pending.push(node.each.list.expression);
-        break;
-      case "error":
-      case "outcome":
-        other ??= { what: "the message of an error", isModel: false };
-        break;
-      case "if":
-        pending.push(part.then, part.else);
-        break;
-      case "binary":
-        if (part.operator === "+" || part.operator === "??") pending.push(part.left, part.right);
-        break;
-      case "library":
-        if (!WITHOUT_TEXT.has(part.name)) for (const argument of part.args) pending.push(argument);
-        break;
-      // An imported function is trusted: it is where text is checked.
-      case "call":
-      case "not":
-      case "negate":
-        break;
-      default:
-        for (const each of expressionParts(part)) pending.push(each);
-    }
-  }
-  return wanted === "any" ? other : undefined;
+/** What the callers of a graph or plan need to know. */
+interface Summary {
+  /** The inputs that can hold text, in the order of their bits. */
+  readonly inputs: readonly string[];
+  /** The untrusted text in each output. */
+  readonly outputs: ReadonlyMap<string, Held>;
+  /** The effects that its inputs reach. */
+  readonly sinks: readonly InnerSink[];
 }
 
-/** Library functions whose result holds no text of their arguments, or quoted text only. */
-const WITHOUT_TEXT: ReadonlySet<string> = new Set([
-  "quote",
-  "len",
-  "contains",
-  "startsWith",
-  "endsWith",
-  "matches",
-  "sum",
-  "min",
-  "max",
-  "abs",
-  "round",
-  "range",
-  "parseInt",
-  "parseFloat",
-]);
+export interface InnerSink {
+  readonly input: string;
+  /** "the host of a request in `fetch`". */
+  readonly effect: string;
+  readonly interpreter?: string;
+  readonly wanted: Wanted;
+}
 
-/** Whether values of a type can contain text that is not written in the graph. */
-function holdsText(type: ValueType, graph: BoundGraph): boolean {
-  const seen = new Set<string>();
-  const pending: ValueType[] = [type];
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    switch (part.kind) {
-      case "string":
-      case "json":
-      case "opaque":
-      case "map":
-        return true;
-      case "list":
-        pending.push(part.item);
-        break;
-      case "record":
-        for (const field of part.fields) pending.push(field.type);
-        break;
-      case "union":
-        for (const member of part.members) pending.push(member);
-        break;
-      case "ref": {
-        const { name } = part;
-        if (seen.has(name)) break;
-        seen.add(name);
-        const named = graph.types.find((candidate) => candidate.name === name);
-        if (named === undefined) return true;
-        pending.push(named.type);
-      }
+const summaries = new WeakMap<BoundGraph | BoundPlan, Summary>();
+
+export function summaryOf(called: BoundGraph | BoundPlan): Summary {
+  const known = summaries.get(called);
+  if (known !== undefined) return known;
+  // Binding reports graphs that call each other in a cycle.
+  summaries.set(called, { inputs: [], outputs: new Map(), sinks: [] });
+  const graph = "tasks" in called ? planAsGraph(called) : called;
+  const quiet = (): void => undefined;
+  const context = createCheckContext(graph, quiet, quiet);
+  const flow = untrustedFlow(context);
+  const outputs = new Map<string, Held>();
+  for (const [channel, { sources, inputs }] of flow.left) {
+    const { role, name = "" } = graph.channels[channel] ?? {};
+    if (role !== "output") continue;
+    const own: Partial<Record<SourceKind, Source>> = {};
+    for (const kind of REPORTED.any) {
+      const what = sources[kind]?.what;
+      if (kind !== "input" && what !== undefined) own[kind] = { what: `${what} in \`${called.name}\``, kind };
     }
+    outputs.set(name, { sources: own, inputs });
   }
-  return false;
+  const inputs = inputsOf(graph).map((channel) => graph.channels[channel]?.name ?? "");
+  const sinks = new Map<string, InnerSink>();
+  for (const { sink, held } of reachedSinks(context, flow)) {
+    const { effect, wanted, interpreter } = sink;
+    inputs.forEach((input, rank) => {
+      const key = `${input} ${wanted} ${effect}`;
+      if (((held.inputs >> BigInt(rank)) & 1n) === 0n || sinks.has(key)) return;
+      const inside = sink.isInner === true ? effect : `${effect} in \`${called.name}\``;
+      sinks.set(key, { input, effect: inside, wanted, ...(interpreter === undefined ? {} : { interpreter }) });
+    });
+  }
+  const summary = { inputs, outputs, sinks: [...sinks.values()] };
+  summaries.set(called, summary);
+  return summary;
+}
+
+export interface ReachedSink {
+  readonly index: number;
+  readonly sink: AnySink;
+  readonly held: Held;
+}
+
+/** A sink of a built-in node, or an argument that reaches one in a called graph (`isInner`). */
+export type AnySink = Sink & { readonly isInner?: true };
+
+/** The sinks of a graph and the untrusted text in each; not those that a person approves. */
+export function* reachedSinks(context: CheckContext, { before, inUndo }: UntrustedFlow): Generator<ReachedSink> {
+  const { graph } = context;
+  for (const { index } of context.model.nodes) {
+    const node = context.node(index);
+    if (!node.pauseBefore)
+      for (const sink of allSinksOf(node.call))
+        yield { index, sink, held: textIn(sink.expression, before[index]!, node, graph) };
+    const undone = sinksOf(node.undo?.call);
+    if (undone.length === 0) continue;
+    const taint = inUndo(index);
+    for (const sink of undone) yield { index, sink, held: textIn(sink.expression, taint, node, graph) };
+  }
+}
+
+function allSinksOf(call: BoundNode["call"]): readonly AnySink[] {
+  if (call.kind !== "graph" && call.kind !== "plan") return sinksOf(call);
+  const called = call.kind === "graph" ? call.graph : call.plan;
+  if (!hasSinks(called)) return [];
+  return summaryOf(called).sinks.flatMap(({ input, effect, wanted, interpreter }) => {
+    const value: TypedExpression | undefined = call.args.find(({ name }) => name === input)?.value;
+    if (value === undefined) return [];
+    return [
+      {
+        expression: value.expression,
+        value,
+        effect,
+        isInner: true,
+        // A finding in the called graph names its inputs as untrusted.
+        wanted: wanted === "any" ? "foreign" : wanted,
+        ...(interpreter === undefined ? {} : { interpreter }),
+      },
+    ];
+  });
+}
+
+const withSinks = new WeakMap<BoundGraph | BoundPlan, boolean>();
+
+/** Whether a graph or plan, or one that it calls, has sinks. */
+export function hasSinks(called: BoundGraph | BoundPlan): boolean {
+  const known = withSinks.get(called);
+  if (known !== undefined) return known;
+  withSinks.set(called, false);
+  const parts: readonly Partial<Pick<BoundNode, "call" | "undo">>[] =
+    "tasks" in called
+      ? [...called.tasks, ...called.tasks.flatMap(({ checks }) => checks.map((call) => ({ call })))]
+      : called.nodes;
+  const found = parts.some(({ call, undo }) => {
+    if (sinksOf(call).length > 0 || sinksOf(undo?.call).length > 0) return true;
+    if (call === undefined) return false;
+    return call.kind === "plan" ? hasSinks(call.plan) : graphsCalledBy(call).some(hasSinks);
+  });
+  withSinks.set(called, found);
+  return found;
 }

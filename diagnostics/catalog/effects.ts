@@ -28,7 +28,7 @@ export function unapprovedEffect(
       label: `written by \`${facts.model}\``,
       labels: facts.labels,
       help:
-        (effect === "a shell command" ? "let it be quoted (without `raw`); else " : "") +
+        (effect.startsWith("a shell command") ? "let it be quoted (without `raw`); else " : "") +
         "ask for approval first (`ask(…)` in between, or `pause before` here), or check it in an imported function",
     },
   );
@@ -55,6 +55,46 @@ export function untrustedCommand(
       label: `holds ${what}, which ${interpreter === undefined ? "the shell" : `\`${interpreter}\``} runs as code`,
       labels: facts.labels,
       help: interpreter === undefined ? QUOTE_HELP : AGAIN_HELP,
+    },
+  );
+}
+
+/** NG412: text of a person, a signal, a server or a tool decides which host or file is used. */
+export function untrustedTarget(
+  place: Place,
+  facts: {
+    what: string;
+    channel: string | undefined;
+    node: string;
+    effect: string;
+    isHost: boolean;
+    labels: readonly Label[];
+  },
+): Diagnostic {
+  const { what, channel, node, effect, isHost, labels } = facts;
+  const uses = channel === undefined ? "" : `: \`${node}\` uses \`${channel}\``;
+  return diagnostic("NG412", place, `untrusted text reaches ${effect}${uses}`, {
+    label: `holds ${what}`,
+    labels,
+    help:
+      (isHost ? "name the hosts (`hosts: […]`) or exclude private addresses (`private: false`); else " : "") +
+      "ask for approval first, check it in an imported function, or give it a type that lists its values",
+  });
+}
+
+/** NG412: a model chooses an argument of a graph among its tools, and the graph has an effect with it. */
+export function unapprovedToolCall(
+  place: Place,
+  facts: { tool: string; effect: string; input: string; node: string },
+): Diagnostic {
+  const { tool, effect, input, node } = facts;
+  return diagnostic(
+    "NG412",
+    place,
+    `model output reaches ${effect} without approval: the model of \`${node}\` chooses \`${input}\``,
+    {
+      label: `uses \`${input}\``,
+      help: `let a person approve its calls (\`approve: [${tool}]\`), ask in \`${tool}\`, or check \`${input}\` there in an imported function`,
     },
   );
 }

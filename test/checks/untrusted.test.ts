@@ -160,3 +160,140 @@ describe("text that an interpreter in the command runs", () => {
     expect(found(command)).toBeUndefined();
   });
 });
+
+describe("the host of a request", () => {
+  const found = (call: string, source = 'state x: string  node get = ask("a") into x'): string | undefined =>
+    untrusted(`${source}  config base: string = "https://a.b"  node run = http(${call})\nstart -> get -> run`);
+
+  test.each([
+    "x",
+    "`https://${x}/a`",
+    "`https://${x}.example.com/a`",
+    "`https://example.com${x}`",
+    "`https://example.com:${x}/`",
+    '"https://" + x + "/a"',
+    "`${base}${x}`",
+    "`//${x}/a`",
+    '`https://a.b/`, hosts: [x, "a.b"]',
+    "x, private: true",
+    'base == "" ? x : "https://a.b"',
+  ])("is untrusted: %s", (call) => {
+    expect(found(call)).toContain("untrusted text reaches the host of a request: `run` uses `x`");
+    expect(found(call)).toContain("the answer of a person");
+  });
+
+  test.each([
+    "`https://example.com/${x}`",
+    "`https://example.com?q=${x}`",
+    "`${base}/items/${x}`",
+    '"https://example.com/" + x',
+    'x, hosts: ["example.com"]',
+    "x, private: false",
+    '"https://a.b", method: "POST", body: { x }',
+    "clean(x)",
+  ])("is not: %s", (call) => {
+    expect(found(call)).toBeUndefined();
+  });
+
+  test.each([
+    ["a signal", 'state x: string  node get = receive("a") into x'],
+    ["the response of a server", 'state x: string  node get = http("https://a.b") into { body: x }'],
+    ["the result of a tool", 'state x: string  node get = tool("a", "b") into x'],
+    [
+      "the response of a server",
+      'state t: string  state x: string  node ask_for = http("https://a.b") into { body: t }  node get = json(t) into x',
+    ],
+  ])("of %s", (what, source) => {
+    const first = source.includes("ask_for") ? "ask_for -> " : "";
+    expect(untrusted(`${source}  node run = http(x)\nstart -> ${first}get -> run`)).toContain(what);
+  });
+
+  test.each([
+    ["the input of a run", 'input x: string  node get = print("a")'],
+    ["the output of a command", 'state x: string  node get = shell("a") into { stdout: x }'],
+    ["one of its values", 'state x: "https://a.b" | "https://c.d"  node get = ask("a") into x'],
+  ])("is chosen by %s", (_, source) => {
+    expect(found("x", source)).toBeUndefined();
+  });
+
+  test("output of a model", () => {
+    const message = found("x", 'state x: string  node get = llm("a") into x');
+    expect(message).toContain("model output reaches the host of a request without approval: `run` uses `x`");
+  });
+});
+
+describe("the path of a file", () => {
+  const found = (call: string): string | undefined => {
+    const [name, type] = call.includes("r.") ? ["r", "{ n: int, s: string }"] : ["x", "string"];
+    const source = `state ${name}: ${type}  node get = ask("a") into ${name}`;
+    return untrusted(`${source}  node run = file(${call})\nstart -> get -> run`);
+  };
+
+  test.each(["read: x", "glob: `${x}/*`", "write: `a/${x}`, text: `b`", "read: r.s", "read: `${r.n}/${r.s}`"])(
+    "is untrusted: %s",
+    (call) => {
+      const [name] = call.includes("r.") ? ["r"] : ["x"];
+      expect(found(call)).toContain(`untrusted text reaches the path of a file: \`run\` uses \`${name}\``);
+    },
+  );
+
+  test.each(["write: `a`, text: x", "read: clean(x)", "read: `${r.n}.txt`", 'write: "a", text: r.s'])(
+    "is not: %s",
+    (call) => expect(found(call)).toBeUndefined(),
+  );
+
+  test("files that were found are no untrusted paths", () => {
+    const body = 'state p: string[]  state t: string[]  node get = file(glob: "*") into p';
+    expect(untrusted(`${body}  node run = file(read: q) for q in p into t\nstart -> get -> run`)).toBeUndefined();
+  });
+});
+
+describe("text that is passed to a graph", () => {
+  const SINKS = `
+    graph fetch { input url: string  input note: string = ""  node get = http(url, headers: { note })  start -> get -> end }
+    graph deep { input at: string  node go = fetch(url: at)  start -> go -> end }
+    graph save { input path: string  node put = file(write: path, text: "a")  start -> put -> end }
+    graph safe { input url: string  node see = ask(url)  node get = http(url)  start -> see -> get -> end }
+    graph same { input a: string  input b: string  output c: string = ""  output d: string = ""
+      node first = a into c  node second = upper(b) into d  start -> first -> second -> end }`;
+  const found = (call: string, source: string): string | undefined =>
+    untrusted(`${source}  node run = ${call}\nstart -> get -> run`, SINKS);
+  const MODEL = 'state x: string  node get = llm("a") into x';
+  const PERSON = 'state x: string  node get = ask("a") into x';
+
+  test("reaches a request in it, and in one that it calls", () => {
+    expect(found("fetch(url: x)", MODEL)).toContain("model output reaches the host of a request in `fetch` without");
+    expect(found("deep(at: x)", MODEL)).toContain("model output reaches the host of a request in `fetch` without");
+    expect(found("fetch(url: x)", PERSON)).toContain("untrusted text reaches the host of a request in `fetch`");
+    expect(found("save(path: `a/${x}`)", PERSON)).toContain("untrusted text reaches the path of a file in `save`");
+    expect(found('fetch(url: "https://a.b", note: x)', MODEL)).toContain("model output reaches a request in `fetch`");
+    expect(found('fetch(url: "https://a.b", note: x)', PERSON)).toBeUndefined();
+    expect(found('fetch(url: "https://a.b")', MODEL)).toBeUndefined();
+    expect(found("safe(url: x)", MODEL)).toBeUndefined();
+    expect(found("fetch(url: x) { pause before }", MODEL)).toBeUndefined();
+  });
+
+  test("comes back in the output that holds it", () => {
+    const back = (field: string, given = "a: x, b: `y`", source = MODEL): string | undefined =>
+      untrusted(
+        `${source}  state z: string  node pass = same(${given}) into { ${field}: z }  node run = shell(raw(z))\n` +
+          "start -> get -> pass -> run",
+        SINKS,
+      );
+    expect(back("c")).toContain("model output reaches a shell command without approval: `run` uses `z`");
+    expect(back("d")).toBeUndefined();
+    expect(back("d", 'a: "y", b: x', PERSON)).toContain("the answer of a person");
+  });
+
+  test("is chosen by a model that has the graph among its tools", () => {
+    const agent = (args: string): string | undefined =>
+      untrusted(`output x: string  node run = llm("a", ${args}) into x\nstart -> run -> end`, SINKS);
+    expect(agent("tools: [save]")).toBe(
+      "model output reaches the path of a file in `save` without approval: the model of `run` chooses `path`; uses `path`",
+    );
+    expect(agent("tools: [deep]")).toContain("model output reaches the host of a request in `fetch`");
+    expect(agent("tools: [save], approve: [save]")).toBeUndefined();
+    expect(agent("tools: [safe]")).toBeUndefined();
+    expect(agent("tools: [same]")).toBeUndefined();
+  });
+});

@@ -274,7 +274,7 @@ export const ADVICE: Readonly<Record<DiagnosticCode, Advice>> = {
   },
   NG412: {
     why: "Text of a model or a stranger decides what is executed. A sentence in a document can become a command.",
-    fix: "Quoting by a template is the simplest fix. Ask a person if the text must be a command. A check in code helps if the allowed commands can be listed.",
+    fix: "Quoting by a template is the simplest fix. Ask a person if the text must be a command. A check in code helps if the allowed commands, hosts or paths can be listed. A host is restricted by `hosts` or `private: false`, and a union as the type of the channel lists its values.",
   },
   NG413: {
     why: "Files are committed, copied and shared, so the secret is no secret any more.",
