@@ -3,6 +3,8 @@ import type { CheckpointId, ThreadId } from "../runtime/interface/checkpoint.ts"
 import type { Store } from "../runtime/interface/store.ts";
 
 const PAGE = 200;
+/** A look reads from where so many looks before it began: a write that was committed late has a place behind the last one. */
+const LOOKS = 2;
 
 /**
  * What other processes do with the threads that this one watches. A look reads what was written since the one before it, whatever the
@@ -11,9 +13,9 @@ const PAGE = 200;
 export class RecentHeads {
   readonly #store: Store;
   readonly #everyMs: number;
-  /** The number of streams, and the newest checkpoint that a look has found. */
+  /** The number of streams, and the newest checkpoint that a look has found; `undefined` if it was written before them. */
   readonly #watched = new Map<ThreadId, { streams: number; head: CheckpointId | undefined }>();
-  /** The first positions of the last two looks. A write that was committed late has a place behind the last one. */
+  /** The first positions of the last looks. */
   #tops: readonly number[] = [];
   #read = 0;
   /** A store whose listing has no places: each thread is read by itself. */
@@ -38,9 +40,9 @@ export class RecentHeads {
   }
 
   /**
-   * The newest checkpoint of a watched thread that a look has found; `undefined` if nothing was written since the first look.
+   * The newest checkpoint of a watched thread; `undefined` if nothing was written since the looks began.
    *
-   * @param isFirst the thread is read by itself: it may have been written before the first look
+   * @param isFirst the thread is read by itself: it may have been written before the looks began
    */
   async headOf(thread: ThreadId, isFirst: boolean): Promise<CheckpointId | undefined> {
     if (this.#store.threads === undefined || this.#hasNoPlaces) return (await this.#store.loadLatest(thread))?.id;
@@ -48,7 +50,8 @@ export class RecentHeads {
       this.#reading = undefined;
     });
     await this.#reading;
-    if (isFirst) return (await this.#store.loadLatest(thread))?.id;
+    // One look has no other behind it, so it tells nothing of writes that were committed late.
+    if (isFirst || this.#tops.length < LOOKS) return (await this.#store.loadLatest(thread))?.id;
     return this.#watched.get(thread)?.head;
   }
 
@@ -59,11 +62,13 @@ export class RecentHeads {
     let after: number | undefined;
     let top: number | undefined;
     for (;;) {
+      let omitted = 0;
       const page = await this.#store.threads!({
-        limit: PAGE,
+        // The first look only finds where the next one begins to read.
+        limit: isFirst ? 1 : PAGE,
         ...(after === undefined ? {} : { after }),
         // A damaged thread is the matter of those who read it.
-        onCorrupt: () => undefined,
+        onCorrupt: () => omitted++,
       });
       if (page[0] !== undefined && page[0].position === undefined) this.#hasNoPlaces = true;
       for (const { threadId, headId, position = 0 } of page) {
@@ -72,10 +77,13 @@ export class RecentHeads {
         const entry = this.#watched.get(threadId);
         if (entry !== undefined) entry.head = headId;
       }
-      after = page.at(-1)?.position;
-      if (isFirst || page.length < PAGE || after === undefined || after < until) break;
+      const last = page.at(-1)?.position;
+      // A page without its damaged threads is shorter than the others, and not the last one.
+      const isLastPage = page.length < PAGE && omitted === 0;
+      if (isFirst || isLastPage || last === undefined || last <= until) break;
+      after = last;
     }
-    this.#tops = [top ?? 0, ...this.#tops].slice(0, 2);
+    this.#tops = [top ?? 0, ...this.#tops].slice(0, LOOKS);
     this.#read = performance.now();
   }
 }

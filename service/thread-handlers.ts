@@ -96,6 +96,8 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
             isFirst = false;
             if (latest === undefined || latest === seen) return undefined;
             seen = latest;
+            // The events of this process have told it.
+            if (latest === log.head(thread)) return undefined;
             return stateOf();
           },
         },
