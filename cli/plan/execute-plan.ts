@@ -26,7 +26,7 @@ import { RunRecords } from "./run-records.ts";
 import { createRunTimeline } from "./run-timeline.ts";
 import { hasTerminal } from "./terminal.ts";
 import { createTaskWorktrees, usesWorktrees } from "./task-worktrees.ts";
-import { claimTree, endDeadRuns } from "./tree-claim.ts";
+import { claimTree, type TreeClaim } from "./tree-claim.ts";
 import { createTouchGuard } from "./verify-touches.ts";
 
 export interface PlanExecution extends RunTarget<PlanTable> {
@@ -100,18 +100,19 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   });
 
   let started: PlanRunInfo | undefined;
-  let releaseTree = (): void => undefined;
+  let claim: TreeClaim | undefined;
   const runOptions: PlanExecuteOptions = {
     ...session.runOptions,
     expected,
     metadata: { ...session.runOptions.metadata, kind: "plan", runs: log.runs },
     taskCache: cache,
     async beforeStart(info) {
-      releaseTree = claimTree(log.runs, { run: info.runId, thread: info.thread, plan: table.name, gone });
+      const own = { run: info.runId, thread: info.thread, plan: table.name };
+      claim = claimTree(log.runs, { ...own, gone });
       if (info.lastRun !== null) await endLastRun(info.lastRun, log.runs, output);
-      const dead = await endDeadRuns(log.runs, info.runId);
+      const dead = await claim.endDeadRuns();
       for (const command of dead) output.note(`ended a command of an earlier run: ${command}`);
-      await records?.begin({ run: info.runId, thread: info.thread, plan: table.name });
+      await records?.begin(own, claim.covers);
       worktrees?.prepare();
       log.open(info, file, session.redact, session.hasSecrets);
       const { plannedRun } = await import("./planned-run.ts");
@@ -161,7 +162,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     return code;
   } finally {
     log.close();
-    releaseTree();
+    claim?.release();
   }
 }
 

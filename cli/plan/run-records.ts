@@ -38,7 +38,7 @@ interface RunRecord {
   /** Identifies the machine beyond a restart; empty where it is not available. */
   readonly machine: string;
   readonly process: HolderProcess;
-  /** The working tree. */
+  /** The directory of the run. */
   readonly tree: string;
   readonly commands: readonly RecordedCommand[];
 }
@@ -84,13 +84,14 @@ export class RunRecords {
   /**
    * Ends the commands of dead runs of the thread and of the tree, and records the own run. The tree and the thread must be claimed.
    *
+   * @param covers whether the claim of the own run includes the runs of a directory
    * @throws CommandError NG_TREE_BUSY for a run that works or may work; NG_LEFTOVER for commands that may run on another machine
    */
-  async begin(own: RecordedRun): Promise<void> {
+  async begin(own: RecordedRun, covers: (directory: string) => boolean): Promise<void> {
     const now = Date.now();
     for (const item of await this.#list(now)) {
       const record = readRecord(item);
-      if (record !== undefined && record.run !== own.run) await this.#settle(record, item, own.thread, now);
+      if (record !== undefined && record.run !== own.run) await this.#settle(record, item, own.thread, covers, now);
     }
     this.#own = own;
     await this.#save();
@@ -140,11 +141,17 @@ export class RunRecords {
     }
   }
 
-  async #settle(record: RunRecord, item: StoredItem, thread: string | null, now: number): Promise<void> {
+  async #settle(
+    record: RunRecord,
+    item: StoredItem,
+    thread: string | null,
+    covers: (directory: string) => boolean,
+    now: number,
+  ): Promise<void> {
     const { onNote, gone } = this.#options;
     const isHere = record.process.host === thisProcess().host;
     const isSameThread = thread !== null && record.thread === thread;
-    if (!isSameThread && !(isHere && record.tree === this.#tree)) return;
+    if (!isSameThread && !(isHere && covers(record.tree))) return;
     if (isHere) {
       if (!hasExited(record.process)) throw busy(record);
       for (const command of await endCommands(record.commands)) onNote(`ended a command of an earlier run: ${command}`);

@@ -1,52 +1,53 @@
 import { printable } from "../../diagnostics/render/index.ts";
-import { readdirSync, readFileSync, renameSync, rmSync, existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { makeDirectory } from "../output/make-directory.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
-import { hasRestarted, thisMachine, type RecordedMachine } from "./machine.ts";
+import { holderOf, isAncestor, isHere, releaseClaim, takeClaim, type Holder } from "./claim-file.ts";
+import { thisMachine } from "./machine.ts";
 import { endLeftovers, startOf } from "./process-groups.ts";
-import { PROCESSES, writeOnce } from "./run-directory.ts";
+import { PROCESSES, RUNS_DIRECTORY } from "./run-directory.ts";
+import { workingTreeOf } from "./working-tree.ts";
 
-/** The claim of a working tree, beside the directories of its runs. */
+/** The claim of a working tree, at its top. */
+const TREE_CLAIM = ".ngraph/claim.json";
+/** Directories below the top in which plans have run, one a line: a later run looks there for what killed runs have left. */
+const DIRECTORIES = ".ngraph/directories";
+/** The claim of a directory, beside the directories of its runs. */
 const CLAIM = "claim.json";
 
-/** Who works in the tree: the content of the claim. */
-interface Holder extends RecordedMachine {
-  readonly pid: number;
-  /** The start time of the process, because the system reuses process ids. */
-  readonly started: string | undefined;
+export interface TreeClaim {
+  /** Whether the run's claim includes the runs of a directory. */
+  covers(directory: string): boolean;
+  /**
+   * Ends the commands that killed runs have left running in the tree, and returns their command lines.
+   *
+   * @throws CommandError NG_TREE_BUSY for a run that works in the tree although nothing had claimed it
+   */
+  endDeadRuns(): Promise<readonly string[]>;
+  release(): void;
+}
+
+export interface TreeClaimOptions {
   readonly run: string;
   readonly thread: string | null;
   readonly plan: string;
-  /** ISO 8601. */
-  readonly since: string;
+  /** Names of machines that no longer run anything, as the user says. */
+  readonly gone?: readonly string[];
 }
 
 /**
- * Claims the working tree for the run of a plan, so that no other run writes the same paths (9.3). The claim of a process
- * that no longer runs is replaced. Returns a function that gives the tree free.
+ * Claims the working tree and the directory for the run of a plan, so that no other run writes the same paths (9.3). A
+ * run that a task of the holder has started works under the holder's claim of the tree, and claims its directory only.
  *
  * @throws CommandError NG_TREE_BUSY when another run works in the tree
  */
-export function claimTree(
-  runs: string,
-  {
-    run,
-    thread,
-    plan,
-    gone = [],
-  }: {
-    readonly run: string;
-    readonly thread: string | null;
-    readonly plan: string;
-    /** Names of machines that no longer run anything, as the user says. */
-    readonly gone?: readonly string[];
-  },
-): () => void {
-  const path = join(runs, CLAIM);
+export function claimTree(runs: string, { run, thread, plan, gone = [] }: TreeClaimOptions): TreeClaim {
+  const directory = resolve(runs, "../..");
+  const top = workingTreeOf(directory);
   const own: Holder = {
     pid: process.pid,
     started: startOf(process.pid),
@@ -54,44 +55,67 @@ export function claimTree(
     run,
     thread,
     plan,
+    directory,
     since: new Date().toISOString(),
   };
-  makeStoreDirectory(resolve(runs, ".."));
-  makeDirectory(runs, PRIVATE);
-  for (;;) {
-    try {
-      writeOnce(path, `${JSON.stringify(own)}\n`);
-      break;
-    } catch (error) {
-      if (!existsSync(path)) throw error;
-    }
-    const text = readText(path);
-    // It was released just now.
-    if (text === undefined) continue;
-    const holder = parseHolder(text);
-    if (holder !== undefined && isAtWork(holder) && (isHere(holder) || !gone.includes(holder.host))) refuse(holder);
-    takeAway(path, text);
-  }
-  let isReleased = false;
+  const claims: string[] = [];
   const release = (): void => {
-    if (isReleased) return;
-    isReleased = true;
-    if (parseHolder(readText(path) ?? "")?.run === run) rmSync(path, { force: true });
+    for (let path = claims.pop(); path !== undefined; path = claims.pop()) releaseClaim(path, run);
   };
-  process.once("exit", release);
-  return () => {
-    process.off("exit", release);
+  let isOuter = false;
+  try {
+    if (canWriteAt(top)) {
+      const holder = takeClaim(join(top, TREE_CLAIM), own, gone);
+      if (holder === undefined) claims.push(join(top, TREE_CLAIM));
+      else if (!isAncestor(holder)) refuse(holder, top);
+      isOuter = holder === undefined;
+      if (directory !== top) recordDirectory(top, relative(top, directory));
+    }
+    makeStoreDirectory(resolve(runs, ".."));
+    makeDirectory(runs, PRIVATE);
+    const holder = takeClaim(join(runs, CLAIM), own, gone);
+    if (holder !== undefined) refuse(holder, top);
+    claims.push(join(runs, CLAIM));
+  } catch (error) {
     release();
+    throw error;
+  }
+  process.once("exit", release);
+  return {
+    covers: (other) => other === directory || (isOuter && workingTreeOf(other) === top),
+    async endDeadRuns() {
+      const ended = [...(await endCommandsOf(runs, run))];
+      const others = isOuter ? recordedDirectories(top).filter((each) => each !== directory) : [];
+      const isAtWork = (each: string): Holder | undefined => holderOf(join(each, RUNS_DIRECTORY, CLAIM), gone);
+      // A run that a task of a killed run has started ends when the commands of the killed run are ended.
+      const late: string[] = [];
+      for (const each of others) {
+        if (isAtWork(each) !== undefined) late.push(each);
+        else ended.push(...(await endCommandsOf(join(each, RUNS_DIRECTORY), run)));
+      }
+      for (const each of late) {
+        const holder = isAtWork(each);
+        if (holder !== undefined) refuse(holder, top);
+        ended.push(...(await endCommandsOf(join(each, RUNS_DIRECTORY), run)));
+      }
+      return ended;
+    },
+    release() {
+      process.off("exit", release);
+      release();
+    },
   };
 }
 
-/**
- * Ends the commands that killed runs have left running in the tree, and returns their command lines. The tree must be
- * claimed: then all runs without a summary are dead.
- */
-export async function endDeadRuns(runs: string, ownRun: string): Promise<readonly string[]> {
+/** The run that works in a directory now; `undefined` if there is none. */
+export function runAtWork(runs: string): string | undefined {
+  return holderOf(join(runs, CLAIM), [])?.run;
+}
+
+/** The directory must be claimed: then all its runs without a summary are dead. */
+async function endCommandsOf(runs: string, ownRun: string): Promise<readonly string[]> {
   const ended: string[] = [];
-  for (const id of readdirSync(runs)) {
+  for (const id of namesIn(runs)) {
     const directory = join(runs, id);
     if (id === ownRun || !existsSync(join(directory, PROCESSES)) || existsSync(join(directory, "summary.json")))
       continue;
@@ -100,84 +124,59 @@ export async function endDeadRuns(runs: string, ownRun: string): Promise<readonl
   return ended;
 }
 
-/** The run that works in the tree now; `undefined` if there is none. */
-export function runAtWork(runs: string): string | undefined {
-  const holder = parseHolder(readText(join(runs, CLAIM)) ?? "");
-  return holder !== undefined && isAtWork(holder) ? holder.run : undefined;
-}
-
-/** Removes a claim of a dead process, unless another process has replaced it meanwhile. */
-function takeAway(path: string, expected: string): void {
-  const aside = `${path}.${process.pid}.dead`;
+/** A user who may not write at the top of the tree claims the directory only. */
+function canWriteAt(top: string): boolean {
   try {
-    renameSync(path, aside);
+    makeStoreDirectory(join(top, ".ngraph"));
+    appendFileSync(join(top, DIRECTORIES), "", { mode: 0o600 });
+    return true;
   } catch {
-    return;
+    return false;
   }
-  // The claim of a live process was moved: it is put back, unless there is a newer one.
-  const text = readText(aside);
-  rmSync(aside, { force: true });
-  if (text !== undefined && text !== expected && !existsSync(path)) writeOnce(path, text);
 }
 
-/** Whether the processes of the holder can be looked at: those of other machines and of other containers cannot. */
-function isHere({ host, processes }: Holder): boolean {
-  const here = thisMachine();
-  return host === here.host && (processes === "" || processes === here.processes);
+/** In one write: lines of runs that start at the same time do not mix. */
+function recordDirectory(top: string, path: string): void {
+  if (!directoryLines(top).includes(path)) appendFileSync(join(top, DIRECTORIES), `${path}\n`);
 }
 
-function isAtWork(holder: Holder): boolean {
-  if (!isHere(holder)) return !hasRestarted(holder);
-  const { pid, started } = holder;
+/** Those that still have runs. */
+function recordedDirectories(top: string): readonly string[] {
+  return [top, ...directoryLines(top).map((path) => join(top, path))].filter((each) =>
+    existsSync(join(each, RUNS_DIRECTORY)),
+  );
+}
+
+function directoryLines(top: string): readonly string[] {
+  return readFileSync(join(top, DIRECTORIES), "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
+}
+
+function namesIn(directory: string): readonly string[] {
   try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+    return readdirSync(directory);
+  } catch {
+    return [];
   }
-  const found = startOf(pid);
-  return started === undefined || found === undefined || found === started;
 }
 
-function refuse(holder: Holder): never {
-  const { pid, host, run, thread, plan, since } = holder;
+function refuse(holder: Holder, top: string): never {
+  const { pid, host, run, thread, plan, since, directory } = holder;
   const isOwn = isHere(holder);
   const where = isOwn ? `process ${pid}` : `process ${pid} on ${host}`;
   const what = thread === null ? `run ${run}` : `thread ${printable(thread)}`;
-  throw new CommandError(`plan \`${plan}\` (${what}) works in this tree since ${since}: ${where}`, {
-    code: "NG_TREE_BUSY",
-    exitCode: EXIT.failed,
-    help: isOwn
-      ? "wait until it ends, or run in another working tree (`git worktree add`)"
-      : `wait until it ends, or run in another working tree; if it no longer runs there, add \`--host-gone ${quoteArgument(host)}\``,
-  });
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-/** `undefined` for a text that no run has written. */
-function parseHolder(text: string): Holder | undefined {
-  try {
-    const { pid, started, host, machine, processes, run, thread, plan, since } = JSON.parse(text) as Partial<Holder>;
-    if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
-    return {
-      pid,
-      started: typeof started === "string" ? started : undefined,
-      host: String(host),
-      machine: typeof machine === "string" ? machine : "",
-      // Absent in claims of earlier versions.
-      processes: typeof processes === "string" ? processes : "",
-      run: String(run),
-      thread: typeof thread === "string" ? thread : null,
-      plan: String(plan),
-      since: String(since),
-    };
-  } catch {
-    return undefined;
-  }
+  const place = directory === "" || directory === top ? "" : ` (in ${printable(relative(top, directory))})`;
+  throw new CommandError(
+    `plan \`${printable(plan)}\` (${what}) works in this tree${place} since ${printable(since)}: ${printable(where)}`,
+    {
+      code: "NG_TREE_BUSY",
+      exitCode: EXIT.failed,
+      help: isAncestor(holder)
+        ? "this command is a part of that run: call the plan in a task (`task NAME = PLAN()`), or run it in another directory"
+        : isOwn
+          ? "wait until it ends, or run in another working tree (`git worktree add`)"
+          : `wait until it ends, or run in another working tree; if it no longer runs there, add \`--host-gone ${quoteArgument(host)}\``,
+    },
+  );
 }

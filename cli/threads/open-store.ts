@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { MaybePromise } from "../../runtime/value/json.ts";
 import { StoreError } from "../../runtime/interface/errors.ts";
@@ -217,5 +217,5 @@ export const PRIVATE = 0o700;
 export function makeStoreDirectory(directory: string): void {
   const isNew = !existsSync(directory);
   makeDirectory(directory, PRIVATE);
-  if (isNew && resolve(directory) === resolve(".ngraph")) writeFileSync(join(directory, ".gitignore"), "*\n");
+  if (isNew && basename(resolve(directory)) === ".ngraph") writeFileSync(join(directory, ".gitignore"), "*\n");
 }

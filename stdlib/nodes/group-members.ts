@@ -2,6 +2,7 @@
 export interface ListedProcess {
   readonly pid: number;
   readonly group: number;
+  readonly parent: number;
   /** The letter of the system: Z for one that has ended and is not collected, X for a dead one. */
   readonly state: string;
   /** An opaque text for its start time, used for comparison only. */
@@ -41,7 +42,13 @@ function readStat(pid: number): ListedProcess | undefined {
     const text = process.getBuiltinModule("node:fs").readFileSync(`/proc/${pid}/stat`, "utf8");
     // The process name in parentheses may contain any character; the third field follows the last parenthesis.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return { pid, state: fields[0] ?? "", group: Number(fields[2]), started: fields[19] ?? "" };
+    return {
+      pid,
+      state: fields[0] ?? "",
+      parent: Number(fields[1]),
+      group: Number(fields[2]),
+      started: fields[19] ?? "",
+    };
   } catch {
     return undefined;
   }
@@ -50,12 +57,12 @@ function readStat(pid: number): ListedProcess | undefined {
 function listWithPs(): readonly ListedProcess[] {
   if (process.platform === "win32") return [];
   const { execFileSync } = process.getBuiltinModule("node:child_process");
-  const text = execFileSync("ps", ["-A", "-o", "pid=,pgid=,stat=,lstart="], { encoding: "utf8" });
+  const text = execFileSync("ps", ["-A", "-o", "pid=,ppid=,pgid=,stat=,lstart="], { encoding: "utf8" });
   return text.split("\n").flatMap((line) => {
-    const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line);
-    return match === null
-      ? []
-      : [{ pid: Number(match[1]), group: Number(match[2]), state: match[3] ?? "", started: match[4] ?? "" }];
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line);
+    if (match === null) return [];
+    const [, pid, parent, group, state = "", started = ""] = match;
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), state, started }];
   });
 }
 

@@ -25,6 +25,7 @@ async function killed(project: Project, thread: string): Promise<number> {
 }
 
 function deleteRuns(project: Project): void {
+  rmSync(join(project.directory, ".ngraph/claim.json"), { force: true });
   rmSync(join(project.directory, ".ngraph/runs"), { recursive: true });
 }
 

@@ -134,7 +134,9 @@ test.each(scale([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [1, 2]))(
       const isNew = thread === "" || random() < 0.5;
       if (isNew) thread = `t${round}`;
       const first = project.start(isNew ? ["run", "p.ngraph", "--thread", thread] : ["resume", thread], env);
-      const second = random() < 0.5 ? project.start(["run", "p.ngraph", "--thread", `other${round}`], env) : undefined;
+      // Also from a directory of the same tree.
+      const [place, file] = random() < 0.5 ? [project, "p.ngraph"] : [project.below("sub"), "../p.ngraph"];
+      const second = random() < 0.5 ? place.start(["run", file, "--thread", `other${round}`], env) : undefined;
       const kills = setTimeout(
         () => {
           first.kill("SIGKILL");
