@@ -5,19 +5,24 @@ import type { CompilerHost } from "../compiler/load/host.ts";
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads the files of this machine. Paths are relative to the working directory. A file is read once for each host, so
+ * Reads the files of this machine. Paths are relative to the working directory. A path is read once for each host, so
  * one compilation sees one state of the disk.
  */
 export function createNodeHost(): CompilerHost {
-  const texts = new Map<string, string | undefined>();
   return {
-    readFile: (path) => {
-      if (!texts.has(path)) texts.set(path, readText(path));
-      return texts.get(path);
-    },
+    readFile: once(readText),
     whyUnreadable,
-    realPath: (path) => attempt(() => realpathSync.native(path)),
+    realPath: once((path) => attempt(() => realpathSync.native(path))),
     listDirectory: (path) => attempt(() => readdirSync(path).sort()),
+  };
+}
+
+/** A function of a path that keeps its results. */
+function once<T>(read: (path: string) => T): (path: string) => T {
+  const known = new Map<string, T>();
+  return (path) => {
+    if (!known.has(path)) known.set(path, read(path));
+    return known.get(path) as T;
   };
 }
 

@@ -106,9 +106,11 @@ export function serve(
       workspace.forget(importers);
       schedule([uri, ...importers]);
     };
-    const scheduleAll = (): void => {
-      workspace.forget(workspace.uris());
-      schedule(workspace.uris());
+    /** Checks the documents whose imports, modules or tools have changed on the disk. */
+    const scheduleOutdated = (): void => {
+      const outdated = workspace.outdated();
+      workspace.forget(outdated);
+      if (outdated.length > 0) schedule(outdated);
     };
     const publish = (uri: string): void => {
       const checked = workspace.check(uri);
@@ -176,10 +178,10 @@ export function serve(
     });
     // A saved or changed file may be a module that open graphs import.
     connection.onNotification(protocol.DidSaveTextDocumentNotification.type, () => {
-      if (state === "ready") scheduleAll();
+      if (state === "ready") scheduleOutdated();
     });
     connection.onNotification(protocol.DidChangeWatchedFilesNotification.type, () => {
-      if (state === "ready") scheduleAll();
+      if (state === "ready") scheduleOutdated();
     });
 
     connection.onRequest(
@@ -234,8 +236,29 @@ export function serve(
   });
 }
 
-/** Renames and references of exports that begin in a module, and the texts of open modules. */
+/** What the server asks an editor for that can be asked. */
 function registrationsFor(client: ClientCapabilities | undefined): Registration[] {
+  return [
+    ...moduleRegistrations(client),
+    ...(client?.workspace?.didChangeWatchedFiles?.dynamicRegistration === true ? [WATCHED_FILES] : []),
+  ];
+}
+
+/** Changes on the disk of all that findings depend on: graphs, modules, and the schemas of tools. */
+const WATCHED_FILES: Registration = {
+  id: "ngraph watched files",
+  method: "workspace/didChangeWatchedFiles",
+  registerOptions: {
+    watchers: [
+      { globPattern: "**/*.{ngraph,yaml,yml}" },
+      { globPattern: "**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}" },
+      { globPattern: "**/{ngraph.lock.json,ngraph.json}" },
+    ],
+  },
+};
+
+/** Renames and references of exports that begin in a module, and the texts of open modules. */
+function moduleRegistrations(client: ClientCapabilities | undefined): Registration[] {
   const { rename, references, synchronization } = client?.textDocument ?? {};
   if (rename?.dynamicRegistration !== true || synchronization?.dynamicRegistration !== true) return [];
   const languages = ["typescript", "typescriptreact", "javascript", "javascriptreact"];

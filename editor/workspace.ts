@@ -2,21 +2,32 @@ import { TextDocument } from "vscode-languageserver-textdocument";
 import type { TextDocumentContentChangeEvent } from "vscode-languageserver-protocol";
 import type { CompilerHost } from "../compiler/load/host.ts";
 import { NameIndex, type FileNames, type NameCache } from "./name-index.ts";
+import { readModule } from "../compiler/load/load-module.ts";
 import { readSyntax, type Spelling } from "../compiler/load/read-syntax.ts";
+import type { ModuleScope } from "../compiler/modules/module-scope.ts";
 import { checkDocument, spellingOf, type CheckedDocument, type OpenDocument } from "./document.ts";
+
+/** What a check has read: texts by path, `undefined` for files that do not exist. */
+type Reads = ReadonlyMap<string, string | undefined>;
 
 /** The documents that are open in the editor. Imports read the texts of open documents before the disk. */
 export class Workspace {
   readonly #documents = new Map<string, TextDocument>();
   readonly #checked = new Map<string, CheckedDocument>();
   readonly #recent = new Map<string, CheckedDocument>();
+  /** What the last check of each document has read. */
+  readonly #reads = new Map<string, Reads>();
   readonly #names: NameCache = new Map();
   /** Syntax trees by path, each of the last text. */
   readonly #syntax = new Map<string, { readonly text: string; readonly spelling?: Spelling; readonly read: Syntax }>();
+  readonly #modules = new Map<string, { readonly text: string; readonly scope: ModuleScope | undefined }>();
+  /** The disk as of a moment, and its host with the texts of the open documents. */
+  #disk: { readonly host: CompilerHost; readonly since: number } | undefined;
+  #host: CompilerHost | undefined;
   readonly #createHost: () => CompilerHost;
   readonly #pathOf: (uri: string) => string;
 
-  /** @param createHost reads the disk; each check reads it again */
+  /** @param createHost reads the disk as of now */
   constructor(createHost: () => CompilerHost, pathOf: (uri: string) => string) {
     this.#createHost = createHost;
     this.#pathOf = pathOf;
@@ -25,6 +36,7 @@ export class Workspace {
   open(uri: string, languageId: string, version: number, text: string): void {
     this.#documents.set(uri, TextDocument.create(uri, languageId, version, text));
     this.#checked.delete(uri);
+    this.#host = undefined;
   }
 
   /** Applies changes in their order. A document that is not open is ignored. */
@@ -33,12 +45,13 @@ export class Workspace {
     if (document === undefined) return;
     this.#documents.set(uri, TextDocument.update(document, [...changes], version));
     this.#checked.delete(uri);
+    this.#host = undefined;
   }
 
   close(uri: string): void {
     this.#documents.delete(uri);
-    this.#checked.delete(uri);
-    this.#recent.delete(uri);
+    for (const known of [this.#checked, this.#recent, this.#reads]) known.delete(uri);
+    this.#host = undefined;
   }
 
   /** Drops what is known about documents whose findings may depend on the content of other files. */
@@ -51,20 +64,18 @@ export class Workspace {
     return [...this.#documents.keys()].filter((uri) => this.document(uri) !== undefined);
   }
 
-  /** The open graphs that import the file of a document, in any depth, as of their last check. */
+  /** The open graphs whose last check has read the file of a document: they import it, in any depth. */
   importersOf(uri: string): string[] {
-    const disk = this.#createHost();
-    const known = new Map<string, string>();
-    const realPath = (of: string): string => {
-      const found = known.get(of) ?? disk.realPath(of) ?? of;
-      known.set(of, found);
-      return found;
-    };
-    const path = realPath(this.#pathOf(uri));
-    return this.uris().filter(
-      (other) =>
-        other !== uri && (this.#checked.get(other)?.result.files.some((file) => realPath(file) === path) ?? false),
-    );
+    const path = this.#realPath(this.#pathOf(uri));
+    return this.uris().filter((other) => other !== uri && this.#reads.get(other)?.has(path) === true);
+  }
+
+  /** The open graphs whose last check has read files that have other texts now. Reads the disk again. */
+  outdated(): string[] {
+    this.#disk = this.#host = undefined;
+    const host = this.host();
+    const isOther = (reads: Reads): boolean => [...reads].some(([path, text]) => host.readFile(path) !== text);
+    return this.uris().filter((uri) => isOther(this.#reads.get(uri) ?? new Map()));
   }
 
   /** A graph that is open; `undefined` for other documents. */
@@ -82,9 +93,17 @@ export class Workspace {
     if (known !== undefined) return known;
     const document = this.document(uri);
     if (document === undefined) return undefined;
-    const checked = checkDocument(document, this.host());
+    const reads = new Map<string, string | undefined>();
+    const host = this.host();
+    const readFile = (path: string): string | undefined => {
+      const text = host.readFile(path);
+      reads.set(this.#realPath(path), text);
+      return text;
+    };
+    const checked = checkDocument(document, { ...host, readFile });
     this.#checked.set(uri, checked);
     this.#recent.set(uri, checked);
+    this.#reads.set(uri, reads);
     return checked;
   }
 
@@ -111,14 +130,13 @@ export class Workspace {
 
   /** The names of all open graphs, and of further files. */
   allNames(index: NameIndex, paths: readonly string[]): readonly FileNames[] {
-    const disk = this.#createHost();
     const found = new Map<string, FileNames>();
     for (const uri of this.uris()) {
       const names = this.names(uri, index);
-      if (names !== undefined) found.set(disk.realPath(names.path) ?? names.path, names);
+      if (names !== undefined) found.set(this.#realPath(names.path), names);
     }
     for (const path of paths) {
-      const real = disk.realPath(path) ?? path;
+      const real = this.#realPath(path);
       const names = found.has(real) ? undefined : index.of(path);
       if (names !== undefined) found.set(real, names);
     }
@@ -127,18 +145,31 @@ export class Workspace {
 
   /** Reads open texts first, then the disk. */
   host(): CompilerHost {
-    const disk = this.#createHost();
+    const disk = this.#diskHost();
+    if (this.#host !== undefined) return this.#host;
     const texts = new Map<string, string>();
-    for (const [uri, document] of this.#documents) {
-      const path = this.#pathOf(uri);
-      texts.set(disk.realPath(path) ?? path, document.getText());
-    }
-    return {
+    for (const [uri, document] of this.#documents) texts.set(this.#realPath(this.#pathOf(uri)), document.getText());
+    return (this.#host = {
       ...disk,
       readSyntax: (text, path, spelling) => this.#readSyntax(text, path, spelling),
-      readFile: (path) => texts.get(disk.realPath(path) ?? path) ?? disk.readFile(path),
+      readModule: (text, path, trees) => this.#readModule(text, path, trees),
+      readFile: (path) => texts.get(this.#realPath(path)) ?? disk.readFile(path),
       realPath: (path) => disk.realPath(path) ?? (texts.has(path) ? path : undefined),
-    };
+    });
+  }
+
+  /** One state of the disk for answers that follow each other, such as the checks of all files of a project. */
+  #diskHost(): CompilerHost {
+    const now = performance.now();
+    if (this.#disk === undefined || now - this.#disk.since > SAME_DISK) {
+      this.#disk = { host: this.#createHost(), since: now };
+      this.#host = undefined;
+    }
+    return this.#disk.host;
+  }
+
+  #realPath(path: string): string {
+    return this.#diskHost().realPath(path) ?? path;
   }
 
   #readSyntax(text: string, path: string, spelling?: Spelling): Syntax {
@@ -150,9 +181,21 @@ export class Workspace {
     this.#syntax.set(path, { text, read, ...(spelling === undefined ? {} : { spelling }) });
     return read;
   }
+
+  #readModule(text: string, path: string, trees: CompilerHost["syntaxTrees"]): ModuleScope | undefined {
+    const known = this.#modules.get(path);
+    if (known !== undefined && known.text === text) return known.scope;
+    const scope = readModule(text, path, trees);
+    if (this.#modules.size >= MOST_TREES) this.#modules.clear();
+    this.#modules.set(path, { text, scope });
+    return scope;
+  }
 }
 
 type Syntax = ReturnType<typeof readSyntax>;
 
 /** The most syntax trees that are kept: those of the files that an index of the workspace reads. */
 const MOST_TREES = 3000;
+
+/** Milliseconds for which answers share what they have read. A file that changes on the disk is read again after them. */
+const SAME_DISK = 200;

@@ -1,5 +1,6 @@
+import { depthFirst } from "../algorithms/depth-first.ts";
 import { type ControlNet, END_TARGET, type NetNode, type NetRouting, type Signal } from "./net.ts";
-import { branchesOf } from "./signals.ts";
+import { branchesOf, startTargets, successorsOf } from "./signals.ts";
 
 /**
  * The channels of `channels` that some completed run may not have written: a backward "must" analysis from the ends of
@@ -14,10 +15,11 @@ export function unwrittenAtEnd(
   writes: readonly (readonly string[])[],
   channels: readonly string[],
 ): Set<string> {
+  const order = channels.length === 0 ? [] : postorder(net);
   const unwritten = new Set<string>();
   for (let base = 0; base < channels.length; base += 32) {
     const block = channels.slice(base, base + 32);
-    const bits = certainWrites(net, writes, block);
+    const bits = certainWrites(net, order, writes, block);
     for (const [i, channel] of block.entries()) if ((bits & (1 << i)) === 0) unwritten.add(channel);
   }
   return unwritten;
@@ -25,12 +27,26 @@ export function unwrittenAtEnd(
 
 const ALL = -1;
 
+/** The declared nodes that runs can reach: outside of cycles, each after its successors. */
+function postorder(net: ControlNet): readonly NetNode[] {
+  const declared = net.nodes.filter((node) => !node.isSent);
+  const successors = successorsOf(net);
+  const order: NetNode[] = [];
+  depthFirst(startTargets(net), {
+    edges: (node) => successors[node] ?? [],
+    target: (node) => (node < declared.length ? node : undefined),
+    leave: (node) => order.push(declared[node] as NetNode),
+  });
+  return order;
+}
+
 /**
  * The bits of the channels of a block that every completed run writes: the greatest fixed point. Bits are only cleared,
- * so it ends after at most 32 passes for each node.
+ * so it ends after at most 32 passes for each node. The postorder leaves one pass for a graph without cycles.
  */
 function certainWrites(
   { nodes, start }: ControlNet,
+  order: readonly NetNode[],
   writes: readonly (readonly string[])[],
   block: readonly string[],
 ): number {
@@ -61,8 +77,7 @@ function certainWrites(
   for (let changed = true; changed;) {
     changed = false;
     memo.clear();
-    // Later declarations mostly run later, so a backward pass over the declarations converges fast.
-    for (const node of declared.toReversed()) {
+    for (const node of order) {
       const bits = leading(node);
       if (bits === certain[node.index]) continue;
       certain[node.index] = bits;

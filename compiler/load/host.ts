@@ -1,3 +1,4 @@
+import type { readModule } from "./load-module.ts";
 import type { readSyntax } from "./read-syntax.ts";
 
 /**
@@ -14,6 +15,8 @@ export interface CompilerHost {
   listDirectory?(path: string): readonly string[] | undefined;
   /** Reads a graph file as `readSyntax` does, or returns the result for the same text. Editors read a text once for all that they ask. */
   readonly readSyntax?: typeof readSyntax;
+  /** Reads the names of a module as `readModule` does, or returns the result for the same text. */
+  readonly readModule?: typeof readModule;
   /** Keeps syntax trees of modules longer than one compilation: reading TypeScript costs more than all else. */
   readonly syntaxTrees?: SyntaxTrees;
 }

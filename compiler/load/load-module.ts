@@ -2,7 +2,7 @@ import { SourceFile } from "../../diagnostics/source.ts";
 import { readScope, type ModuleScope, type NameKind } from "../modules/module-scope.ts";
 import { isTypeScript, parseStoredModule } from "../modules/parse-module.ts";
 import { findFile } from "./find-file.ts";
-import type { CompilerHost } from "./host.ts";
+import type { CompilerHost, SyntaxTrees } from "./host.ts";
 import { directoryOf, joinPath } from "./paths.ts";
 
 /** A TypeScript or JavaScript module that graphs import from, or that such a module imports. Modules are never run. */
@@ -20,6 +20,12 @@ export interface LoadedModule {
 /** Maximum number of modules that a reader loads through imports of modules. */
 const MAX_MODULES = 500;
 
+/** The names of a module; `undefined` for CommonJS files and for text with syntax errors. */
+export function readModule(text: string, path: string, trees: SyntaxTrees | undefined): ModuleScope | undefined {
+  const program = parseStoredModule(text, path, trees);
+  return program === undefined ? undefined : readScope(program);
+}
+
 /** Reads modules through a host, each once. Modules that a module imports are read when they are first used. */
 export function createModuleReader(host: CompilerHost): (path: string) => LoadedModule {
   const known = new Map<string, LoadedModule>();
@@ -27,8 +33,7 @@ export function createModuleReader(host: CompilerHost): (path: string) => Loaded
     const before = known.get(path);
     if (before !== undefined) return before;
     const text = host.readFile(path) ?? "";
-    const program = parseStoredModule(text, path, host.syntaxTrees);
-    const scope = program === undefined ? undefined : readScope(program);
+    const scope = (host.readModule ?? readModule)(text, path, host.syntaxTrees);
     let exports: { readonly names: LoadedModule["exports"] } | undefined;
     const module: LoadedModule = {
       path,

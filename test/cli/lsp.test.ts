@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -23,6 +24,7 @@ interface Session {
   /** Writes bytes that are no message. */
   write(text: string): void;
   closeInput(): void;
+  writeFile(name: string, text: string): void;
   closeOutput(): void;
 }
 
@@ -69,6 +71,7 @@ function start(files: Readonly<Record<string, string>> = {}): Session {
       }),
     exited,
     write: (text) => void server.stdin.write(text),
+    writeFile: (name, text) => writeFileSync(join(directory, name), text),
     closeInput: () => void server.stdin.end(),
     closeOutput: () => void server.stdout.destroy(),
   };
@@ -145,6 +148,58 @@ test("checks a file again when an imported text changes in the editor", { timeou
   );
   await open(session, b, called.replace("graph g", "graph other"));
   expect((await changed).diagnostics.filter(({ severity }) => severity === 1)).not.toEqual([]);
+});
+
+test("checks again what has read a changed module or lock file, and nothing else", { timeout: 30_000 }, async () => {
+  const caller =
+    'import { f } from "./nodes.ts"\ngraph g {\n  output r: string\n  node n = f() into r\n  start -> n\n}\n';
+  const module = "export function f(): string { return ''; }\n";
+  const session = await initialized({ "nodes.ts": module });
+  const { client } = session;
+  const published: PublishDiagnosticsParams[] = [];
+  client.onNotification("textDocument/publishDiagnostics", (params: PublishDiagnosticsParams) => {
+    published.push(params);
+  });
+  const [a, other] = [session.uri("a.ngraph"), session.uri("other.ngraph")];
+  await open(session, a, caller);
+  await open(session, other, MISSPELT);
+  await expect.poll(() => published.map(({ uri }) => uri), { timeout: 20_000 }).toEqual([a, other]);
+  const next = async (act: () => Promise<void>): Promise<readonly [string, readonly unknown[]]> => {
+    published.length = 0;
+    await act();
+    await expect.poll(() => published.length, { timeout: 20_000 }).toBe(1);
+    const [{ uri, diagnostics } = { uri: "", diagnostics: [] }] = published;
+    return [uri, diagnostics.filter(({ severity }) => severity === 1)];
+  };
+
+  // The module is changed in the editor.
+  const textDocument = { uri: session.uri("nodes.ts"), languageId: "typescript", version: 1, text: "export {};\n" };
+  const renamed = await next(() => client.sendNotification("textDocument/didOpen", { textDocument }));
+  expect(renamed).toMatchObject([a, [{ message: expect.stringContaining("`f`") }]]);
+  const closed = await next(() => client.sendNotification("textDocument/didClose", { textDocument }));
+  expect(closed).toEqual([a, []]);
+
+  // It is changed on the disk.
+  session.writeFile("nodes.ts", "export {};\n");
+  const changes = [{ uri: session.uri("nodes.ts"), type: 2 }];
+  expect(await next(() => client.sendNotification("workspace/didChangeWatchedFiles", { changes }))).toEqual(renamed);
+
+  // The lock file of the tools is written.
+  const tools =
+    'graph g {\n  state ref: string = ""\n  node find = tool("shop", "find", arguments: { ref })\n  start -> find\n}\n';
+  await next(() =>
+    client.sendNotification("textDocument/didChange", {
+      textDocument: { uri: a, version: 2 },
+      contentChanges: [{ text: tools }],
+    }),
+  );
+  const inputSchema = { type: "object", properties: { ref: { type: "number" } }, required: ["ref"] };
+  session.writeFile(
+    "ngraph.lock.json",
+    JSON.stringify({ version: 1, servers: { shop: { tools: { find: { inputSchema } } } } }),
+  );
+  const [uri, found] = await next(() => client.sendNotification("textDocument/didSave", { textDocument: { uri: a } }));
+  expect([uri, found]).toMatchObject([a, [{ source: "ngraph" }]]);
 });
 
 test("refuses requests before initialize, and ignores documents that are not open", { timeout: 30_000 }, async () => {
@@ -298,7 +353,10 @@ test(
     await client.sendRequest("initialize", {
       processId: null,
       rootUri: uri("a.ngraph").replace(/\/a\.ngraph$/, ""),
-      capabilities: { textDocument: { rename: dynamic, references: dynamic, synchronization: dynamic } },
+      capabilities: {
+        textDocument: { rename: dynamic, references: dynamic, synchronization: dynamic },
+        workspace: { didChangeWatchedFiles: dynamic },
+      },
     });
     await client.sendNotification("initialized", {});
     // The module is changed in the editor, and not saved.
@@ -335,6 +393,7 @@ test(
       "textDocument/didClose",
       "textDocument/rename",
       "textDocument/references",
+      "workspace/didChangeWatchedFiles",
     ]);
     await open(session, uri("a.ngraph"), A);
     const fromGraph = await client.sendRequest("textDocument/rename", {
