@@ -6,7 +6,7 @@ import {
 } from "../../hosts/restate/serve-restate.ts";
 import { builtinNodes } from "../../stdlib/builtin-nodes.ts";
 
-export { restate, type RestateHost, type StreamedEvent } from "../../hosts/restate/restate.ts";
+export { restate, type RestateHost, type RestateOptions, type StreamedEvent } from "../../hosts/restate/restate.ts";
 export type { IngressOptions } from "../../hosts/restate/ingress.ts";
 export type { RestateStore } from "../../hosts/restate/store/restate-store.ts";
 export type { RestateWorker, ServeRestateOptions };

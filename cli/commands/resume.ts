@@ -10,7 +10,16 @@ import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore, type OpenStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
-import { HOST_FLAG, HOST_HELP, openHost, refusePlanOnHost } from "../hosts/open-host.ts";
+import {
+  checkHostFlags,
+  DEPLOYED_FLAG,
+  DEPLOYED_HELP,
+  HOST_FLAG,
+  HOST_HELP,
+  openHost,
+  refusePlanOnHost,
+  type HostFlags,
+} from "../hosts/open-host.ts";
 import { parseConfig } from "../run/parse-config.ts";
 import { parseCount } from "../run/parse-values.ts";
 import { resumeThreads } from "../run/resume-threads.ts";
@@ -26,7 +35,7 @@ import {
 } from "../plan/plan-flags.ts";
 import { withStoredAnswers, latestOf, sourceOf } from "../threads/thread-source.ts";
 
-interface ResumeOptions extends ExecutionOptions, PlanFlags {
+interface ResumeOptions extends ExecutionOptions, PlanFlags, HostFlags {
   readonly answer?: readonly string[];
   readonly from?: string;
   readonly at?: string;
@@ -35,7 +44,6 @@ interface ResumeOptions extends ExecutionOptions, PlanFlags {
   readonly limit?: number;
   readonly file?: string;
   readonly graph?: string;
-  readonly host?: string;
 }
 
 export const resumeCommand = defineCommand<ResumeOptions>({
@@ -55,7 +63,7 @@ export const resumeCommand = defineCommand<ResumeOptions>({
       )
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
       .option("--graph <name>", "the graph's name (default: the name that the run recorded)");
-    command.option(HOST_FLAG, `graphs, with --file: ${HOST_HELP}`);
+    command.option(HOST_FLAG, `graphs, with --file: ${HOST_HELP}`).option(DEPLOYED_FLAG, DEPLOYED_HELP);
     addExecutionOptions(command);
     addPlanOptions(command);
     addRetryOption(command);
@@ -70,6 +78,7 @@ export const resumeCommand = defineCommand<ResumeOptions>({
   ],
   run: ([thread], options, output) => {
     checkUsage(thread, options);
+    checkHostFlags(options);
     if (options.host !== undefined) return resumeOnHost(thread, options.host, options, output);
     const which = options.due === true ? "due" : "interrupted";
     return withStore(options.store, { mustExist: true }, (store) =>
@@ -146,7 +155,7 @@ async function resumeOnHost(
       help: "name the file of the graph: a host keeps threads by graph",
     });
   }
-  const host = await openHost(given);
+  const host = await openHost(given, { sameVersion: options.deployed !== true });
   const table = await loadGraphOrPlan(file, options.graph, output);
   if (table === undefined) return EXIT.invalid;
   refusePlanOnHost(table);

@@ -9,7 +9,16 @@ import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import type { Output } from "../output/output.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { CommandError } from "../process/command-error.ts";
-import { HOST_FLAG, HOST_HELP, openHost, refusePlanOnHost } from "../hosts/open-host.ts";
+import {
+  checkHostFlags,
+  DEPLOYED_FLAG,
+  DEPLOYED_HELP,
+  HOST_FLAG,
+  HOST_HELP,
+  openHost,
+  refusePlanOnHost,
+  type HostFlags,
+} from "../hosts/open-host.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
@@ -20,13 +29,12 @@ import { executePlan, type PlanExecution } from "../plan/execute-plan.ts";
 import { refuseWithoutTerminal } from "../plan/terminal.ts";
 import { addPlanOptions, refusePlanFlags, type PlanFlags } from "../plan/plan-flags.ts";
 
-interface RunOptions extends ExecutionOptions, PlanFlags {
+interface RunOptions extends ExecutionOptions, PlanFlags, HostFlags {
   readonly graph?: string;
   readonly input?: string;
   readonly thread?: string;
   readonly abandon?: boolean;
   readonly replayTrace?: string;
-  readonly host?: string;
 }
 
 export const runCommand = defineCommand<RunOptions>({
@@ -47,7 +55,7 @@ export const runCommand = defineCommand<RunOptions>({
     command.option("--dry-run", "plans: print the order in which tasks would start, and run nothing");
     command.option("--watch", "plans: after the run, run tasks again when files change that they declare");
     command.option("--abandon", "discard the thread's last run if it is paused, failed or unfinished");
-    command.option(HOST_FLAG, `graphs: ${HOST_HELP}`);
+    command.option(HOST_FLAG, `graphs: ${HOST_HELP}`).option(DEPLOYED_FLAG, DEPLOYED_HELP);
     command.option(
       "--replay-trace <file>",
       "replay a trace of `ngc check --json` with mocked nodes, and report whether its failure occurs",
@@ -63,6 +71,7 @@ export const runCommand = defineCommand<RunOptions>({
   ],
   run: async ([file = ""], given, output) => {
     let options = given;
+    checkHostFlags(options);
     if (options.replayTrace !== undefined) {
       const { runReplay } = await import("../replay/run-replay.ts");
       return runReplay(file, options.replayTrace, options.graph, output);
@@ -95,7 +104,8 @@ export const runCommand = defineCommand<RunOptions>({
         ...config,
       };
       const start = (engine: Engine, common: ExecuteOptions) => engine.run(input, { ...common, ...place });
-      return runOnHost({ table, file, host: await openHost(host), options, start }, output);
+      const sameVersion = options.deployed !== true;
+      return runOnHost({ table, file, host: await openHost(host, { sameVersion }), options, start }, output);
     }
     return withStore(options.store, { mustExist: false }, (store) => {
       const flags = options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`;

@@ -28,11 +28,31 @@ export function hostFlag(given: string): string {
   return ` --host ${quoteArgument(withoutPassword(given))}`;
 }
 
-/** @param admin the address of Restate's administration, which lists threads */
-export async function openHost(given: string, admin?: string): Promise<RestateHost> {
+export const DEPLOYED_FLAG = "--deployed";
+export const DEPLOYED_HELP = "with --host: use the deployed version of the graph, also if the file differs from it";
+
+/** What commands that start or resume a run say about their host. */
+export interface HostFlags {
+  readonly host?: string;
+  readonly deployed?: boolean;
+}
+
+/** @throws CommandError for a flag of hosts without a host */
+export function checkHostFlags({ host, deployed }: HostFlags): void {
+  if (host === undefined && deployed === true) throw new CommandError("--deployed belongs to --host");
+}
+
+interface HostSettings {
+  /** The address of Restate's administration, which lists threads. */
+  readonly admin?: string | undefined;
+  /** Whether runs are refused that the host would execute with another version of their graph. */
+  readonly sameVersion?: boolean;
+}
+
+export async function openHost(given: string, { admin, sameVersion = false }: HostSettings = {}): Promise<RestateHost> {
   const url = parseHost(given);
   const { restate } = await import("../../hosts/restate/restate.ts");
-  return restate(admin === undefined ? url : { url, admin: checkUrl("--admin", admin) });
+  return restate({ url, sameVersion, ...(admin === undefined ? {} : { admin: checkUrl("--admin", admin) }) });
 }
 
 /** @throws CommandError for a text that is no address of HTTP */

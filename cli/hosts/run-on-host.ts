@@ -6,19 +6,20 @@ import { printable } from "../../diagnostics/render/index.ts";
 import { quietly, type Output } from "../output/output.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
-import type { ExitCode } from "../process/exit-codes.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { RunError } from "../../runtime/interface/errors.ts";
 import { withInterruption } from "../process/interruption.ts";
 import type { ExecutionOptions } from "../run/execution-options.ts";
 import { givenLimits, type LimitFlags } from "../run/parse-values.ts";
 import { createProgress, eventLines } from "../run/progress.ts";
 import { reportResult } from "../run/report-result.ts";
-import { hostFlag } from "./open-host.ts";
+import { hostFlag, type HostFlags } from "./open-host.ts";
 
 interface HostExecution {
   readonly table: Table;
   readonly file: string;
   readonly host: RestateHost;
-  readonly options: ExecutionOptions & { readonly host?: string };
+  readonly options: ExecutionOptions & HostFlags;
   readonly start: (engine: Engine, options: ExecuteOptions) => Promise<RunResult>;
 }
 
@@ -59,9 +60,21 @@ export async function runOnHost(
     progress.stop();
     const flags = `${hostFlag(options.host!)} --file ${quoteArgument(file)}`;
     return reportResult(result, { flags, isMemory: false }, say);
+  } catch (error) {
+    throw error instanceof RunError && error.code === "NG_OTHER_VERSION" ? otherVersion(error, file, options) : error;
   } finally {
     progress.stop();
   }
+}
+
+function otherVersion(cause: RunError, file: string, { host = "" }: HostFlags): CommandError {
+  const [flag, name] = [hostFlag(host), quoteArgument(file)];
+  return new CommandError(`nothing was started: ${cause.message} [${cause.code}]`, {
+    exitCode: EXIT.failed,
+    code: cause.code,
+    help: `deploy ${name}: \`ngc worker ${name}${flag}\`, then \`ngc deploy ${name}${flag} --worker URL\`; --deployed uses the deployed version instead`,
+    cause,
+  });
 }
 
 /** Flags of the process that executes nodes: the worker. */

@@ -48,7 +48,7 @@ export async function hostOf({ store, host, graph, admin }: ThreadsPlace & { rea
   if (graph === undefined || graph === "") {
     throw new CommandError("--host needs --graph", { help: "name the graph: a host keeps threads by graph" });
   }
-  return { name: graph, opened: await openHost(host, admin) };
+  return { name: graph, opened: await openHost(host, { admin }) };
 }
 
 /** The flags with which a later `ngc resume` finds a thread. */

@@ -12,21 +12,26 @@ import type {
   RunOptions,
   RunResult,
 } from "../../runtime/interface/engine-options.ts";
-import { NgraphError } from "../../runtime/interface/errors.ts";
+import { NgraphError, RunError } from "../../runtime/interface/errors.ts";
 import type { RunEvent } from "../../runtime/interface/events.ts";
 import type { Store } from "../../runtime/interface/store.ts";
+import type { Table } from "../../runtime/table/table.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";
 import type { Begun } from "./store/thread-state.ts";
 import { isUnavailable } from "./ingress.ts";
 import type { Answer } from "./wire-error.ts";
 import { storedResult, wireResult, type WireResult } from "./wire-result.ts";
 
-export type DriveRequest =
+export type DriveRequest = (
   | { readonly do: "run"; readonly input: JsonObject; readonly options: RunOptions; readonly isNew?: boolean }
   | { readonly do: "resume"; readonly options: ResumeOptions }
   | { readonly do: "rollback"; readonly options: RollbackOptions }
   /** A timer has ended, or a signal has come. */
-  | { readonly do: "wake" };
+  | { readonly do: "wake" }
+) & {
+  /** The digest of the client's table, if the run may only begin under the same version. */
+  readonly digest?: string;
+};
 
 /** How far a thread was when the invocation began, and how far it is. */
 export type Progress = Pick<Begun, "before" | "head" | "tag">;
@@ -76,6 +81,8 @@ export async function driveThread(driver: Driver, request: DriveRequest): Promis
 async function beginRequest(driver: Driver, request: DriveRequest): Promise<RunResult | undefined> {
   const { engine, thread, signal, onEvent } = driver;
   const watched = { signal, ...(onEvent === undefined ? {} : { onEvent }) };
+  if (request.digest !== undefined && request.digest !== engine.table.digest)
+    throw otherVersion(engine.table, request.digest);
   switch (request.do) {
     case "run":
       return engine.run(request.input, { ...request.options, ...watched, thread });
@@ -148,4 +155,16 @@ async function isDue({ store, thread }: Driver): Promise<boolean> {
 async function nextDue({ store, thread }: Driver): Promise<Driven> {
   const head = await store.loadLatest(thread);
   return head?.status === "paused" && head.due !== undefined ? { due: Math.max(head.due, Date.now() + 500) } : {};
+}
+
+function otherVersion({ name, digest }: Table, given: string): RunError {
+  const message =
+    `the deployed version of graph \`${name}\` is ${shortDigest(digest)}, and this one is ${shortDigest(given)}: ` +
+    "deploy this version (`ngc deploy`), or use the deployed one";
+  return new RunError("NG_OTHER_VERSION", message);
+}
+
+/** Enough of a digest to tell two versions apart. */
+function shortDigest(digest: string): string {
+  return digest.replace(/^.*:/, "").slice(0, 12);
 }

@@ -64,6 +64,15 @@ export interface RestateHost extends EngineHost {
   ): AsyncIterable<StreamedEvent>;
 }
 
+export interface RestateOptions extends IngressOptions {
+  /**
+   * Refuses runs, resumes and rollbacks with NG_OTHER_VERSION if the deployed version of the graph is not the one of the
+   * client's table. Nothing is started then. Default: the deployed version runs, whatever the client has, so that clients and workers
+   * can be updated one after the other.
+   */
+  readonly sameVersion?: boolean;
+}
+
 export interface StreamedEvent {
   readonly position: number;
   readonly event: RunEvent;
@@ -77,12 +86,13 @@ export interface StreamedEvent {
  * const engine = createEngine(table, { host: restate("http://localhost:8080") });
  * const { output } = await engine.run({ question: "…" }, { thread: "42" });
  */
-export function restate(address: string | IngressOptions): RestateHost {
-  const options = typeof address === "string" ? { url: address } : address;
+export function restate(address: string | RestateOptions): RestateHost {
+  const options: RestateOptions = typeof address === "string" ? { url: address } : address;
+  const { sameVersion = false } = options;
   const ingress = new Ingress(options);
   const store = (graph: string): RestateStore => storeOf(ingress, serviceNames(graph), options);
   return {
-    connect: (table, given) => new RestateClient(ingress, table, store(table.name)).engine(given),
+    connect: (table, given) => new RestateClient(ingress, table, store(table.name), sameVersion).engine(given),
     store,
     cancel: (graph, thread) => ingress.call([serviceNames(graph).runs, thread, "cancel"], {}, { repeat: true }),
     events: (graph, thread, given = {}) => eventsOf(ingress, serviceNames(graph), thread, given),
@@ -108,8 +118,10 @@ class RestateClient {
   readonly #names: ServiceNames;
   readonly #table: Table;
   readonly #store: RestateStore;
+  readonly #sameVersion: boolean;
 
-  constructor(ingress: Ingress, table: Table, store: RestateStore) {
+  constructor(ingress: Ingress, table: Table, store: RestateStore, sameVersion: boolean) {
+    this.#sameVersion = sameVersion;
     this.#ingress = ingress;
     this.#store = store;
     this.#names = serviceNames(table.name);
@@ -178,7 +190,8 @@ class RestateClient {
       throw new RunError("NG_CANCELLED", `the run of thread \`${thread}\` was cancelled before its start`);
     try {
       const path = [this.#names.runs, thread, method];
-      const request = { ...input, options: plain, ...stream };
+      const version = this.#sameVersion ? { digest: this.#table.digest } : {};
+      const request = { ...input, options: plain, ...stream, ...version };
       return readResult(await this.#ingress.call<WireResult>(path, request, { idempotencyKey: newId(), repeat: true }));
     } finally {
       signal?.removeEventListener("abort", cancel);

@@ -25,7 +25,8 @@ export type RunErrorCode =
   | "NG_CANCELLED"
   | "NG_DRAINED"
   | "NG_EFFECT_DENIED"
-  | "NG_DEADLOCK";
+  | "NG_DEADLOCK"
+  | "NG_OTHER_VERSION";
 export type ThreadErrorCode =
   | "NG_THREAD_CONFLICT"
   | "NG_THREAD_BUSY"

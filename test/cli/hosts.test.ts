@@ -19,6 +19,8 @@ test("usage", () => {
     expect(result.stderr).not.toMatch(/\n\s+at /);
   };
   refused(["run", "flow.ngraph", "--host", "http://127.0.0.1:1"], 64, "--host takes restate:URL");
+  refused(["run", "flow.ngraph", "--deployed"], 64, "--deployed belongs to --host");
+  refused(["resume", "t", "--deployed"], 64, "--deployed belongs to --host");
   refused(["run", "flow.ngraph", "--host", "restate:http://"], 64, "--host takes restate:URL");
   refused(["run", "flow.ngraph", "--host", NOWHERE, "--store", "memory"], 64, "--store has no effect with --host");
   refused(["run", "flow.ngraph", "--host", NOWHERE, "--input", '{"n": 1}'], 1, "does not answer");
@@ -56,7 +58,7 @@ test("usage", () => {
   refused(["deploy", "flow.ngraph", "--host", NOWHERE, "--worker", "here"], 64, "--worker takes an address");
   const worker = ["--worker", "http://127.0.0.1:1", "--admin", "http://127.0.0.1:1"];
   refused(["deploy", "flow.ngraph", "--host", NOWHERE, ...worker], 1, "does not answer");
-});
+}, 400_000);
 
 test("credentials in the address of the host are sent in a header, and never shown", async () => {
   const seen: (string | undefined)[] = [];
@@ -148,6 +150,18 @@ test("a worker, a deployment, a run, a resume", async () => {
   expect([done.status, (JSON.parse(done.stdout) as { status: string }).status]).toEqual([0, "completed"]);
   project.write("flow.ngraph", FLOW.replace("  output", "  state more: int = 1\n  output"));
   expect(project.ngc(deploy)).toMatchObject({ status: 1, stderr: expect.stringContaining("another version") });
+  const edited = ["run", "flow.ngraph", ...host, "--input", '{"n": 4}', "--thread", "w"];
+  const refused = project.ngc(edited);
+  expect([refused.status, refused.stdout]).toEqual([1, ""]);
+  expect(refused.stderr).toMatch(
+    /nothing was started: the deployed version of graph `flow` is \w{12}, and this one is \w{12}.*NG_OTHER_VERSION/,
+  );
+  expect(refused.stderr).toContain(`ngc deploy flow.ngraph --host restate:${server.url} --worker URL`);
+  expect(project.ngc(["history", "w", ...at]).status).toBe(64);
+  expect(project.ngc([...edited, "--deployed"])).toMatchObject({ status: 3 });
+  const answer = ["resume", "w", ...host, "--file", "flow.ngraph", "--answer", "yes"];
+  expect(project.ngc(answer)).toMatchObject({ status: 1, stderr: expect.stringContaining("NG_OTHER_VERSION") });
+  expect(project.ngc([...answer, "--deployed"])).toMatchObject({ status: 0 });
   // Copies follow after half a second.
   const copied = (): number | null => project.ngc(["history", "t", "--store", "sqlite:copies.db"]).status;
   await expect.poll(copied, { timeout: 20_000 }).toBe(0);

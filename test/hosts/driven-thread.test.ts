@@ -1,8 +1,10 @@
 /** The store calls of a driver of Restate: what goes to the object of a thread together, and what an attempt that begins again finds. */
 import { describe, expect, test } from "vitest";
+import { driveThread, type DriveRequest } from "../../hosts/restate/drive-thread.ts";
 import { DrivenThread } from "../../hosts/restate/store/driven-thread.ts";
 import { RestateStore, type CallThread } from "../../hosts/restate/store/restate-store.ts";
 import { createEngine } from "../../api/create-engine.ts";
+import { MemoryStore, type Engine, type Store } from "../../runtime/index.ts";
 import { StoreError } from "../../runtime/interface/errors.ts";
 import { tableOf } from "../support/graph.ts";
 import { threadsInMemory, type ThreadsInMemory } from "./threads-in-memory.ts";
@@ -111,5 +113,48 @@ describe("a driver of a thread", () => {
     objects.calls.length = 0;
     await unused.driven.end();
     expect(objects.calls).toEqual([]);
+  });
+});
+
+describe("a request with the version of its client", () => {
+  const progress = { before: null, head: null, tag: null };
+  const signal = new AbortController().signal;
+  const drive = (engine: Engine, store: Store, request: DriveRequest) =>
+    driveThread({ engine, store, thread: "t", invocation: "inv_1", progress, signal, onEvent: undefined }, request);
+
+  test("is refused under another version, and nothing is stored", async () => {
+    const store = new MemoryStore();
+    const engine = createEngine(ONE, { store });
+    const digest = BODY.digest;
+    for (const request of [
+      { do: "run", input: {}, options: {}, digest },
+      { do: "resume", options: {}, digest },
+      { do: "rollback", options: {}, digest },
+    ] as const) {
+      const { answer } = await drive(engine, store, request);
+      expect(answer).toMatchObject({ error: { name: "RunError", code: "NG_OTHER_VERSION" } });
+      const { error } = answer as { error: { message: string } };
+      expect(error.message).toMatch(
+        /^the deployed version of graph `one` is [0-9a-f]{12}, and this one is [0-9a-f]{12}: /,
+      );
+    }
+    expect(await store.loadLatest("t")).toBeUndefined();
+  });
+
+  test("begins under the same version, and continues under any", async () => {
+    const store = new MemoryStore();
+    const engine = createEngine(ONE, { store });
+    const same = await drive(engine, store, { do: "run", input: {}, options: {}, digest: ONE.digest });
+    expect(same.answer).toMatchObject({ value: { status: "completed" } });
+    // The attempt that has checked the version has begun the run.
+    const head = (await store.loadLatest("t"))!.id;
+    const continued = await driveThread(
+      {
+        ...{ engine, store, thread: "t", invocation: "inv_1", signal, onEvent: undefined },
+        progress: { before: null, head, tag: "inv_1" },
+      },
+      { do: "run", input: {}, options: {}, digest: BODY.digest },
+    );
+    expect(continued.answer).toMatchObject({ value: { status: "completed" } });
   });
 });

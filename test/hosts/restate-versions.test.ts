@@ -64,6 +64,13 @@ async function deploy(): Promise<void> {
   for (const { status, output } of await Promise.all(running)) {
     expect([status, output]).toEqual(["completed", { done: ["-1 v1", "2 v1"], log: ["v1"] }]);
   }
+  const strict = createEngine(first, { host: restate({ url: server.url, sameVersion: true }) });
+  const refused = { code: "NG_OTHER_VERSION" };
+  await expect(strict.run({ list: [] }, { thread: "refused" })).rejects.toMatchObject(refused);
+  await expect(strict.run({ list: [] })).rejects.toMatchObject(refused);
+  await expect(strict.resume("paused 0")).rejects.toMatchObject(refused);
+  expect(await strict.state("refused")).toBeUndefined();
+  expect(await strict.state("paused 0")).toMatchObject({ status: "paused" });
   const next = createEngine(second, { host: restate(server.url) });
   const resumed = await Promise.all(threads.map((n) => next.resume(`paused ${n}`, { answer: "yes" })));
   for (const { status, output } of resumed) {
