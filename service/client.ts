@@ -210,6 +210,22 @@ export interface ThreadClient<Output = JsonObject, State = JsonObject> {
       readonly metadata?: JsonObject;
     },
   ): Promise<{ readonly thread: string; readonly checkpoint: string }>;
+  /** Moves the thread to the present version of its graph. */
+  migrate(options?: {
+    /** New names by old name. */
+    readonly rename?: Readonly<Record<string, string>>;
+    /** Channels whose values are removed. */
+    readonly drop?: readonly string[];
+    /** New values by channel. */
+    readonly set?: JsonObject;
+    /** The former name of the graph. */
+    readonly graph?: string;
+    /** Checks, and writes nothing. */
+    readonly dryRun?: boolean;
+    readonly metadata?: JsonObject;
+  }): Promise<{ readonly thread: string; readonly checkpoint: string }>;
+  /** The last run as a `test` block of the graph. @throws ServiceError `no-test` for a run that makes none */
+  test(signal?: AbortSignal): Promise<string>;
   label(label: string, checkpoint?: string): Promise<void>;
   history(options?: {
     readonly limit?: number;
@@ -312,6 +328,8 @@ export function createClient(options: ClientOptions): Client {
         rollback: () => post("rollback"),
         fork: (body) => post("fork", body),
         update: (values, more = {}) => post("update", { values, ...more }),
+        migrate: (body) => post("migrate", body),
+        test: async (signal) => (await ask<{ test: string }>(`${path}/test`, { signal })).test,
         async label(label, checkpoint) {
           const body = { label, ...(checkpoint === undefined ? {} : { checkpoint }) };
           await request(`${path}/label`, { method: "PUT", body });

@@ -255,6 +255,7 @@ const SCHEMAS = {
   History: record({ checkpoints: { type: "array", items: RECORD } }),
   Checkpoint: record({ thread: TEXT, checkpoint: TEXT }),
   Signal: record({ id: TEXT, added: { type: "boolean" } }),
+  Test: record({ thread: TEXT, graph: TEXT, test: TEXT }),
   Graph: record({
     name: TEXT,
     description: NULLABLE_TEXT,

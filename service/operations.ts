@@ -22,6 +22,7 @@ export interface Operation {
     | "Signal"
     | "Graph"
     | "Graphs"
+    | "Test"
     | "PlanRuns"
     | "PlanRun"
     | "PlanLog";
@@ -149,6 +150,14 @@ export const OPERATIONS = {
       values: { kind: "flag", description: "Includes the values of the channels" },
     },
     answer: "History",
+  },
+  test: {
+    id: "test",
+    method: "get",
+    path: "/threads/{thread}/test",
+    action: "read",
+    summary: "The last run of a thread as a `test` block of its graph",
+    answer: "Test",
   },
   events: {
     id: "events",

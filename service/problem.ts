@@ -21,6 +21,7 @@ const OWN = {
   "method-not-allowed": [405, "The resource does not have this method"],
   "not-acceptable": [406, "The resource has no such representation"],
   "not-running": [409, "The thread does not run"],
+  "no-test": [409, "The run makes no test"],
   "too-large": [413, "The body of the request is too large"],
   "unsupported-media-type": [415, "The body of the request is not JSON"],
   "misdirected-request": [421, "The service does not answer for this host"],

@@ -23,6 +23,11 @@ export interface ServiceOptions extends AccessOptions {
    * this function no graph has one.
    */
   readonly picture?: (table: Table) => Promise<string | undefined>;
+  /**
+   * The last run of a thread as a `test` block of its graph, for `/threads/{thread}/test`, or why it makes none. Without this function
+   * no run does.
+   */
+  readonly recordTest?: (thread: string, table: Table) => Promise<RecordedTest>;
   /** Recorded runs of plans, for `/plans/runs`. A permission to read one names its plan as the graph. Default: none. */
   readonly plans?: PlanRuns;
   readonly limits?: {
@@ -50,6 +55,9 @@ export interface ServiceOptions extends AccessOptions {
   /** Receives an entry for each request and each failure. Exceptions are ignored. */
   readonly onLog?: (entry: LogEntry) => void;
 }
+
+/** The text of a `test` block, or the reason why there is none. */
+export type RecordedTest = { readonly test: string } | { readonly reason: string };
 
 /** An entry of the log of a service. */
 export type LogEntry =

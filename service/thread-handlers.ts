@@ -61,6 +61,15 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
       return json({ checkpoints });
     },
 
+    async test({ principal, parameters }) {
+      const thread = parameters.thread!;
+      const { graph } = await core.threadNamed(thread, principal, "read");
+      const recorded = await core.options.recordTest?.(thread, graph.table);
+      if (recorded === undefined) throw new Problem("not-found", "this service makes no tests of threads");
+      if ("reason" in recorded) throw new Problem("no-test", recorded.reason);
+      return json({ thread, graph: graph.table.name, test: recorded.test });
+    },
+
     async events({ principal, parameters, values, request, context }) {
       const thread = parameters.thread!;
       const { graph, head } = await core.threadNamed(thread, principal, "read");

@@ -7,6 +7,7 @@ import { Pauses } from "./pauses.tsx";
 import { Picture } from "./picture.tsx";
 import { SignalForm } from "./signal-form.tsx";
 import { Status } from "./thread-list.tsx";
+import { ThreadTest } from "./thread-test.tsx";
 import { Timeline, type Base } from "./timeline.tsx";
 
 const PAGE = 50;
@@ -198,11 +199,7 @@ export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
         onBase={onBase}
         act={act}
       />
-      <details class="card">
-        <summary>Make a test of this thread</summary>
-        <p>The run becomes a test of its graph, with its answers and the results of its nodes:</p>
-        <pre tabIndex={0}>{recordCommand(name)}</pre>
-      </details>
+      <ThreadTest thread={name} checkpoint={thread.checkpoint} />
       <SignalForm onSignal={(signal, value) => act(() => remote.signal(signal, value))} />
     </>
   );
@@ -210,9 +207,4 @@ export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
 
 function usageText({ inputTokens, outputTokens, cost }: NonNullable<ClientThread["usage"]>): string {
   return `${(inputTokens + outputTokens).toLocaleString()} tokens${cost === 0 ? "" : `, cost ${cost.toPrecision(3)}`}`;
-}
-
-/** The command with the name as one word of a shell. */
-function recordCommand(thread: string): string {
-  return `ngc test --record=${/^[\w.-]+$/.test(thread) ? thread : `'${thread.replaceAll("'", `'\\''`)}'`}`;
 }

@@ -41,15 +41,17 @@ export function logsOf(runs: string, run: string, task?: string): readonly TaskL
       if (task !== undefined && owner !== task && !owner.startsWith(`${task}[`) && !owner.startsWith(`${task}/`))
         return [];
       const path = join(directory, name);
-      const { size, birthtimeMs } = statSync(path);
+      // A tidied directory loses logs while it is read.
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found === undefined) return [];
       const log: TaskLog = {
         task: owner,
         check: check === undefined ? undefined : Number(check),
         attempt: parsed.attempt,
         path,
-        bytes: size,
+        bytes: found.size,
       };
-      return [{ log, begun: birthtimeMs }];
+      return [{ log, begun: found.birthtimeMs }];
     })
     .sort((a, b) => a.begun - b.begun || a.log.attempt - b.log.attempt || compare(a.log.path, b.log.path))
     .map(({ log }) => log);

@@ -3,7 +3,8 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import type { WebSocketServer } from "ws";
-import type { LogEntry, Service, ServedGraph as Graph } from "../../service/index.ts";
+import type { Store } from "../../runtime/interface/store.ts";
+import type { LogEntry, RecordedTest, Service, ServedGraph as Graph } from "../../service/index.ts";
 import { checkWebhook, type Webhook } from "../../service/webhook-request.ts";
 import type { ServeOptions } from "../commands/serve.ts";
 import { printable } from "../../diagnostics/render/index.ts";
@@ -24,6 +25,7 @@ import { RUNS_DIRECTORY } from "../plan/run-directory.ts";
 import { recordedPlanRuns } from "./recorded-plan-runs.ts";
 import { addStudio } from "./studio-pages.ts";
 import type { OpenStore } from "../threads/open-store.ts";
+import { latestOf } from "../threads/thread-source.ts";
 
 interface Context {
   readonly store: OpenStore;
@@ -78,6 +80,10 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
     picture: async (table) => {
       const graph = graphs.find((each) => each.table.name === table.name);
       return graph === undefined ? undefined : pictureOf(graph);
+    },
+    recordTest: async (thread, table) => {
+      const graph = graphs.find((each) => each.table.name === table.name);
+      return graph === undefined ? { reason: "its graph has no file" } : testOf(thread, graph, store.store);
     },
     ...(options.studio === true ? { plans: recordedPlanRuns(resolve(RUNS_DIRECTORY)) } : {}),
     ...(tokens === undefined ? {} : { tokens }),
@@ -141,6 +147,17 @@ async function pictureOf({ table, compiled }: ServedGraph): Promise<string | und
   } catch (error) {
     if (error instanceof CommandError) return undefined;
     throw error;
+  }
+}
+
+/** The last run of a thread as a test, or why it makes none. */
+async function testOf(thread: string, { file, table }: ServedGraph, store: Store): Promise<RecordedTest> {
+  const { testOfThread } = await import("../testing/record-thread.ts");
+  try {
+    return { test: await testOfThread(store, await latestOf(store, thread), file, table) };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return { reason: error.help === undefined ? error.message : `${error.message}; ${error.help}` };
   }
 }
 

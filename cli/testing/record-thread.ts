@@ -3,6 +3,7 @@ import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { printable } from "../../diagnostics/render/index.ts";
 import { migrateCheckpoint } from "../../runtime/checkpoint/restore-run.ts";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+import type { Table } from "../../runtime/table/table.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import type { Output } from "../output/output.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -33,31 +34,39 @@ export function recordThread(
     const head = await latestOf(store, thread);
     refusePlanThread(head, "has no `test` blocks");
     const { file, graph } = sourceOf(head, { file: path });
-    if (/\.ya?ml$/i.test(file)) {
-      throw new CommandError(`${file}: a test is recorded as .ngraph text`, {
-        help: "`ngc convert` prints the file in the other spelling",
-      });
-    }
-    if (head.status === "running" || head.status === "cancelled") {
-      throw new CommandError(
-        `the last run of thread \`${printable(thread)}\` is ${head.status}: it has no end to expect`,
-        {
-          help: "`ngc resume` continues it",
-        },
-      );
-    }
     const table = await loadGraph(file, graph, output);
     if (table === undefined) return EXIT.invalid;
-    const checkpoints = await lastRun(store, head);
-    const title = `thread ${thread}`;
-    const block = recordTest(table, checkpoints, title);
-    await verify(block, title, file);
-    const formatted = await formatText(block, file);
-    const text = typeof formatted === "string" ? formatted : block;
+    const text = await testOfThread(store, head, file, table);
     output.document({ version: 1, thread, file, graph: table.name, test: text });
     output.result(text.trimEnd());
     return EXIT.ok;
   });
+}
+
+/**
+ * The last run of a thread as the text of a `test` block that passes.
+ *
+ * @throws CommandError for a file or a run without a test: one of YAML, or a run that is not over or whose test would not pass
+ */
+export async function testOfThread(store: Store, head: Checkpoint, file: string, table: Table): Promise<string> {
+  if (/\.ya?ml$/i.test(file)) {
+    throw new CommandError(`${file}: a test is recorded as .ngraph text`, {
+      help: "`ngc convert` prints the file in the other spelling",
+    });
+  }
+  if (head.status === "running" || head.status === "cancelled") {
+    throw new CommandError(
+      `the last run of thread \`${printable(head.threadId)}\` is ${head.status}: it has no end to expect`,
+      {
+        help: "`ngc resume` continues it",
+      },
+    );
+  }
+  const title = `thread ${head.threadId}`;
+  const block = recordTest(table, await lastRun(store, head), title);
+  await verify(block, title, file);
+  const formatted = await formatText(block, file);
+  return typeof formatted === "string" ? formatted : block;
 }
 
 /** The checkpoints of the last run of a thread, oldest first. */

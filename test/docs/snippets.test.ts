@@ -54,3 +54,18 @@ test("README.md, and the pages guide, durability and deployment", async () => {
   });
   expect(await project.typeCheck()).toEqual([]);
 }, 120_000);
+
+test("the page of the service, with its hook of React", async () => {
+  const page = "docs/serving.md";
+  const files = programs(page, "serving");
+  const hook = fencedBlocks(read(page)).find(({ text }) => text.includes("export function useThread"));
+  expect(Object.keys(files)).toHaveLength(2);
+  const project = createProject({
+    ...files,
+    "serving/hook.ts": hook?.text ?? "",
+    "serving/nodes.ts": SUPPORT_NODES,
+    // The hooks of Preact have the types of those of React.
+    "serving/react.d.ts": `declare module "react" {\n  export * from "preact/hooks";\n}\n`,
+  });
+  expect(await project.typeCheck()).toEqual([]);
+}, 120_000);

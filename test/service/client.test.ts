@@ -56,6 +56,8 @@ test("the client runs graphs, answers, edits and lists", async () => {
   expect((await client.thread("copy").resume({ answer: "yes" })).output).toEqual({ answer: "yes" });
   await client.thread(thread).label("before");
   expect((await client.thread(thread).history({ limit: 1 }))[0]).toMatchObject({ label: "before" });
+  const migrated = await client.thread("copy").migrate({ dryRun: true, metadata: { by: "ada" } });
+  expect(migrated.thread).toBe("copy");
   const wrong = await client
     .graph("loop")
     .run({ n: "x" })
@@ -68,6 +70,20 @@ test("the client runs graphs, answers, edits and lists", async () => {
       .describe()
       .catch((error: unknown) => error),
   ).toMatchObject({ status: 404 });
+});
+
+test("a thread becomes a test where the service makes one", async () => {
+  const recordTest: ServiceOptions["recordTest"] = async (thread, { name }) =>
+    thread === "long" ? { reason: "the run is too long" } : { test: `test "${thread}" for ${name} {}` };
+  const { client } = connected({ graphs: [loop()], recordTest });
+  for (const thread of ["short", "long"]) await client.graph("loop").run({ n: 1 }, { thread });
+  expect(await client.thread("short").test()).toBe('test "short" for loop {}');
+  const refused = { status: 409, code: "no-test", message: "the run is too long" };
+  await expect(client.thread("long").test()).rejects.toMatchObject(refused);
+  await expect(client.thread("none").test()).rejects.toMatchObject({ status: 404, code: "NG_UNKNOWN_THREAD" });
+  const without = connected({ graphs: [loop()] });
+  await without.client.graph("loop").run({ n: 1 }, { thread: "short" });
+  await expect(without.client.thread("short").test()).rejects.toMatchObject({ status: 404, code: "not-found" });
 });
 
 test("answers of other servers are errors, too", async () => {
