@@ -4,7 +4,7 @@ import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { createEngine } from "../../runtime/engine/create-engine.ts";
 import { eitherSignal } from "../../runtime/run/either-signal.ts";
-import { collectGarbage } from "../support/allocated-bytes.ts";
+import { collectGarbage } from "../support/collect-garbage.ts";
 
 /** Collects garbage until a signal aborts, or for two seconds. */
 async function abortsDespiteGarbage(isAborted: () => boolean): Promise<boolean> {

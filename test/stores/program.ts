@@ -24,6 +24,8 @@ export interface ProgramOptions {
   readonly packages?: boolean;
   /** Largest file that it may write, in blocks of 512 bytes: simulates a full disk. */
   readonly fileBlocks?: number;
+  /** Options of Node. */
+  readonly nodeFlags?: readonly string[];
 }
 
 /** @param program the name of a program in `programs/`, or the path of another one */
@@ -31,6 +33,7 @@ export function runProgram(program: string | URL, ...parameters: readonly (strin
   const options = parameters.find((parameter) => typeof parameter === "object") ?? {};
   const command = [
     process.execPath,
+    ...(options.nodeFlags ?? []),
     bundle(program),
     ...parameters.filter((parameter) => typeof parameter === "string"),
   ];
