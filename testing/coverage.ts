@@ -90,12 +90,17 @@ export class CoverageCounter {
     }
     this.#addEntry("start", events, after.get(-1));
     if (events.some(({ type }) => type === "finally")) this.#addEntry("finally", events, undefined);
+    // A task that has waited starts again.
+    const started = new Set<string>();
     for (const event of events) {
       const isFinally = event.namespace.length === 1 && event.namespace[0] === "finally";
       if (event.namespace.length > 0 && !isFinally) continue;
       if (event.type === "node" && event.phase === "start" && event.attempt === 1) {
         const node = this.#nodes.get(event.node);
-        if (node !== undefined) node.count++;
+        const task = `${event.step} ${event.taskId}`;
+        if (node === undefined || started.has(task)) continue;
+        started.add(task);
+        node.count++;
       } else if (event.type === "route" && event.discarded !== true) {
         this.#addRoute(event.node, event.via, event.targets, isFinally ? undefined : after.get(event.step));
       }

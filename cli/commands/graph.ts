@@ -1,15 +1,8 @@
-import { extname } from "node:path";
 import { drawRun } from "../drawing/drawn-run.ts";
 import { threadRun } from "../drawing/thread-run.ts";
 import { traceRun } from "../drawing/trace-run.ts";
-import { printableDrawing, type Drawing } from "../drawing/drawing.ts";
 import { drawCompiled, type CompiledDrawing } from "../drawing/compiled-drawing.ts";
-import { renderDot } from "../drawing/dot.ts";
-import { renderHtml, type PageParts } from "../drawing/html.ts";
-import { renderMermaid } from "../drawing/mermaid.ts";
-import { renderPng } from "../drawing/png.ts";
-import { renderSvg } from "../drawing/svg.ts";
-import { renderText } from "../drawing/text.ts";
+import { PICTURE_FORMATS, pictureFormatOf, renderDrawing, type PictureFormat } from "../drawing/render-drawing.ts";
 import { unfold } from "../drawing/unfold.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
@@ -25,25 +18,7 @@ import type { Output } from "../output/output.ts";
 import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
 import { lowerGraph } from "../../compiler/lower/lower.ts";
 import { parseChoice } from "../run/parse-values.ts";
-import { jsonText } from "../output/json-text.ts";
 import { refuseSource, writeAtomically } from "../output/write-atomically.ts";
-
-const FORMATS = ["text", "mermaid", "dot", "svg", "png", "html", "json"] as const;
-type PictureFormat = (typeof FORMATS)[number];
-
-/** The formats of files, by the ends of their names. */
-const FORMAT_OF: Readonly<Record<string, PictureFormat>> = {
-  ".txt": "text",
-  ".mmd": "mermaid",
-  ".mermaid": "mermaid",
-  ".dot": "dot",
-  ".gv": "dot",
-  ".svg": "svg",
-  ".png": "png",
-  ".html": "html",
-  ".htm": "html",
-  ".json": "json",
-};
 
 interface GraphOptions {
   readonly format?: PictureFormat;
@@ -63,8 +38,8 @@ export const graphCommand = defineCommand<GraphOptions>({
     command
       .option(
         "--format <format>",
-        `${FORMATS.join(", ")} (default: by the name of the output file, else text)`,
-        (text) => parseChoice("--format", FORMATS, text),
+        `${PICTURE_FORMATS.join(", ")} (default: by the name of the output file, else text)`,
+        (text) => parseChoice("--format", PICTURE_FORMATS, text),
       )
       .option("--graph <name>", "which graph or plan of the file (default: the one that no other calls)")
       .option("-o, --output <file>", "write a file instead of printing")
@@ -84,14 +59,14 @@ export const graphCommand = defineCommand<GraphOptions>({
   ],
   run: async ([file = ""], options, output) => {
     refuseSource(options.output, file);
-    const format = options.format ?? formatOf(options.output);
+    const format = options.format ?? pictureFormatOf(options.output, "--format");
     if (format === "png" && options.output === undefined) {
       throw new CommandError("a PNG is not printed", { help: "name its file with -o" });
     }
     const drawn = await drawFile(file, options, output);
     if (drawn === undefined) return EXIT.invalid;
     const drawing = options.unfold === true ? unfold(drawn.drawing, drawn.called) : drawn.drawing;
-    const picture = await render(drawing, format, { ...drawn, isUnfolded: options.unfold === true, file });
+    const picture = await renderDrawing(drawing, format, { ...drawn, isUnfolded: options.unfold === true, file });
     if (options.output !== undefined) {
       writeAtomically(options.output, typeof picture === "string" ? `${picture}\n` : picture);
       output.note(`wrote ${options.output}`);
@@ -177,67 +152,4 @@ async function drawTrace(
   }
   const drawn = drawCompiled(compiled, lowerGraph(chooseGraph(graphs, given)), { findings });
   return { ...drawn, drawing: drawRun(drawn.drawing, traceRun(given)) };
-}
-
-/**
- * The format that the name of a file implies; text without a file, and for a device or a pipe without an extension.
- *
- * @throws CommandError for an extension of another format
- */
-function formatOf(output: string | undefined): PictureFormat {
-  const extension = extname(output ?? "").toLowerCase();
-  const format = extension === "" ? "text" : FORMAT_OF[extension];
-  if (format !== undefined) return format;
-  throw new CommandError(`no format of a picture has the extension \`${extension}\``, {
-    help: `name the format with --format, or end the name in ${Object.keys(FORMAT_OF).join(", ")}`,
-  });
-}
-
-interface Source extends CompiledDrawing {
-  readonly isUnfolded: boolean;
-  readonly file: string;
-}
-
-async function render(whole: Drawing, format: PictureFormat, source: Source): Promise<string | Uint8Array> {
-  const drawing = format === "json" ? whole : printableDrawing(whole);
-  switch (format) {
-    case "text":
-      return renderText(drawing);
-    case "mermaid":
-      return renderMermaid(drawing);
-    case "dot":
-      return renderDot(drawing);
-    case "svg":
-      return renderSvg(drawing);
-    case "png":
-      return renderPng(await renderSvg(drawing), source.file);
-    case "html":
-      return renderHtml(drawing, pageParts(source));
-    case "json":
-      return jsonText({ version: 1, ...drawing }, 2);
-  }
-}
-
-/** Pages with more pictures are too large: there the calls are unfolded all at once. */
-const MOST_PICTURES = 12;
-
-/** The pictures of a page beside the first one, and the source texts. */
-function pageParts({ drawing, called, sources, isUnfolded }: Source): PageParts {
-  const calls = drawing.nodes.filter((node) => node.calls !== undefined && called(node.label) !== undefined);
-  const single = calls.length < 2 || calls.length > MOST_PICTURES ? [] : calls;
-  const all = unfold(drawing, called);
-  const unfolded =
-    isUnfolded || all === drawing
-      ? []
-      : [
-          calls.length === 1 ? { unfolds: calls[0]!.id, drawing: all } : { drawing: all },
-          ...single.map(({ id, label }) => ({
-            unfolds: id,
-            drawing: unfold(drawing, called, (name) => name === label),
-          })),
-        ];
-  return {
-    unfolded: unfolded.map((each) => ({ ...each, drawing: printableDrawing(each.drawing) })),
-    sources,
-  };
 }

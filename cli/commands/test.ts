@@ -25,6 +25,7 @@ import {
 interface TestOptions {
   readonly filter?: string;
   readonly coverage?: boolean;
+  readonly picture?: string;
   readonly watch?: boolean;
   readonly record?: string;
   readonly store?: string;
@@ -41,6 +42,7 @@ export const testCommand = defineCommand<TestOptions>({
       .option(STORE_FLAG, STORE_HELP)
       .option("--watch", "run the tests again when a file changes")
       .option("--coverage", "list the nodes, edges, arms and error routes that no test takes")
+      .option("--picture <file>", "with --coverage: draw what the tests take (.svg, .html, .png, .mmd, .dot, .txt)")
       .option("--format <format>", `${TEST_FORMATS.join(", ")} (default text)`, (text) =>
         parseChoice("--format", TEST_FORMATS, text),
       );
@@ -48,7 +50,7 @@ export const testCommand = defineCommand<TestOptions>({
   examples: [
     "ngc test support.ngraph",
     "ngc test graphs/ --filter refund",
-    "ngc test support.ngraph --coverage",
+    "ngc test support.ngraph --coverage --picture coverage.svg",
     "ngc test graphs/ --watch",
     "ngc test --record 42 >> support.ngraph",
     "ngc test graphs/ --format junit > results.xml",
@@ -56,6 +58,9 @@ export const testCommand = defineCommand<TestOptions>({
   run: async (paths, options, output) => {
     if (options.record !== undefined) return record(options.record, paths, options, output);
     if (options.store !== undefined) throw new CommandError("--store is the store of the thread of --record");
+    if (options.picture !== undefined && options.coverage !== true) {
+      throw new CommandError("--picture draws the coverage of tests", { help: "add --coverage" });
+    }
     if (paths.length === 0) throw new CommandError("missing argument: path", { help: "name a file or a directory" });
     if (options.watch !== true) return testOnce(paths, options, output, new Set());
     return runAndWatch(paths, output, (watched) => testOnce(paths, options, output, watched));
@@ -68,8 +73,8 @@ async function record(
   options: TestOptions,
   output: Output,
 ): Promise<ExitCode> {
-  const { filter, coverage, watch, format } = options;
-  if ([filter, coverage, watch, format].some((each) => each !== undefined) || others.length > 0) {
+  const { filter, coverage, picture, watch, format } = options;
+  if ([filter, coverage, picture, watch, format].some((each) => each !== undefined) || others.length > 0) {
     throw new CommandError("--record takes at most one file, and --store", {
       help: "`ngc test --record THREAD` prints a test, and runs no others",
     });
@@ -80,7 +85,7 @@ async function record(
 
 async function testOnce(
   paths: readonly string[],
-  { filter, format = "text", coverage }: TestOptions,
+  { filter, format = "text", coverage, picture }: TestOptions,
   output: Output,
   watched: Set<string>,
 ): Promise<ExitCode> {
@@ -114,6 +119,10 @@ async function testOnce(
     loading = bound.catch(() => undefined);
     return bound;
   };
+  const draw =
+    picture === undefined
+      ? undefined
+      : (await import("../testing/draw-coverage.ts")).coverageDrawer(picture, compiled, [...counters.keys()]);
   const running = compiled.flatMap(({ tests, graphs }) =>
     tests.flatMap((test) => {
       if (filter !== undefined && !test.title.includes(filter)) return [];
@@ -129,6 +138,7 @@ async function testOnce(
   output.document(resultsDocument(results, coverage === true ? covered : undefined));
   printResults(results, format, output);
   printCoverage(covered, format, output);
+  await draw?.(covered, output);
   for (const file of userSourceFiles()) watched.add(file);
   return results.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
 }

@@ -106,6 +106,7 @@ const RUN_STYLES: Readonly<Record<NodeRun["state"], string>> = {
   next: 'penwidth=1.5, color="#0969da", style="rounded,filled,dashed"',
   waits: 'penwidth=3, color="#9a6700", style="rounded,filled,dashed"',
   failed: 'penwidth=3.5, color="#cf222e"',
+  missed: 'penwidth=2.5, color="#cf222e", style="rounded,filled,dashed"',
 };
 
 function kindAttributes(node: DrawnNode, label: string): string {
@@ -137,7 +138,12 @@ const EDGE_STYLES: Readonly<Record<DrawnEdge["kind"], readonly string[]>> = {
 
 function edgeAttributes(edge: DrawnEdge): string {
   const label = edge.label === "" ? [] : [`label=${quoteLabel(` ${wrap(edge.label).join(" \n ")} `)}`];
-  const taken = edge.taken === true ? ["penwidth=2.5", ...(edge.kind === "error" ? [] : ['color="#0969da"'])] : [];
+  const taken =
+    edge.taken === true
+      ? ["penwidth=2.5", ...(edge.kind === "error" ? [] : ['color="#0969da"'])]
+      : edge.taken === false
+        ? ["style=dashed", 'color="#cf222e"', 'fontcolor="#cf222e"']
+        : [];
   // A double head leads back.
   const loop = edge.loop === true ? ["arrowhead=normalnormal"] : [];
   const attributes = [...label, ...EDGE_STYLES[edge.kind], ...loop, ...taken];

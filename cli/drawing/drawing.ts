@@ -71,7 +71,7 @@ export interface DrawnEdge {
   readonly label: string;
   /** It leads back: it closes a cycle. */
   readonly loop?: true;
-  /** Whether both ends ran one after the other in the drawn run. */
+  /** Whether both ends ran one after the other in the drawn run; of coverage, `false` where no test takes it. */
   readonly taken?: boolean;
 }
 
@@ -80,41 +80,7 @@ const MAX_LABEL = 60;
 
 export function drawTable(table: Table): Drawing {
   const expression = expressionPrinter(table);
-  const nodeName = (index: number): string => {
-    if (index === ROLLBACK) return "rollback";
-    return index === END ? "end" : (table.nodes[index]?.name ?? "end");
-  };
-  const targetName = (target: TargetSpec): string => {
-    if ("node" in target) return nodeName(target.node);
-    return barrierName(table.barriers[target.barrier]?.id ?? "");
-  };
-
-  const edges: DrawnEdge[] = [];
-  const route = (from: string, spec: RouteSpec): void => {
-    for (const branch of routeBranches(spec)) {
-      const { kind, label } = shownBranch(spec, branch, expression);
-      for (const target of branch.targets) edges.push({ from, to: targetName(target), kind, label });
-    }
-  };
-
-  for (const spec of table.start) route("start", spec);
-  for (const spec of table.finally ?? []) route("finally", spec);
-  for (const node of table.nodes) {
-    for (const spec of node.routes) route(node.name, spec);
-    for (const error of node.onError) {
-      const label = typeof error.condition === "number" ? `on error when ${expression(error.condition)}` : "on error";
-      for (const target of error.targets) edges.push({ from: node.name, to: targetName(target), kind: "error", label });
-    }
-    for (const target of node.goes ?? []) {
-      edges.push({ from: node.name, to: nodeName(target), kind: "jump", label: "goes" });
-    }
-  }
-  for (const barrier of table.barriers) {
-    for (const target of barrierTargets(barrier)) {
-      edges.push({ from: barrierName(barrier.id), to: nodeName(target), kind: "plain", label: "" });
-    }
-  }
-
+  const { edges } = drawnEdges(table, expression);
   const ends = ["end", "rollback"].filter((name) => edges.some((edge) => edge.to === name));
   return {
     name: table.name,
@@ -144,6 +110,56 @@ export function drawTable(table: Table): Drawing {
     ],
     edges: markLoops(mergeEdges(edges)),
   };
+}
+
+/**
+ * The edges of a table, not merged. `branches` has those of each branch of its routes, in the order in which coverage counts
+ * them (`CoverageCounter`).
+ */
+export function drawnEdges(
+  table: Table,
+  expression: (index: number) => string = expressionPrinter(table),
+): { readonly edges: readonly DrawnEdge[]; readonly branches: readonly (readonly DrawnEdge[])[] } {
+  const nodeName = (index: number): string => {
+    if (index === ROLLBACK) return "rollback";
+    return index === END ? "end" : (table.nodes[index]?.name ?? "end");
+  };
+  const targetName = (target: TargetSpec): string => {
+    if ("node" in target) return nodeName(target.node);
+    return barrierName(table.barriers[target.barrier]?.id ?? "");
+  };
+
+  const edges: DrawnEdge[] = [];
+  const branches: DrawnEdge[][] = [];
+  const add = (drawn: DrawnEdge[]): void => {
+    branches.push(drawn);
+    edges.push(...drawn);
+  };
+  const route = (from: string, spec: RouteSpec): void => {
+    for (const branch of routeBranches(spec)) {
+      const { kind, label } = shownBranch(spec, branch, expression);
+      add(branch.targets.map((target) => ({ from, to: targetName(target), kind, label })));
+    }
+  };
+
+  for (const spec of table.start) route("start", spec);
+  for (const spec of table.finally ?? []) route("finally", spec);
+  for (const node of table.nodes) {
+    for (const spec of node.routes) route(node.name, spec);
+    for (const error of node.onError) {
+      const label = typeof error.condition === "number" ? `on error when ${expression(error.condition)}` : "on error";
+      add(error.targets.map((target) => ({ from: node.name, to: targetName(target), kind: "error", label })));
+    }
+    for (const target of node.goes ?? []) {
+      edges.push({ from: node.name, to: nodeName(target), kind: "jump", label: "goes" });
+    }
+  }
+  for (const barrier of table.barriers) {
+    for (const target of barrierTargets(barrier)) {
+      edges.push({ from: barrierName(barrier.id), to: nodeName(target), kind: "plain", label: "" });
+    }
+  }
+  return { edges, branches };
 }
 
 function calledBy(table: Table, { call }: NodeSpec): Pick<DrawnNode, "calls"> {
@@ -226,8 +242,13 @@ export function describeCall(
 /** Merges equal edges: one node may be in several members of a barrier. */
 function mergeEdges(edges: readonly DrawnEdge[]): DrawnEdge[] {
   const merged = new Map<string, DrawnEdge>();
-  for (const edge of edges) merged.set(JSON.stringify([edge.from, edge.to, edge.kind, edge.label]), edge);
+  for (const edge of edges) merged.set(edgeKey(edge), edge);
   return [...merged.values()];
+}
+
+/** The same for edges that are drawn as one. */
+export function edgeKey({ from, to, kind, label }: DrawnEdge): string {
+  return JSON.stringify([from, to, kind, label]);
 }
 
 function shorten(text: string): string {

@@ -1,9 +1,9 @@
 import { duration } from "../run/progress.ts";
 import type { Drawing, DrawnEdge, DrawnNode } from "./drawing.ts";
 
-/** A run that is drawn over a graph: a counterexample of a check, or the run of a thread. */
+/** A run that is drawn over a graph: a counterexample of a check, the run of a thread, or what all tests take (`coverage`). */
 export interface DrawnRun {
-  readonly kind: "trace" | "thread";
+  readonly kind: "trace" | "thread" | "coverage";
   readonly title: string;
   readonly steps: readonly DrawnStep[];
   /** How the run ends, or what it waits for. */
@@ -22,7 +22,7 @@ export interface DrawnStep {
 
 /** What a run did at a node. */
 export interface NodeRun {
-  readonly state: "ran" | "next" | "waits" | "failed";
+  readonly state: "ran" | "next" | "waits" | "failed" | "missed";
   /** Tasks that ran. */
   readonly count: number;
   /** The steps in which the node ran, in order. */

@@ -13,6 +13,13 @@ const LEGEND =
 const RUN_LEGEND =
   " Thick frame: the run was here. Dashed frame: it waits here, or this runs next. Thick arrow: its two ends ran one after the other.";
 
+const COVERAGE_LEGEND = " Thick: tests take it, a node as often as it says. Red, dashed and ✗: no test takes it.";
+
+function runLegend(run: Drawing["run"]): string {
+  if (run === undefined) return "";
+  return run.kind === "coverage" ? COVERAGE_LEGEND : RUN_LEGEND;
+}
+
 export interface PageParts {
   /** Pictures with calls unfolded. `unfolds`: the one node whose call is unfolded; absent: all. */
   readonly unfolded?: readonly { readonly unfolds?: string; readonly drawing: Drawing }[];
@@ -68,7 +75,7 @@ ${pictures.join("\n")}
       <aside id="details" aria-live="polite" aria-label="The selected node"><p>Point at a node, or select it. Keys: arrows move the picture, + and − zoom, 0 shows all, / searches.</p></aside>
     </main>
     <section id="source" hidden></section>
-    <p class="legend">${LEGEND}${run === undefined ? "" : RUN_LEGEND}</p>
+    <p class="legend">${LEGEND}${runLegend(run)}</p>
     <details>
       <summary>All nodes</summary>
 ${tableOf(drawing)}
@@ -80,7 +87,14 @@ ${tableOf(drawing)}
 }
 
 function tableOf({ nodes, run }: Drawing): string {
-  const heads = ["node", "call", "policies and findings", "reads", "writes", ...(run === undefined ? [] : ["run"])];
+  const heads = [
+    "node",
+    "call",
+    "policies and findings",
+    "reads",
+    "writes",
+    ...(run === undefined ? [] : [run.kind === "coverage" ? "tests" : "run"]),
+  ];
   const rows = nodes
     .filter((node) => node.kind === "node")
     .map((node) => {

@@ -34,6 +34,8 @@ function runLines({ nodes, edges, run }: Drawing): string[] {
   }
   const taken = edges.flatMap(({ taken }, index) => (taken === true ? [index] : []));
   if (taken.length > 0) lines.push(`  linkStyle ${taken.join(",")} stroke-width:4px`);
+  const missed = edges.flatMap(({ taken }, index) => (taken === false ? [index] : []));
+  if (missed.length > 0) lines.push(`  linkStyle ${missed.join(",")} stroke:#cf222e,stroke-dasharray:4`);
   return lines;
 }
 
@@ -42,6 +44,7 @@ const RUN_STYLES: Readonly<Record<NodeRun["state"], string>> = {
   next: "stroke-width:2px,stroke:#0969da,stroke-dasharray:4",
   waits: "stroke-width:4px,stroke:#9a6700,stroke-dasharray:4",
   failed: "stroke-width:4px,stroke:#cf222e",
+  missed: "stroke-width:3px,stroke:#cf222e,stroke-dasharray:4",
 };
 
 function shape(node: DrawnNode): string {

@@ -59,7 +59,7 @@ export function renderText(drawing: Drawing): string {
   }
   const unreached = drawing.nodes.filter((node) => node.kind === "node" && !seen.has(node.id));
   if (unreached.length > 0) lines.push(`not reached from start: ${unreached.map((node) => node.label).join(", ")}`);
-  if (drawing.run !== undefined) lines.push("", ...stepLines(drawing.run));
+  if (drawing.run !== undefined && drawing.run.kind !== "coverage") lines.push("", ...stepLines(drawing.run));
   const findings = [...(drawing.findings ?? []), ...drawing.nodes.flatMap((node) => node.findings ?? [])];
   if (findings.length > 0) lines.push("", ...findings.map((finding) => printable(findingText(finding))));
   return lines.join("\n");

@@ -1,6 +1,8 @@
 import type { Coverage } from "../../testing/coverage.ts";
 import type { TestResult } from "../../testing/run-test.ts";
+import { printable } from "../../diagnostics/render/index.ts";
 import type { Output } from "../output/output.ts";
+import { printableText } from "../output/printable-text.ts";
 
 export const TEST_FORMATS = ["text", "tap", "junit", "github"] as const;
 export type TestFormat = (typeof TEST_FORMATS)[number];
@@ -36,23 +38,30 @@ const PART_NAMES = { node: "nodes", edge: "edges", arm: "arms", error: "error ro
 /** The share of the parts of each graph that tests take, and the other parts. In formats of other programs on stderr. */
 export function printCoverage(coverage: readonly Coverage[], format: TestFormat, output: Output): void {
   const print = (line: string): void => (format === "text" ? output.result(line) : output.note(line));
-  for (const { graph, file, parts } of coverage) {
-    const counts = (Object.keys(PART_NAMES) as (keyof typeof PART_NAMES)[]).flatMap((kind) => {
-      const all = parts.filter((part) => part.kind === kind);
-      if (all.length === 0) return [];
-      return [`${PART_NAMES[kind]} ${all.filter(({ count }) => count > 0).length}/${all.length}`];
-    });
-    print(`coverage of ${graph}: ${counts.join("  ")}`);
-    for (const { kind, text, line, column, count } of parts) {
-      if (count === 0) print(`        ${file}(${line},${column}): not taken: ${kind === "node" ? "node " : ""}${text}`);
+  for (const each of coverage) {
+    print(coverageLine(each));
+    for (const { kind, text, line, column, count } of each.parts) {
+      if (count === 0)
+        print(`        ${each.file}(${line},${column}): not taken: ${kind === "node" ? "node " : ""}${text}`);
     }
   }
+}
+
+/** `coverage of reply: nodes 2/2  edges 3/4`. */
+export function coverageLine({ graph, parts }: Coverage): string {
+  const counts = (Object.keys(PART_NAMES) as (keyof typeof PART_NAMES)[]).flatMap((kind) => {
+    const all = parts.filter((part) => part.kind === kind);
+    if (all.length === 0) return [];
+    return [`${PART_NAMES[kind]} ${all.filter(({ count }) => count > 0).length}/${all.length}`];
+  });
+  return `coverage of ${graph}: ${counts.join("  ")}`;
 }
 
 function printText(results: readonly TestResult[], output: Output): void {
   const { stdoutStyles: styles } = output;
   for (const { ok, title, file, line, column, failures } of results) {
-    output.result(ok ? `ok      ${title}` : `${styles.error("FAILED")}  ${title}  ${file}(${line},${column})`);
+    const shown = oneLine(title);
+    output.result(ok ? `ok      ${shown}` : `${styles.error("FAILED")}  ${shown}  ${file}(${line},${column})`);
     for (const failure of failures) {
       output.result(`        ${file}(${failure.line},${failure.column}): ${failure.message}`);
       for (const detail of failure.details) output.result(`          ${detail}`);
@@ -97,7 +106,8 @@ function junit(results: readonly TestResult[]): string {
 /** Workflow commands of GitHub Actions, one for each failure. */
 function github(results: readonly TestResult[]): string[] {
   const property = (text: string): string => message(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
-  const message = (text: string): string => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  const message = (text: string): string =>
+    printableText(text).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
   return results.flatMap(({ title, file, failures }) =>
     failures.map(
       (failure) =>
@@ -107,12 +117,12 @@ function github(results: readonly TestResult[]): string[] {
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ");
+  return printable(text.replaceAll(/\s+/g, " "));
 }
 
 /** Escapes text for XML 1.0, which allows no control characters. */
 function escapeXml(text: string): string {
-  return text
+  return printableText(text)
     .replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")

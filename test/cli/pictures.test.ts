@@ -132,3 +132,32 @@ test("findings are drawn on a graph with errors of the proofs", () => {
   const open = project.ngc(["graph", "flow.ngraph", "--graph", "outer", "--findings", "--unfold"]);
   expect(open.stdout).toContain("add  x + 1");
 });
+
+test("the coverage of tests is drawn into a file for each graph", () => {
+  const project = createProject({
+    "tested.ngraph": `graph one {
+  input a: int
+  output b: string = ""
+  node x = "x" into b
+  start -> x when a > 1
+  start -> end otherwise
+  x -> end
+}
+graph two { output c: string  node y = "y" into c  start -> y -> end }
+test "t" for one { given a = 0 expect b == "" }
+`,
+  });
+  const coverage = ["test", "tested.ngraph", "--coverage", "--picture"];
+  const drawn = project.ngc([...coverage, "out/cover.svg"]);
+  expect([drawn.status, drawn.stderr]).toEqual([0, expect.stringContaining("wrote out/cover.two.svg")]);
+  expect(project.read("out/cover.one.svg")).toContain("✗ no test");
+  expect(project.ngc([...coverage, "cover.gif"])).toMatchObject({
+    status: 64,
+    stdout: "",
+    stderr: expect.stringContaining("no format of a picture has the extension `.gif`") as string,
+  });
+  expect(project.ngc(["test", "tested.ngraph", "--picture", "a.svg"])).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining("add --coverage") as string,
+  });
+});

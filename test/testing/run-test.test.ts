@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { compile } from "../../compiler/compile.ts";
-import { printResults, resultsDocument } from "../../cli/testing/report-tests.ts";
+import { printResults, resultsDocument, TEST_FORMATS, type TestFormat } from "../../cli/testing/report-tests.ts";
 import { runTest, type TestResult } from "../../testing/run-test.ts";
 import type { Output } from "../../cli/output/output.ts";
 
@@ -391,8 +391,11 @@ graph route {
 });
 
 describe("reports", () => {
-  async function print(format: "text" | "tap" | "junit" | "github"): Promise<string> {
-    const results = await run(`${PASSING}${PASSING.replace('reply == "restart it"', "score < 0.5")}`);
+  async function print(
+    format: TestFormat,
+    more = PASSING.replace('reply == "restart it"', "score < 0.5"),
+  ): Promise<string> {
+    const results = await run(`${PASSING}${more}`);
     const lines: string[] = [];
     const add = (text: string): void => void lines.push(text);
     const plain = (text: string): string => text;
@@ -406,6 +409,21 @@ describe("reports", () => {
     ["junit", /tests="2" failures="1"[^]*not satisfied: expect score &lt; 0\.5[^]*<\/testsuite>$/],
     ["github", /^::error file=support\.ngraph,line=\d+,col=3,title=a reply is written twice::not satisfied/],
   ] as const)("%s", async (format, expected) => expect(await print(format)).toMatch(expected));
+
+  it.each(TEST_FORMATS)(
+    "%s shows no control character of a title or a value, and titles in one line",
+    async (format) => {
+      const title = 'test "\\u001b[31m\\n::error::\\u202eb"';
+      const text = await print(
+        format,
+        PASSING.replace(/test "[^"]*"/, title).replace('reply == "restart it"', 'reply == "\\u001b]0;x\\u0007"'),
+      );
+      // oxlint-disable-next-line no-control-regex -- what terminals act on
+      expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+      expect(text).not.toMatch(/^::error::/m);
+      expect(text).toContain(format === "junit" ? 'failures="1"' : "31m");
+    },
+  );
 
   it("counts tests in the document of --json", async () => {
     expect(resultsDocument(await run(PASSING))).toMatchObject({ version: 1, ok: true, passed: 1, failed: 0 });
