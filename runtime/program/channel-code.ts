@@ -7,28 +7,28 @@ import type { ChannelSpec, Table } from "../table/table.ts";
 import { sharedItems } from "../value/same-json.ts";
 import { admitUnknown, compileAdmit, type Validator } from "../value/validate.ts";
 import type { ValueType } from "../table/value-type.ts";
-import { mergeAllItems, mergeItems } from "./merge-items.ts";
+import { endsPart, toEnd, type Work } from "../value/work.ts";
+import { mergeItems, mergingItems } from "./merge-items.ts";
 import { elementType, itemUpdateType, mergesItems, partialType } from "./update-types.ts";
 import {
-  appendAll,
-  mergeAll,
+  appending,
+  merging,
   reduceAppend,
   reduceMax,
   reduceMerge,
   reduceMin,
   reduceSum,
   reduceUnion,
-  unionAll,
+  uniting,
 } from "./reducers.ts";
 
 export type Reduce = (current: Json, update: Json) => Json;
 
-/** Reducers that copy the current value for each update, in a form that copies it once for all updates. They never throw. */
-const REDUCE_ALL: Readonly<Record<string, (current: Json, updates: readonly Json[]) => Json>> = {
-  append: appendAll,
-  union: unionAll,
-  merge: mergeAll,
-};
+/** Several updates, in parts. */
+type Reducing = (current: Json, updates: readonly Json[]) => Work<Json>;
+
+/** Reducers that read the whole current value for each update, in a form that reads it once for all updates. They never throw. */
+const REDUCING: Readonly<Record<string, Reducing>> = { append: appending, union: uniting, merge: merging };
 
 /**
  * One channel: which values it accepts, and how an update changes its value. Validators are compiled on first use: a
@@ -40,8 +40,8 @@ export class ChannelCode {
   readonly spec: ChannelSpec;
   /** Absent: one writer in each step. */
   readonly reduce: Reduce | undefined;
-  /** Applies several updates in linear time. Absent if `reduce` takes constant time, or may throw. */
-  readonly reduceAll: ((current: Json, updates: readonly Json[]) => Json) | undefined;
+  /** Applies one or several updates in linear time, in parts. Absent if `reduce` takes constant time, or may throw. */
+  readonly reducing: Reducing | undefined;
   readonly #types: Table["types"];
   readonly #table: Table;
   /** `merge` of a list of records, by their ids. */
@@ -59,7 +59,7 @@ export class ChannelCode {
     this.#table = table;
     this.#mergesItems = this.spec.reducer?.kind === "merge" && mergesItems(this.spec.type, this.#types);
     this.reduce = this.#makeReduce(reducer);
-    this.reduceAll = this.#mergesItems ? mergeAllItems : REDUCE_ALL[this.spec.reducer?.kind ?? ""];
+    this.reducing = this.#mergesItems ? mergingItems : REDUCING[this.spec.reducer?.kind ?? ""];
   }
 
   /** The channel as writes with `set` see it: without its reducer. */
@@ -86,18 +86,24 @@ export class ChannelCode {
 
   /** Combines the results of `admitItem`, in item order, into the one update of the node (7.1). */
   combineItems(items: readonly Json[]): Json {
-    if (this.#mergesItems) return Object.freeze(items.flat(1) as Json[]);
+    return toEnd(this.combiningItems(items));
+  }
+
+  /** `combineItems` in parts. */
+  *combiningItems(items: readonly Json[]): Work<Json> {
+    if (this.#mergesItems) return yield* flat(items);
     switch (this.spec.reducer?.kind) {
       case "append":
       case "union":
-        return Object.freeze(items.flat(1) as Json[]);
+        return yield* flat(items);
       case "sum":
       case "min":
       case "max":
       case "merge":
         // The items are separate numbers or records, not one list. An empty `for` updates nothing.
         if (items.length === 0) return null;
-        return this.reduceAll?.(items[0]!, items.slice(1)) ?? items.reduce(this.reduce as Reduce);
+        if (this.reducing === undefined) return items.reduce(this.reduce as Reduce);
+        return yield* this.reducing(items[0]!, items.slice(1));
       default:
         return Object.freeze(items.slice());
     }
@@ -178,6 +184,18 @@ export class ChannelCode {
     if (element === undefined) return () => new Mismatch("a list channel for the results of `for`", "another type");
     return compileAdmit(element, this.#types);
   }
+}
+
+/** The items of all lists. */
+function* flat(lists: readonly Json[]): Work<Json> {
+  const items: Json[] = [];
+  let count = 0;
+  for (const list of lists) {
+    if (Array.isArray(list)) for (const item of list as readonly Json[]) items.push(item);
+    else items.push(list);
+    if (endsPart(count++)) yield;
+  }
+  return Object.freeze(items);
 }
 
 /** Accepts a `T[]`, and a `T` as a list of one item. */

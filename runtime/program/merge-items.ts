@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from "../value/json.ts";
 import { isRecord, setField } from "../expression/operations.ts";
 import { sha256 } from "../table/sha256.ts";
+import { endsPart, toEnd, type Work } from "../value/work.ts";
 
 /**
  * An item with a known id replaces that item in place, any other is appended. `{ id, removed: true }` removes an item. An
@@ -14,18 +15,28 @@ export function mergeItems(current: Json, update: Json): Json {
 
 /** `mergeItems` for several updates, in linear time. */
 export function mergeAllItems(current: Json, updates: readonly Json[]): Json {
+  return toEnd(mergingItems(current, updates));
+}
+
+/** `mergeAllItems` in parts. */
+export function* mergingItems(current: Json, updates: readonly Json[]): Work<Json> {
   const given = updates.flatMap((update) => (Array.isArray(update) ? (update as readonly Json[]) : []));
   if (given.length === 0) return current ?? updates.find((update) => update !== null) ?? null;
   const items = new Map<string, Json>();
   const copies = new Map<string, number>();
   const known = Array.isArray(current) ? (current as readonly Json[]) : [];
-  for (const item of known) put(items, copies, item);
-  for (const item of given) {
+  for (let at = 0; at < known.length; at++) {
+    put(items, copies, known[at]!);
+    if (endsPart(at)) yield;
+  }
+  for (let at = 0; at < given.length; at++) {
+    const item = given[at]!;
     if (isRecord(item) && item["removed"] === true) {
       items.delete(String(item["id"]));
       // The removal makes an id available again. Without this reset, generated ids would depend on the grouping of updates.
       copies.clear();
     } else put(items, copies, item);
+    if (endsPart(at)) yield;
   }
   return Object.freeze([...items.values()]);
 }

@@ -4,6 +4,7 @@
  */
 import type { Json } from "../value/json.ts";
 import { isRecord, setField } from "../expression/operations.ts";
+import { endsPart, toEnd, type Work } from "../value/work.ts";
 
 /** Freezes an update that becomes the value: the direct runs pass lists of one item that are not frozen. */
 export function reduceAppend(current: Json, update: Json): Json {
@@ -14,14 +15,23 @@ export function reduceAppend(current: Json, update: Json): Json {
 
 /** `reduceAppend` for several updates, in linear time. */
 export function appendAll(current: Json, updates: readonly Json[]): Json {
+  return toEnd(appending(current, updates));
+}
+
+/** `appendAll` in parts. */
+export function* appending(current: Json, updates: readonly Json[]): Work<Json> {
   let first = Array.isArray(current) && current.length > 0 ? (current as readonly Json[]) : undefined;
   let items: Json[] | undefined;
+  let count = 0;
   for (const update of updates) {
     if (!Array.isArray(update) || update.length === 0) continue;
     if (first === undefined) first = update as readonly Json[];
     else {
       items ??= first.slice();
-      for (const item of update as readonly Json[]) items.push(item);
+      for (const item of update as readonly Json[]) {
+        items.push(item);
+        if (endsPart(count++)) yield;
+      }
     }
   }
   return Object.freeze(items ?? first ?? current ?? updates.find((update) => update !== null) ?? null);
@@ -54,35 +64,58 @@ export function reduceMerge(current: Json, update: Json): Json {
 
 /** `reduceMerge` for several updates, in linear time. */
 export function mergeAll(current: Json, updates: readonly Json[]): Json {
+  return toEnd(merging(current, updates));
+}
+
+/** `mergeAll` in parts. */
+export function* merging(current: Json, updates: readonly Json[]): Work<Json> {
   if (updates.every((update) => update === null)) return current;
   const merged: Record<string, Json> = {};
+  let count = 0;
   for (const part of [current, ...updates]) {
     if (part === null) continue;
-    for (const [name, value] of Object.entries(part as Readonly<Record<string, Json>>)) setField(merged, name, value);
+    for (const [name, value] of Object.entries(part as Readonly<Record<string, Json>>)) {
+      setField(merged, name, value);
+      if (endsPart(count++)) yield;
+    }
   }
   return Object.freeze(merged);
 }
 
 /** Lists as sets: appends the items that the list does not contain, in their order. */
 export function reduceUnion(current: Json, update: Json): Json {
-  if (!Array.isArray(update)) return current ?? update;
-  const items = Array.isArray(current) ? (current as readonly Json[]) : [];
-  const seen = new Set(items.map(canonical));
-  const added: Json[] = [];
-  for (const item of update as readonly Json[]) {
-    const key = canonical(item);
-    if (seen.has(key)) continue;
-    seen.add(key);
-    added.push(item);
-  }
-  if (added.length === 0 && Array.isArray(current)) return current;
-  return Object.freeze([...items, ...added]);
+  return toEnd(uniting(current, [update]));
 }
 
 /** `reduceUnion` for several updates, in linear time. */
 export function unionAll(current: Json, updates: readonly Json[]): Json {
+  return toEnd(uniting(current, updates));
+}
+
+/** `unionAll` in parts. */
+export function* uniting(current: Json, updates: readonly Json[]): Work<Json> {
   const lists = updates.filter((update) => Array.isArray(update)) as (readonly Json[])[];
-  return lists.length === 0 ? (current ?? updates[0]!) : reduceUnion(current, lists.flat(1));
+  if (lists.length === 0) return current ?? updates[0]!;
+  const items = Array.isArray(current) ? (current as readonly Json[]) : [];
+  const seen = new Set<Json>();
+  for (let at = 0; at < items.length; at++) {
+    seen.add(canonical(items[at]!));
+    if (endsPart(at)) yield;
+  }
+  const added: Json[] = [];
+  let count = 0;
+  for (const list of lists) {
+    for (const item of list) {
+      const key = canonical(item);
+      if (!seen.has(key)) {
+        seen.add(key);
+        added.push(item);
+      }
+      if (endsPart(count++)) yield;
+    }
+  }
+  if (added.length === 0 && Array.isArray(current)) return current;
+  return Object.freeze(items.concat(added));
 }
 
 /** A key that is equal for equal values, whatever the order of fields. A primitive is its own key. */

@@ -3,6 +3,7 @@
  * would fire, no signal would arrive, no other run would continue. So runs yield to it.
  */
 import type { Clock } from "../interface/clock.ts";
+import { toEnd, type Work } from "../value/work.ts";
 import type { Shared } from "./shared.ts";
 
 /**
@@ -72,18 +73,45 @@ export function takeItemTurn({ turn, clock }: Shared): Promise<void> | undefined
   return isRead || turn.isOver ? waitForTurn(turn, clock) : undefined;
 }
 
-/** A part of the work over so many items begins in a turn of its own. A millisecond has one to five thousand of them. */
+/**
+ * Does work in parts, with a turn between two of them when the time of a turn is used up.
+ *
+ * @returns a promise if the work has to wait for a turn
+ */
+export function inTurns<T>({ turn, clock }: Pick<Shared, "turn" | "clock">, work: Work<T>): T | Promise<T> {
+  if (clock.nextTurn === undefined) return toEnd(work);
+  for (;;) {
+    const part = work.next();
+    if (part.done === true) return part.value;
+    const wait = waitForTurn(turn, clock);
+    if (wait !== undefined) return goOn(wait, turn, clock, work);
+  }
+}
+
+async function goOn<T>(first: Promise<void>, turn: Turn, clock: Clock, work: Work<T>): Promise<T> {
+  await first;
+  for (;;) {
+    const part = work.next();
+    if (part.done === true) return part.value;
+    const wait = waitForTurn(turn, clock);
+    if (wait !== undefined) await wait;
+  }
+}
+
+/** Number of items whose check or copy takes a good part of a turn. A millisecond has one to five thousand of them. */
 const MANY_ITEMS = 2000;
 
 /**
- * Called before a part of the work that goes over all items of a step at once: their tasks, their updates, their results.
+ * Called after work over a value that cannot be cut, such as the check of a result. If the value is a long list, the run
+ * waits for the next turn where it next can.
  *
- * @returns a promise if the part has to wait for the next turn
+ * @returns whether it is one
  */
-export function takeTurnFor({ turn, clock }: Shared, items: number): Promise<void> | undefined {
-  if (items < MANY_ITEMS || clock.nextTurn === undefined || turn.since === undefined) return undefined;
+export function endTurnAfter({ turn, clock }: Shared, value: unknown): boolean {
+  if (!Array.isArray(value) || value.length < MANY_ITEMS || clock.nextTurn === undefined) return false;
+  if (turn.since === undefined) begin(turn, clock);
   turn.isOver = true;
-  return waitForTurn(turn, clock);
+  return true;
 }
 
 /**

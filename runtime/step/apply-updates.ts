@@ -3,6 +3,8 @@ import type { Json } from "../value/json.ts";
 import { redactAppended, redactJson } from "../event/redact.ts";
 import { describeError, emitEvent } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";
+import { endTurnAfter, inTurns } from "../run/take-turns.ts";
+import type { Work } from "../value/work.ts";
 import type { Outcome, Task } from "./task.ts";
 
 /** An applied update. Writes are in order, so that they can be undone and reported. */
@@ -22,12 +24,26 @@ export interface Fault {
   readonly atFault: readonly Task[];
 }
 
-/** Applies updates in task order, all or nothing (2.2, 2.3). Costs what is written. */
-export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): readonly Write[] | Fault {
-  const { channels } = run.program;
-  const { state } = run;
+type Applied = readonly Write[] | Fault;
+
+/**
+ * Applies updates in task order, all or nothing (2.2, 2.3). Costs what is written.
+ *
+ * @returns a promise if a reducer reads so many items that others have a turn meanwhile
+ */
+export function applyUpdates(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+): Applied | Promise<Applied> {
   if (tasks.length === 1 && outcomes[0]!.updates.length === 0) return NO_WRITES;
   if (tasks.length === 1 && applyOne(run, outcomes[0]!)) return NO_WRITES;
+  return inTurns(run.shared, applyAll(run, tasks, outcomes));
+}
+
+function* applyAll(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): Work<Applied> {
+  const { channels } = run.program;
+  const { state } = run;
   const writes: Write[] = [];
   // Mutation point: concurrent-write
   const clash = tasks.length > 1 ? concurrentWrite(run, tasks, outcomes) : undefined;
@@ -44,14 +60,21 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
         writes.push({ channel, before: current, task: index, update: value, after: value, set });
         continue;
       }
-      if (together !== undefined && code.reduceAll !== undefined) {
+      if (together !== undefined && code.reducing !== undefined) {
         const known = together.get(channel);
         if (known === undefined) together.set(channel, { task: index, updates: [value] });
         else known.updates.push(value);
         continue;
       }
       try {
-        state[channel] = code.reduce === undefined ? value : code.reduce(current, value);
+        if (code.reduce === undefined) state[channel] = value;
+        else if (code.reducing !== undefined && isLong(current, value))
+          state[channel] = yield* code.reducing(current, [value]);
+        else {
+          // An imported reducer is one part, which begins in a turn of its own if the update is long.
+          if (code.spec.reducer?.kind === "function" && endTurnAfter(run.shared, value)) yield;
+          state[channel] = code.reduce(current, value);
+        }
       } catch (cause) {
         // Mutation point: undone-updates
         undoUpdates(run, writes);
@@ -69,7 +92,7 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
   }
   for (const [channel, { task, updates }] of together ?? []) {
     const before = state[channel]!;
-    const after = channels[channel]!.reduceAll!(before, updates);
+    const after = yield* channels[channel]!.reducing!(before, updates);
     state[channel] = after;
     writes.push({ channel, before, task, update: updates[0]!, after });
   }
@@ -88,6 +111,18 @@ function applyOne({ writer, listening, state, program }: Run, { updates, failure
   state[channel] = value;
   return true;
 }
+
+/** Whether a reducer may take longer than the rest of a step. */
+function isLong(current: Json, update: Json): boolean {
+  return lengthOf(current) + lengthOf(update) >= LONG;
+}
+
+function lengthOf(value: Json): number {
+  if (Array.isArray(value)) return value.length;
+  return typeof value === "object" && value !== null ? Object.keys(value).length : 0;
+}
+
+const LONG = 256;
 
 /** From this number of tasks on, the updates of a channel are applied together. */
 const MANY = 4;

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../value/json.ts";
 import { lastExclusive, planStep, type Routing } from "../routing/plan-step.ts";
 import { followErrorRoutes } from "../routing/error-routes.ts";
 import { barrierOf, isBarrier, type Target } from "../routing/routes.ts";
-import { applyUpdates, settleUpdates, undoUpdates } from "./apply-updates.ts";
+import { applyUpdates, settleUpdates, undoUpdates, type Fault, type Write } from "./apply-updates.ts";
 import { dropSignals } from "../run/drop-signals.ts";
 import { emitEvent, planObserver } from "../event/run-events.ts";
 import { cancelledEnd, gatePause, nextStop, pausedEnd, saveBetweenSteps, saveEnd, stoppedEnd } from "../run/run-end.ts";
@@ -51,6 +51,18 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
   if (pauses !== undefined) return leaveStep(run, tasks, outcomes, pausedEnd(pauses));
 
   const applied = applyUpdates(run, tasks, outcomes);
+  return applied instanceof Promise
+    ? applied.then((done) => commitApplied(run, tasks, outcomes, hasFailures, done))
+    : commitApplied(run, tasks, outcomes, hasFailures, applied);
+}
+
+function commitApplied(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  hasFailures: boolean,
+  applied: readonly Write[] | Fault,
+): End | Promise<End> {
   if ("error" in applied) {
     // The results of the tasks at fault are dropped, so that a resume runs exactly these tasks again.
     // Mutation point: dropped-results

@@ -2,6 +2,7 @@ import { NodeError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import type { Run } from "../run/run.ts";
+import { endTurnAfter } from "../run/take-turns.ts";
 import type { Task, Update } from "./task.ts";
 
 /** The updates of a node's result, or the error if the result does not fit (2.3). */
@@ -50,6 +51,7 @@ function admit(
     const place = field === undefined ? admitted : admitted.under(field);
     return badResult(run, task, `${place.describe()}, for channel \`${code.name}\``);
   }
+  endTurnAfter(run.shared, admitted);
   // An item that was sent to a `for` node is a list of one item.
   if (task.node.list !== undefined && task.itemIndex === -1) admitted = code.combineItems([admitted as Json]);
   return set === true ? { channel, value: admitted, set } : { channel, value: admitted };

@@ -8,10 +8,10 @@ import { emitEvent, eventError, planObserver } from "../event/run-events.ts";
 import type { Run, RunEnd } from "../run/run.ts";
 import { dropSignals } from "../run/drop-signals.ts";
 import { entersFinally, nextStop, saveBetweenSteps, setOutcome, stoppedEnd } from "../run/run-end.ts";
-import { takeTurnFor, takeTurns } from "../run/take-turns.ts";
+import { takeTurns } from "../run/take-turns.ts";
 import { beginAttempt, settleFailure, settleResult } from "./run-task.ts";
 import { commitStep } from "./commit-step.ts";
-import { isDirect, itemCounts, leavesOf, runTasks, tasksOf } from "./step-tasks.ts";
+import { isDirect, itemCounts, runTasks, tasksInTurns } from "./step-tasks.ts";
 import { CANCELLED_OUTCOME, type Outcome, type Task } from "./task.ts";
 import { Attempt } from "./attempt.ts";
 
@@ -100,9 +100,8 @@ async function runSteps(run: Run, awaited?: AwaitedAttempt, cancelled?: readonly
       if (run.rollsBack) return continueRollback(run);
       const turn = takeTurns(run.shared);
       if (turn !== undefined) await turn;
-      tasks = tasksOf(run);
-      const turnOfItems = takeTurnFor(run.shared, leavesOf(tasks));
-      if (turnOfItems !== undefined) await turnOfItems;
+      const made = tasksInTurns(run);
+      tasks = made instanceof Promise ? await made : made;
       if (run.listening) {
         const nodes = tasks.map(({ node }) => node.spec.name);
         emitEvent(run, { type: "step", phase: "start", nodes, ...itemCounts(tasks) });
@@ -137,8 +136,6 @@ async function runSteps(run: Run, awaited?: AwaitedAttempt, cancelled?: readonly
     }
     cancelled = undefined;
     if (outcomes instanceof Promise) outcomes = await outcomes;
-    const commitTurn = takeTurnFor(run.shared, leavesOf(tasks));
-    if (commitTurn !== undefined) await commitTurn;
     const committed = commitStep(run, tasks, outcomes);
     if (committed === undefined) continue;
     const end = committed instanceof Promise ? await committed : committed;

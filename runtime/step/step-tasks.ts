@@ -1,69 +1,70 @@
 import { truth } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import { isThenable } from "../value/promise.ts";
+import { endsPart, toEnd, type Work } from "../value/work.ts";
 import { Attempt } from "./attempt.ts";
+import { combineItems } from "./combine-items.ts";
 import { awaitBody, beginAttempt, runTask } from "./run-task.ts";
-import type { OutputField } from "../table/table.ts";
-import type { PauseItem } from "../interface/checkpoint.ts";
 import { callsRuns, type NodeCode } from "../program/program.ts";
 import { taskOfSegment } from "../program/tool-segment.ts";
 import type { Run } from "../run/run.ts";
 import { mayContinue } from "../checkpoint/waits.ts";
-import {
-  CANCELLED_OUTCOME,
-  allowsFailure,
-  handlesFailure,
-  childrenOfAll,
-  doneOutcome,
-  failedOutcome,
-  itemLocals,
-  pausedOutcome,
-  takenOfAll,
-  undosOfAll,
-  type Failure,
-  type Outcome,
-  type Task,
-  type Update,
-} from "./task.ts";
-import { takeItemTurn, takeTurnFor } from "../run/take-turns.ts";
-import { NgraphError, NodeError } from "../interface/errors.ts";
+import { CANCELLED_OUTCOME, itemLocals, pausedOutcome, type Outcome, type Task } from "./task.ts";
+import { inTurns, takeItemTurn } from "../run/take-turns.ts";
 
 /** The tasks of the next step: nodes in declaration order, then sent items in the order of sending (2.2). */
 export function tasksOf(run: Run): readonly Task[] {
-  const { ready } = run;
-  if (ready.length === 1 && run.sends.length === 0 && run.errors === undefined) {
-    const node = run.program.nodes[ready[0]!]!;
-    if (node.list === undefined) return (node.plainTasks ??= [(node.plainTask ??= plainTask(node))]);
-  }
+  return onlyTask(run) ?? toEnd(allTasks(run));
+}
+
+/** `tasksOf` in turns: a `for` node may have many items. */
+export function tasksInTurns(run: Run): readonly Task[] | Promise<readonly Task[]> {
+  return onlyTask(run) ?? inTurns(run.shared, allTasks(run));
+}
+
+/** The tasks of a step with one node, which has no items and no error. */
+function onlyTask({ ready, sends, errors, program }: Run): readonly Task[] | undefined {
+  if (ready.length !== 1 || sends.length > 0 || errors !== undefined) return undefined;
+  const node = program.nodes[ready[0]!]!;
+  return node.list === undefined ? (node.plainTasks ??= [(node.plainTask ??= plainTask(node))]) : undefined;
+}
+
+function* allTasks(run: Run): Work<readonly Task[]> {
   const tasks: Task[] = [];
-  for (const index of run.ready) tasks.push(nodeTask(run, index));
-  for (const { taskId, node, item } of run.sends) {
+  for (const index of run.ready) {
+    const node = run.program.nodes[index]!;
+    const error = run.errors?.get(index) ?? null;
+    if (node.list !== undefined) tasks.push(yield* listTask(run, node, error));
+    else if (error === null) tasks.push((node.plainTask ??= plainTask(node)));
+    else tasks.push(taskOf(node, error));
+  }
+  for (let at = 0; at < run.sends.length; at++) {
+    const { taskId, node, item } = run.sends[at]!;
     const code = run.program.nodes[node]!;
     tasks.push({ node: code, id: taskId, item, itemIndex: -1, error: null, items: undefined, broken: undefined });
+    if (endsPart(at)) yield;
   }
   return tasks;
 }
 
-function nodeTask(run: Run, index: number): Task {
-  const node = run.program.nodes[index]!;
-  const error = run.errors?.get(index) ?? null;
-  if (node.list === undefined && error === null) return (node.plainTask ??= plainTask(node));
-  const { name } = node.spec;
-  const task = { node, id: name, item: undefined, itemIndex: -1, error, items: undefined, broken: undefined };
-  if (node.list === undefined) return task;
+function* listTask(run: Run, node: NodeCode, error: Json): Work<Task> {
+  const task = taskOf(node, error);
+  const { itemCondition } = node;
   try {
     const { state, secrets, outcome } = run.scope;
     const scope = { state, secrets, outcome, error: error ?? run.error };
-    const list = node.list(scope);
+    const list = node.list!(scope);
     if (!Array.isArray(list)) throw new TypeError("the value of its `for` is not a list");
     // The index in an id is the position in the list, so it also counts the items that the condition leaves out.
     const items: Task[] = [];
-    for (const [at, item] of (list as readonly Json[]).entries()) {
-      const id = `${name}[${at}]`;
+    for (let at = 0; at < list.length; at++) {
+      const id = `${task.id}[${at}]`;
+      const item = list[at] as Json;
       const itemTask = { node, id, item, itemIndex: at, error, items: undefined, broken: undefined };
       const isLeftOut =
-        node.itemCondition !== undefined && !truth(node.itemCondition({ ...scope, locals: itemLocals(itemTask) }));
+        itemCondition !== undefined && !truth(itemCondition({ ...scope, locals: itemLocals(itemTask) }));
       if (!isLeftOut) items.push(itemTask);
+      if (endsPart(at)) yield;
     }
     return { ...task, items };
   } catch (broken) {
@@ -87,8 +88,12 @@ export function itemCounts(tasks: readonly Task[]): { readonly items?: Readonly<
 
 /** The task of a node without an item or an error: the same in every run. */
 function plainTask(node: NodeCode): Task {
+  return taskOf(node, null);
+}
+
+function taskOf(node: NodeCode, error: Json): Task {
   const { name } = node.spec;
-  return { node, id: name, item: undefined, itemIndex: -1, error: null, items: undefined, broken: undefined };
+  return { node, id: name, item: undefined, itemIndex: -1, error, items: undefined, broken: undefined };
 }
 
 /**
@@ -343,145 +348,12 @@ function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean):
     if (begin(next++)) work();
   };
   start();
-  if (open === 0) return combineItems(run, task, items, outcomes);
-  const combine = (): Outcome => combineItems(run, task, items, outcomes);
+  const combine = (): Outcome | Promise<Outcome> => inTurns(run.shared, combineItems(run, task, items, outcomes));
+  if (open === 0) return combine();
   return new Promise<void>((onEnd, onFailure) => {
     end = onEnd;
     reject = onFailure;
-  }).then(() => takeTurnFor(run.shared, items.length)?.then(combine) ?? combine());
-}
-
-/** Combines the outcomes of all items: one update for each channel, in item order (7.1). */
-function combineItems(run: Run, task: Task, items: readonly Task[], outcomes: readonly Outcome[]): Outcome {
-  const all = summaryOf(outcomes);
-  const { children, taken, undo, failures, pauses } = all;
-  const broken = failures.find(({ failure }) => !handlesFailure(task, failure))?.failure;
-  const first = broken ?? failures[0]?.failure;
-  // Error edges are followed when all items have finished. A failure without an error edge ends the run even if items
-  // wait.
-  const isDecided = broken !== undefined || (!all.isCancelled && pauses.length === 0);
-  if (first !== undefined && isDecided) {
-    const indexes = failures.flatMap(({ failure }) => failure.items);
-    const failedItems = Object.freeze(failures.map(({ failure, at }) => failedItem(items[at]!, failure)));
-    const attempts = failures.reduce((most, { failure }) => Math.max(most, failure.attempts), 0);
-    const { error, reason, thrown } = first;
-    const combined =
-      error instanceof NodeError
-        ? new NodeError(error.code, error.nodeId, error.message, {
-            attempts,
-            items: indexes,
-            threadId: error.threadId,
-            ...NgraphError.causeOf(error),
-          })
-        : error;
-    const failure = {
-      error: combined,
-      reason,
-      thrown,
-      attempts,
-      items: indexes,
-      failedItems,
-      retryable: first.retryable,
-    };
-    // Mutation point: allowed-updates
-    if (allowsFailure(task) && broken === undefined)
-      return { ...joinItems(run, task, outcomes, all), failure, children };
-    return { ...failedOutcome(failure, children), taken, undo };
-  }
-  if (all.isCancelled) return { ...CANCELLED_OUTCOME, children, undo };
-  if (pauses.length > 0) return { ...pausedOutcome(pauses, children), taken, undo };
-  return joinItems(run, task, outcomes, all);
-}
-
-/** What the items of a node have beside their updates. */
-interface ItemsSummary {
-  readonly children: Record<string, string>;
-  readonly taken: Outcome["taken"];
-  readonly undo: Outcome["undo"];
-  readonly failures: readonly { readonly at: number; readonly failure: Failure }[];
-  readonly pauses: readonly PauseItem[];
-  readonly goto: readonly number[];
-  readonly sends: Outcome["sends"];
-  readonly isCancelled: boolean;
-  readonly isExclusive: boolean;
-  readonly hasStopped: boolean;
-}
-
-/** One pass over the outcomes: a list may be long, and nothing else runs in the meantime. */
-function summaryOf(outcomes: readonly Outcome[]): ItemsSummary {
-  const failures: { at: number; failure: Failure }[] = [];
-  const pauses: PauseItem[] = [];
-  const goto: number[] = [];
-  const sends: Outcome["sends"][number][] = [];
-  let isCancelled = false;
-  let isExclusive = false;
-  let hasStopped = outcomes.length > 0;
-  let mayHaveMore = false;
-  for (let at = 0; at < outcomes.length; at++) {
-    const outcome = outcomes[at]!;
-    if (outcome.failure !== undefined) failures.push({ at, failure: outcome.failure });
-    if (outcome.pauses !== undefined) for (const pause of outcome.pauses) pauses.push(pause);
-    if (outcome.goto !== undefined) for (const target of outcome.goto) goto.push(target);
-    if (outcome.sends.length > 0) for (const send of outcome.sends) sends.push(send);
-    isCancelled ||= outcome.cancelled;
-    isExclusive ||= outcome.exclusive;
-    hasStopped &&= outcome.stopped;
-    mayHaveMore ||= outcome.children !== undefined || outcome.taken !== undefined || outcome.undo !== undefined;
-  }
-  return {
-    children: mayHaveMore ? childrenOfAll(outcomes) : {},
-    taken: mayHaveMore ? takenOfAll(outcomes) : undefined,
-    undo: mayHaveMore ? undosOfAll(outcomes) : undefined,
-    failures,
-    pauses,
-    goto,
-    sends,
-    isCancelled,
-    isExclusive,
-    hasStopped,
-  };
-}
-
-/** The results of the items that have one. */
-function joinItems(run: Run, task: Task, outcomes: readonly Outcome[], all: ItemsSummary): Outcome {
-  const { taken, undo, goto, sends } = all;
-  return {
-    ...doneOutcome(updatesOfItems(run, task, outcomes)),
-    taken,
-    undo,
-    goto: goto.length === 0 ? undefined : goto,
-    exclusive: all.isExclusive,
-    stopped: goto.length === 0 && all.hasStopped,
-    sends,
-  };
-}
-
-/** A failed item in `error.items`. */
-function failedItem({ id, itemIndex }: Task, { error, reason, thrown, attempts }: Failure): Json {
-  const { name, status } = thrown;
-  return Object.freeze({ index: itemIndex, key: id, code: error.code, name, status, message: reason, attempts });
-}
-
-function updatesOfItems(run: Run, task: Task, outcomes: readonly Outcome[]): Update[] {
-  const { output } = task.node.spec;
-  if (output === undefined) return [];
-  const targets: readonly Pick<OutputField, "channel" | "set" | "optional">[] =
-    output.kind === "channel" ? [output] : output.fields;
-  return targets.flatMap(({ channel, set, optional }, position): Update[] => {
-    // Items without a result, or without an optional field, have no updates. A stored result may have them in another
-    // order.
-    const isOnly = targets.every((other, at) => at === position || other.channel !== channel);
-    const values: Json[] = [];
-    for (const { updates } of outcomes) {
-      const atPosition = updates[isOnly && updates.length === 1 ? 0 : position];
-      const update = atPosition?.channel === channel ? atPosition : updates.find((each) => each.channel === channel);
-      if (update !== undefined) values.push(update.value);
-    }
-    if (optional === true && values.length === 0 && outcomes.length > 0) return [];
-    const code = run.program.channels[channel]!;
-    if (set === true) return [{ channel, value: code.plain.combineItems(values), set }];
-    return [{ channel, value: code.combineItems(values) }];
-  });
+  }).then(combine);
 }
 
 const ignore = (): void => undefined;

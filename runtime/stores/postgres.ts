@@ -32,6 +32,7 @@ import { type ClaimRequest, takeClaims } from "./postgres/claims.ts";
 import { clearWrites, getWrites, putWrites } from "./postgres/pending-writes.ts";
 import { deleteItem, getItem, listItems, pruneItems, putItem } from "./postgres/items.ts";
 import { prune, removeThread } from "./postgres/prune.ts";
+import { encodeLong } from "./contract/encode-long.ts";
 import { commitSaves, type KnownSaves } from "./postgres/save-known.ts";
 import { relabel, save, takeLabel } from "./postgres/save.ts";
 import { getSignals, putSignal } from "./postgres/signals.ts";
@@ -90,6 +91,8 @@ export class PostgresStore implements Store {
   }
 
   async save(claim: Claim, request: SaveRequest): Promise<void> {
+    const encoded = encodeLong(request);
+    if (encoded !== undefined) await encoded;
     await save(this.#connection, this.#saves, claim, request);
   }
 

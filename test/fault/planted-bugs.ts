@@ -124,7 +124,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the results beside a failed item are dropped",
-    edits: [mutation("step/step-tasks.ts", "allowed-updates", "false", "test")],
+    edits: [mutation("step/combine-items.ts", "allowed-updates", "false", "test")],
   },
   {
     name: "`error` is lost in a crash",

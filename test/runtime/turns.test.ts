@@ -95,6 +95,66 @@ it("the updates of many items are applied in a turn after that of the last item"
   for (const each of turns) expect(each.reduced - each.last).toBeGreaterThanOrEqual(1);
 });
 
+/** The most turns of the event loop that pass while `work` is in progress. */
+async function turnsOf(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const done = work().finally(() => (isOver = true));
+  for (; !isOver; turns++) await new Promise((resolve) => setImmediate(resolve));
+  await done;
+  return turns;
+}
+
+it.each([["merge"], ["union"]])(
+  "a reducer %s over a long list has several turns, and a short one none",
+  async (reducer) => {
+    const text = `type Row = { id: string, n: int }
+    graph g { input rows: Row[]  input more: Row[]  output all: Row[] = [] reduce ${reducer}
+    node first = rows into all  node second = more into all  start -> first -> second }`;
+    const rows = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => ({ id: `row ${from + n}`, n: from + n }));
+    for (const options of [{}, { store: new MemoryStore() }]) {
+      const engine = engineOf(text, {}, { clock: slowClock(), ...options });
+      const run = async (count: number): Promise<void> => {
+        const { output } = await engine.run({ rows: rows(0, count), more: rows(count - 1, count + 1) });
+        expect(output).toEqual({ all: rows(0, count + 1) });
+      };
+      const [short, long] = [await turnsOf(() => run(20)), await turnsOf(() => run(20_000))];
+      // The clock is read after each 256 items, and each reading takes a millisecond: 25 turns of 6 readings.
+      expect(long - short).toBeGreaterThan(20);
+    }
+  },
+);
+
+it("the tasks of a long `for`, and its results, are made in several turns", async () => {
+  const text = `graph g { input xs: int[]  output ys: int[] = [] reduce append
+    node none = x for x in xs if x < 0 into ys  start -> none }`;
+  const engine = engineOf(text, {}, { clock: slowClock() });
+  const run = async (count: number): Promise<void> => {
+    const xs = Array.from({ length: count }, (_, n) => n);
+    expect((await engine.run({ xs })).output).toEqual({ ys: [] });
+  };
+  const [short, long] = [await turnsOf(() => run(20)), await turnsOf(() => run(20_000))];
+  expect(long - short).toBeGreaterThan(10);
+});
+
+it("a run that is cancelled while its reducer reads a long list ends after the step, or resumes with it", async () => {
+  const text = `graph g { input xs: int[]  output all: int[] = [] reduce union  output n: int = 0
+    node first = xs into all  node last = len(all) into n  start -> first -> last }`;
+  const engine = engineOf(text, {}, { clock: slowClock(), store: new MemoryStore() });
+  const xs = Array.from({ length: 20_000 }, (_, n) => n);
+  for (let turn = 0; turn < 40; turn += 3) {
+    const controller = new AbortController();
+    const running = engine.run({ xs }, { thread: `t${turn}`, signal: controller.signal });
+    for (let n = 0; n < turn; n++) await new Promise((resolve) => setImmediate(resolve));
+    controller.abort();
+    const { status } = await running;
+    expect(["cancelled", "completed"]).toContain(status);
+    if (status === "completed" || (await engine.threads()).every(({ thread }) => thread !== `t${turn}`)) continue;
+    expect((await engine.resume(`t${turn}`)).output).toEqual({ all: xs, n: 20_000 });
+  }
+});
+
 it("a history of many checkpoints is read in several turns, and is whole", async () => {
   const text = `graph g { limit steps none  input n: int  state i: int = 0
     node a = i + 1 into i  start -> a  a -> a when i < n  a -> end otherwise }`;

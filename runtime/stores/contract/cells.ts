@@ -4,7 +4,7 @@
  */
 import type { ChannelChange, ListEdit, ThreadId } from "../../interface/checkpoint.ts";
 import type { SaveRequest } from "../../interface/store.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText, takeText } from "./json-text.ts";
 import { decodeKey, encodeKey } from "./key.ts";
 import { editedList } from "./list-edits.ts";
 import type { Json } from "../../value/json.ts";
@@ -59,7 +59,9 @@ export function encodeChanges(request: SaveRequest): readonly EncodedChange[] {
     if (seen.has(channel)) throw changedTwice(channel);
     seen.add(channel);
     const what = () => `channel ${quote(channel)}`;
-    const text = kind === "reset" ? null : jsonText(contentOf(change), what);
+    if (kind === "reset") return { channel: encodeKey(channel), version, kind, text: null };
+    const content = contentOf(change);
+    const text = takeText(content) ?? jsonText(content, what);
     return { channel: encodeKey(channel), version, kind, text };
   });
 }

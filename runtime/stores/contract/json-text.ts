@@ -17,3 +17,19 @@ export function jsonText(value: unknown, what: () => string): string {
     });
   }
 }
+
+/** The texts of frozen lists that will be saved next. */
+const TEXTS = new WeakMap<object, string>();
+
+/** Keeps the text of a frozen value until `takeText` asks for it. */
+export function keepText(value: object, text: string): void {
+  TEXTS.set(value, text);
+}
+
+/** The text that was kept for a value. It is given out once: the value may live longer than its text is needed. */
+export function takeText(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const text = TEXTS.get(value);
+  if (text !== undefined) TEXTS.delete(value);
+  return text;
+}

@@ -1,6 +1,7 @@
 import type { Claim, Store } from "../../interface/store.ts";
 import type { MaybePromise } from "../../value/json.ts";
 import type { SqliteStore } from "../sqlite.ts";
+import { encodeLong } from "../contract/encode-long.ts";
 import type { GroupCommit } from "./group-commit.ts";
 
 export interface SqliteRunView extends Store {
@@ -25,7 +26,9 @@ export function sqliteRunView(store: SqliteStore, group: GroupCommit): SqliteRun
     },
     save: (claim, request) => {
       const end = request.releaseClaim === true ? (): void => ended(claim) : undefined;
-      return settled(() => group.write(() => store.save(claim, request)), end, undefined);
+      const write = (): MaybePromise<void> =>
+        settled(() => group.write(() => store.save(claim, request)), end, undefined);
+      return encodeLong(request)?.then(write) ?? write();
     },
     putWrites: (claim, id, writes, taken) => group.write(() => store.putWrites(claim, id, writes, taken)),
     clearWrites: (claim, id, taskIds) => group.write(() => store.clearWrites(claim, id, taskIds)),
