@@ -165,43 +165,95 @@ export function importTurbo(source: Source, name: string): Imported {
   const tasks = source.field(source.field("tasks").isPresent ? "tasks" : "pipeline").entries();
   const known = new Set(tasks.map(([task]) => task));
   const names = new Names();
+  const notes: string[] = [];
+  const all = {
+    inputs: patternsOf(source.field("globalDependencies"), changes, notes),
+    variables: variablesOf(source.field("globalEnv"), changes, notes),
+  };
+  if (source.field("extends").isPresent)
+    notes.push(changes.add(source.field("extends").at, "the tasks of `extends` are not imported"));
+  let takesAllFiles = false;
   const made = tasks.map(([task, value]): Task => {
-    const notes: string[] = [];
+    const own: string[] = [];
     const after: string[] = [];
+    const variables = [...all.variables, ...variablesOf(value.field("env"), changes, own)];
     for (const item of value.field("dependsOn").items()) {
       const on = item.text();
       if (known.has(on)) after.push(names.of("task", on));
       else if (on.startsWith("^"))
-        notes.push(
+        own.push(
           changes.add(
             item.at,
             `\`${on}\` means other packages of the workspace, which a plan of one package does not have`,
           ),
         );
-      else notes.push(changes.add(item.at, `\`${on}\` is not a task of this file`));
+      // The first version of the file names variables here.
+      else if (on.startsWith("$")) variables.push(on.slice(1));
+      else own.push(changes.add(item.at, `\`${on}\` is not a task of this file`));
     }
-    const outputs = uniquePaths(value.field("outputs"), changes, notes).filter((path) => !path.startsWith("!"));
-    for (const field of ["inputs", "env", "passThroughEnv", "persistent", "interactive", "outputLogs"]) {
-      const found = value.field(field);
-      if (found.isPresent)
-        notes.push(changes.add(found.at, `\`${field}\` is not imported: ${shortJson(found.value!)}`));
-    }
+    const isInteractive = value.field("interactive").value === true;
+    const isCached = value.field("cache").value !== false && !isInteractive;
+    if (value.field("persistent").value === true)
+      own.push(changes.add(value.field("persistent").at, "a task of a plan ends: start a server outside of it"));
+    const outputs = patternsOf(value.field("outputs"), changes, own).filter((path) => {
+      if (path.split("/")[0] !== "**") return true;
+      own.push(changes.add(value.field("outputs").at, `${quoted(path)} names the sources, too, and is not imported`));
+      return false;
+    });
+    const inputs = value.field("inputs").isPresent ? patternsOf(value.field("inputs"), changes, own) : ["**"];
+    if (isCached && inputs.includes("**")) takesAllFiles = true;
+    const cache = [
+      "cache",
+      listOf("inputs", [...new Set([...inputs, ...all.inputs])]),
+      listOf("variables", [...new Set(variables)]),
+    ];
     const [, script = task] = /#(.+)$/.exec(task) ?? [];
+    const doc = value.field("description").optionalText();
     return {
       name: names.of("task", task),
       call: npmRun(script),
       after: [...new Set(after)],
       policies: [
-        ...(outputs.length === 0 ? [] : [`touches ${outputs.map(quoted).join(", ")}`]),
-        ...(value.field("cache").value === false || outputs.length === 0 ? [] : ["cache"]),
+        ...(isCached ? [cache.filter((part) => part !== "").join(" ")] : []),
+        ...(outputs.length === 0 ? [] : [listOf(isCached ? "outputs" : "touches", outputs)]),
+        ...(isInteractive ? ["interactive"] : []),
       ],
-      notes,
+      ...(doc === undefined ? {} : { doc }),
+      notes: own,
     };
   });
-  const notes = ["globalDependencies", "globalEnv", "extends"].flatMap((field) =>
-    source.field(field).isPresent ? [changes.add(source.field(field).at, `\`${field}\` is not imported`)] : [],
-  );
+  if (takesAllFiles)
+    notes.push(
+      changes.add(
+        "$",
+        'Turborepo takes the files that Git does not ignore as inputs; `inputs "**"` takes all but `node_modules`',
+      ),
+    );
   return planFile({ name, notes, head: [], tasks: made }, changes);
+}
+
+function listOf(word: string, texts: readonly string[]): string {
+  return texts.length === 0 ? "" : `${word} ${texts.map(quoted).join(", ")}`;
+}
+
+/** Patterns of Turborepo. Those that exclude files, or name files of the workspace, are omitted. */
+function patternsOf(field: Source, changes: Changes, notes: string[]): string[] {
+  const texts = uniquePaths(field, changes, notes).map((path) => (path === "$TURBO_DEFAULT$" ? "**" : path));
+  return texts.filter((path) => {
+    if (!/^[!$]/.test(path)) return true;
+    const what = path.startsWith("!") ? "a plan has no patterns that exclude files" : "it is outside of the package";
+    notes.push(changes.add(field.at, `${quoted(path)} is not imported: ${what}`));
+    return false;
+  });
+}
+
+/** Names of environment variables. Patterns of names are omitted. */
+function variablesOf(field: Source, changes: Changes, notes: string[]): string[] {
+  return field.texts().filter((name) => {
+    if (!/[!*=\s\0]/.test(name)) return true;
+    notes.push(changes.add(field.at, `${quoted(name)} is not imported: name each variable`));
+    return false;
+  });
 }
 
 /** Paths as they are written, each once: two spellings of a path are one. Paths outside of the root are omitted. */

@@ -492,9 +492,58 @@ describe("plans", () => {
       "turbo.json",
     );
     expect(findings).toEqual([]);
-    expect(text).toContain('task build = shell("npm run build") { touches "dist/**"  cache }');
+    expect(text).toContain('task build = shell("npm run build") { cache inputs "**"  outputs "dist/**" }');
     expect(text).toContain('task test = shell("npm run test") after build');
-    expect(changes).toHaveLength(2);
+    expect(changes).toEqual([
+      expect.stringContaining("`^build` means other packages"),
+      expect.stringContaining('"!dist/x" is not imported'),
+      expect.stringContaining("`gen` is not a task"),
+      expect.stringContaining("Turborepo takes the files that Git does not ignore"),
+    ]);
+  });
+
+  test("inputs, variables and kinds of tasks of Turborepo", async () => {
+    const { text, findings, changes } = await imported(
+      {
+        globalDependencies: ["tsconfig.json", "$TURBO_ROOT$/x"],
+        globalEnv: ["CI", "VERCEL_*"],
+        tasks: {
+          build: {
+            description: "Builds.",
+            inputs: ["src/**", "!src/x", "../shared/**"],
+            env: ["NODE_ENV", "CI", "!SECRET"],
+            dependsOn: ["$TOKEN"],
+            outputs: ["dist/**", "**/*.js"],
+          },
+          lint: { inputs: ["$TURBO_DEFAULT$", ".env"] },
+          gen: { cache: false, outputs: ["gen/**"] },
+          login: { interactive: true },
+          dev: { cache: false, persistent: true },
+        },
+      },
+      "turbo.json",
+    );
+    expect(findings).toEqual([]);
+    for (const line of [
+      "  /// Builds.",
+      '    cache inputs "src/**", "tsconfig.json" variables "CI", "NODE_ENV", "TOKEN"',
+      '    outputs "dist/**"',
+      'task lint = shell("npm run lint") { cache inputs "**", ".env", "tsconfig.json" variables "CI" }',
+      'task gen = shell("npm run gen") { touches "gen/**" }',
+      'task login = shell("npm run login") { interactive }',
+      'task dev = shell("npm run dev")\n',
+    ])
+      expect(text).toContain(line);
+    expect(changes.map((change) => change.slice(0, change.indexOf(":")))).toEqual([
+      "$.globalDependencies",
+      "$.globalEnv",
+      "$.tasks.build.env",
+      "$.tasks.build.outputs",
+      "$.tasks.build.inputs",
+      "$.tasks.build.inputs",
+      "$.tasks.dev.persistent",
+      "$",
+    ]);
   });
 });
 
