@@ -20,6 +20,7 @@ import {
   refusePlanOnHost,
   type HostFlags,
 } from "../hosts/open-host.ts";
+import { atHost } from "../hosts/with-threads.ts";
 import { parseConfig } from "../run/parse-config.ts";
 import { parseCount } from "../run/parse-values.ts";
 import { resumeThreads } from "../run/resume-threads.ts";
@@ -161,7 +162,7 @@ async function resumeOnHost(
   refusePlanOnHost(table);
   refusePlanFlags(table, options);
   const store = host.store(table.name);
-  const head = await latestOf(store, thread);
+  const head = await atHost({ host: given, graph: table.name }, () => latestOf(store, thread));
   const from = options.from === undefined ? undefined : await findOwnCheckpoint(store, options.from, thread);
   const { pauses } = await withStoredAnswers(store, from ?? head);
   const answers = parseAnswers(options.answer ?? [], pauses);

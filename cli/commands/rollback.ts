@@ -9,7 +9,7 @@ import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { withStore, type OpenStore } from "../threads/open-store.ts";
 import { refusePlanOnHost } from "../hosts/open-host.ts";
-import { addPlaceOptions, hostOf, type ThreadsPlace } from "../hosts/with-threads.ts";
+import { addPlaceOptions, atHost, hostOf, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { latestOf, sourceOf } from "../threads/thread-source.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import type { Output } from "../output/output.ts";
@@ -64,7 +64,8 @@ async function rollBackOnHost(
   output: Output,
 ): Promise<ExitCode> {
   const { name, opened: host } = await hostOf(options);
-  const { file } = sourceOf(await latestOf(host.store(name), thread), options);
+  const head = await atHost({ host: options.host, graph: name }, () => latestOf(host.store(name), thread));
+  const { file } = sourceOf(head, options);
   const table = await loadGraphOrPlan(file, name, output);
   if (table === undefined) return EXIT.invalid;
   refusePlanOnHost(table);

@@ -1,6 +1,5 @@
 import { printable } from "../../diagnostics/render/index.ts";
-import { adminBeside } from "../../hosts/restate/admin.ts";
-import { readAddress } from "../../hosts/restate/server-address.ts";
+import { Admin } from "../../hosts/restate/admin.ts";
 import { serviceNames } from "../../hosts/restate/service-names.ts";
 import type { Output } from "../output/output.ts";
 import { withoutPassword } from "../output/mask-password.ts";
@@ -28,8 +27,8 @@ export async function deployWorkers(
   output: Output,
 ): Promise<ExitCode> {
   const uri = checkUrl("--worker", worker);
-  const url = admin === undefined ? adminBeside(ingress) : checkUrl("--admin", admin);
-  const planned = await register(url, { uri, force: isForced, dry_run: true });
+  const host = new Admin({ url: ingress, ...(admin === undefined ? {} : { admin: checkUrl("--admin", admin) }) });
+  const planned = await register(host, { uri, force: isForced, dry_run: true });
   for (const { table } of graphs) {
     const service = planned.services.find(({ name }) => name === serviceNames(table.name).runs);
     if (service === undefined) {
@@ -49,43 +48,37 @@ export async function deployWorkers(
       );
     }
   }
-  const { id } = await register(url, { uri, force: isForced });
+  const { id } = await register(host, { uri, force: isForced });
   const names = graphs.map(({ table }) => table.name);
   output.document({ version: 1, deployment: id, worker: withoutPassword(uri), graphs: names });
   output.result(`deployed ${names.join(", ")} at ${withoutPassword(uri)}`);
   return EXIT.ok;
 }
 
-async function register(admin: string, body: object): Promise<Registered> {
-  const { address, authorization } = readAddress(admin);
-  let response: Response;
-  try {
-    response = await fetch(`${address}/deployments`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...(authorization && { authorization }) },
-      body: JSON.stringify(body),
-    });
-  } catch (cause) {
-    throw new CommandError(`the administration of Restate at ${printable(withoutPassword(admin))} does not answer`, {
-      exitCode: EXIT.failed,
-      help: "name its address with --admin",
-      cause,
-    });
-  }
-  const text = await response.text();
-  if (response.ok) return JSON.parse(text) as Registered;
-  throw new CommandError(`Restate refused the deployment (status ${response.status}): ${printable(messageOf(text))}`, {
+async function register(admin: Admin, body: object): Promise<Registered> {
+  const answer = await admin.post("/deployments", body);
+  const registered = readRegistered(answer.body);
+  if (answer.status < 300 && registered !== undefined) return registered;
+  const error = admin.refused("refuses the deployment", answer);
+  throw new CommandError(printable(error.message), {
     exitCode: EXIT.failed,
-    help:
-      response.status === 409 ? "give each version of the workers an address of its own, or use --force" : undefined,
+    help: helpFor(answer),
+    cause: error,
   });
 }
 
-function messageOf(text: string): string {
+function readRegistered(text: string): Registered | undefined {
   try {
-    const { message } = JSON.parse(text) as { readonly message?: unknown };
-    return typeof message === "string" ? message.slice(0, 500) : text.slice(0, 500);
+    const value = JSON.parse(text) as Registered | null;
+    return typeof value?.id === "string" && Array.isArray(value.services) ? value : undefined;
   } catch {
-    return text.slice(0, 500);
+    return undefined;
   }
+}
+
+function helpFor({ status, body }: { readonly status: number; readonly body: string }): string | undefined {
+  if (status === 409) return "give each version of the workers an address of its own, or use --force";
+  // The code of a worker that Restate cannot call.
+  if (!body.includes("META0003")) return undefined;
+  return "start the workers with `ngc worker FILE…`, and give --worker their address as Restate reaches it";
 }

@@ -44,6 +44,7 @@ export async function runOnHost(
   };
   const given: ExecuteOptions = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
   const metadata = { file: resolve(file), graph: table.name };
+  const waiting = setTimeout(() => say.note(NO_WORKER), NO_WORKER_MS);
   try {
     const result = await withInterruption((signal) =>
       start(engine, {
@@ -51,6 +52,7 @@ export async function runOnHost(
         metadata,
         signal,
         onEvent(event) {
+          clearTimeout(waiting);
           progress.onEvent(event);
           if (event.type !== "run" || event.phase !== "start" || event.namespace.length > 0) return;
           say.note(`${event.resumed ? "resuming" : "running as"} thread ${printable(event.thread ?? "")}`);
@@ -63,9 +65,14 @@ export async function runOnHost(
   } catch (error) {
     throw error instanceof RunError && error.code === "NG_OTHER_VERSION" ? otherVersion(error, file, options) : error;
   } finally {
+    clearTimeout(waiting);
     progress.stop();
   }
 }
+
+const NO_WORKER_MS = 15_000;
+const NO_WORKER =
+  "no worker has begun yet: the host keeps the call until one answers at the deployed address (`ngc worker`), or until the thread is free";
 
 function otherVersion(cause: RunError, file: string, { host = "" }: HostFlags): CommandError {
   const [flag, name] = [hostFlag(host), quoteArgument(file)];

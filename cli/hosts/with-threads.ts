@@ -1,7 +1,10 @@
 import type { Command } from "commander";
 import type { MaybePromise } from "../../runtime/value/json.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
+import { withoutPassword } from "../output/mask-password.ts";
 import { CommandError } from "../process/command-error.ts";
+import { printable } from "../../diagnostics/render/index.ts";
+import { UnknownThread } from "../threads/thread-source.ts";
 import { STORE_FLAG, STORE_HELP, withStore, type OpenStore, type StoreUse } from "../threads/open-store.ts";
 import { ADMIN_FLAG, HOST_FLAG, HOST_HELP, hostFlag, openHost } from "./open-host.ts";
 
@@ -37,7 +40,24 @@ export async function withThreads<T>(
   if (host === undefined) return withStore(place.store, use, work);
   const { name, opened } = await hostOf({ ...place, host });
   const flag = `${hostFlag(host)} --graph ${quoteArgument(name)}`;
-  return work({ store: opened.store(name), flag, isMemory: false });
+  return atHost({ host, graph: name }, () => work({ store: opened.store(name), flag, isMemory: false }));
+}
+
+/** Runs `work`, whose threads are those of a graph at a host. @throws CommandError that names the host for an unknown thread */
+export async function atHost<T>(
+  { host, graph }: { readonly host: string; readonly graph: string },
+  work: () => MaybePromise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof UnknownThread)) throw error;
+    const place = {
+      name: `graph \`${printable(graph)}\` at ${printable(withoutPassword(host))}`,
+      help: `\`ngc threads${hostFlag(host)} --graph ${quoteArgument(graph)}\` lists its threads: a host keeps them by graph`,
+    };
+    throw new UnknownThread(error.thread, error.similar, place);
+  }
 }
 
 /** The host that `--host` names, and the graph whose threads are meant. @throws CommandError */

@@ -4,6 +4,7 @@ import { migrateCheckpoint } from "../../runtime/checkpoint/restore-run.ts";
 import { StoreError, ThreadError } from "../../runtime/interface/errors.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { CommandError } from "../process/command-error.ts";
+import { latestOf } from "./thread-source.ts";
 
 /** Maximum number of threads to search for a checkpoint that is named without its thread. */
 const MAX_THREADS = 10_000;
@@ -25,7 +26,7 @@ function migrated(found: Checkpoint, threadId: string): Checkpoint {
 /**
  * A checkpoint by id, label or abbreviated id, in one thread or in any.
  *
- * @throws CommandError NG_UNKNOWN_CHECKPOINT when there is none, or the abbreviated id is ambiguous
+ * @throws CommandError NG_UNKNOWN_CHECKPOINT when there is none, or the abbreviated id is ambiguous; NG_UNKNOWN_THREAD
  */
 export async function findCheckpoint(store: Store, name: string, thread: string | undefined): Promise<Checkpoint> {
   const threads =
@@ -59,6 +60,7 @@ export async function findCheckpoint(store: Store, name: string, thread: string 
         .join(", ")}`,
     });
   }
+  if (thread !== undefined) await latestOf(store, thread);
   throw new CommandError(
     thread === undefined
       ? `there is no checkpoint \`${printable(name)}\` in this store`

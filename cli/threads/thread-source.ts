@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import { migrateCheckpoint, withAnswers } from "../../runtime/checkpoint/restore-run.ts";
-import type { Store } from "../../runtime/interface/store.ts";
+import type { Store, ThreadInfo } from "../../runtime/interface/store.ts";
 import { CommandError } from "../process/command-error.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
 
@@ -12,19 +12,38 @@ export async function latestOf(store: Store, thread: string): Promise<Checkpoint
   const head = await store.loadLatest(thread);
   if (head !== undefined) return migrateCheckpoint(head, { threadId: thread });
   const similar = findSimilar(thread, await knownThreads(store));
-  throw new CommandError(`there is no thread \`${printable(thread)}\` in this store`, {
-    code: "NG_UNKNOWN_THREAD",
-    help:
-      similar === undefined
-        ? "`ngc threads` lists the threads of a store; --store names another store"
-        : `a thread with a similar name exists: \`${printable(similar)}\``,
-  });
+  throw new UnknownThread(thread, similar);
 }
 
-/** Names for the help of an error. A listing that fails must not hide it. */
+/** No thread has this name. */
+export class UnknownThread extends CommandError {
+  readonly thread: string;
+  readonly similar: string | undefined;
+
+  /** @param place where it was looked for */
+  constructor(
+    thread: string,
+    similar: string | undefined,
+    place = { name: "this store", help: "`ngc threads` lists the threads of a store; --store names another store" },
+  ) {
+    super(`there is no thread \`${printable(thread)}\` in ${place.name}`, {
+      code: "NG_UNKNOWN_THREAD",
+      help: similar === undefined ? place.help : `a thread with a similar name exists: \`${printable(similar)}\``,
+    });
+    this.thread = thread;
+    this.similar = similar;
+  }
+}
+
+/** Milliseconds that a suggestion may take. The administration of a host may be another server, which does not answer. */
+const SUGGESTION_MS = 2000;
+
+/** Names for the help of an error. A listing that fails, or takes long, must not hide it. */
 async function knownThreads(store: Store): Promise<readonly string[]> {
   try {
-    return ((await store.threads?.({ limit: 200 })) ?? []).map((info) => info.threadId);
+    const listed = store.threads?.({ limit: 200 }) ?? [];
+    const late = new Promise<readonly ThreadInfo[]>((resolve) => setTimeout(resolve, SUGGESTION_MS, []).unref());
+    return (await Promise.race([listed, late])).map((info) => info.threadId);
   } catch {
     return [];
   }

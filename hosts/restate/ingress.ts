@@ -2,6 +2,8 @@ import { StoreError } from "../../runtime/interface/errors.ts";
 import type { PostText } from "./node-request.ts";
 import { readAddress } from "./server-address.ts";
 import { readAnswer, type Answer } from "./wire-error.ts";
+import { detailOf, unknownService } from "./admin.ts";
+import { inTime, TooLate } from "./in-time.ts";
 
 export interface IngressOptions {
   /** The address of Restate's ingress: `http://localhost:8080`. A user and a password in it are sent as `authorization: Basic`. */
@@ -26,7 +28,12 @@ export interface CallOptions {
   /** For `send`: milliseconds until the call begins. */
   readonly delay?: number;
   readonly signal?: AbortSignal;
+  /** Milliseconds, all attempts together, until the call is given up. Restate may still execute it. */
+  readonly within?: number;
 }
+
+/** Milliseconds until a client gives up a call that is not a run. Longer than the attempts while a server is restarted. */
+export const CALL_MS = 45_000;
 
 /** Calls the handlers of Restate's services over its ingress. */
 export class Ingress {
@@ -49,18 +56,47 @@ export class Ingress {
    * @throws NgraphError the error that the handler has returned; StoreError NG_STORE_FAILED if Restate does not answer
    */
   async call<T>(path: readonly string[], input: object, options: CallOptions = {}): Promise<T> {
-    return readAnswer(JSON.parse(await this.#post(path, input, options)) as Answer<T>);
+    const answer = parse(await this.#post(path, input, options));
+    if (answer === undefined || !("value" in answer || "error" in answer)) throw isOther(this.#url, 200);
+    return readAnswer(answer as unknown as Answer<T>);
   }
 
   /** Starts a call, and does not wait for its result. Returns the id of the invocation: with a key, that of the first such call. */
   async send(path: readonly string[], input: object, options: CallOptions = {}): Promise<string> {
-    const { invocationId } = JSON.parse(await this.#post([...path, "send"], input, options)) as {
-      invocationId: string;
-    };
-    return invocationId;
+    const invocation = parse(await this.#post([...path, "send"], input, options))?.["invocationId"];
+    if (typeof invocation !== "string") throw isOther(this.#url, 200);
+    return invocation;
+  }
+
+  /** Makes sure that a server listens, before the first call: that may wait for hours, or for a worker. @throws StoreError NG_STORE_FAILED */
+  async reach(): Promise<void> {
+    if (this.#hasAnswered) return;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        // Another server is told apart by its answer to the call.
+        await inTime(REACH_MS, undefined, async (signal) =>
+          (await this.#fetch(`${this.#url}/restate/health`, { method: "GET", headers: this.#headers, signal })).text(),
+        );
+        return;
+      } catch (cause) {
+        if (attempt >= FIRST_ATTEMPTS || cause instanceof TooLate) throw unreachable(this.#url, cause);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** attempt));
+    }
   }
 
   async #post(path: readonly string[], input: object, options: CallOptions): Promise<string> {
+    const { within, signal } = options;
+    if (within === undefined) return this.#attempt(path, input, options);
+    await this.reach();
+    try {
+      return await inTime(within, signal, (both) => this.#attempt(path, input, { ...options, signal: both }));
+    } catch (error) {
+      throw error instanceof TooLate ? tooLate(this.#url, path, within, error) : error;
+    }
+  }
+
+  async #attempt(path: readonly string[], input: object, options: CallOptions): Promise<string> {
     const { idempotencyKey, signal, repeat = false, isPatient = false, delay } = options;
     const url = `${this.#url}/${path.map(encodePart).join("/")}${delay === undefined ? "" : `?delay=${delay}ms`}`;
     const init = {
@@ -119,6 +155,8 @@ const FIRST_ATTEMPTS = 5;
 const SHORT_CALL = 100;
 /** A call that took longer was accepted. */
 const LONG_CALL = 10_000;
+/** Milliseconds until a server answers that it is there. */
+const REACH_MS = 10_000;
 
 /** Whether an error says that Restate could not be reached, or could not work: a later call may succeed. */
 export function isUnavailable(error: unknown): boolean {
@@ -130,12 +168,9 @@ const unavailable = new WeakSet<Error>();
 
 function refused(url: string, path: readonly string[], status: number, text: string): StoreError {
   const [service = ""] = path;
-  if (status === 404 && messageOf(text) === undefined) {
-    const message = `the server at ${url} is not the ingress of Restate (status 404): its usual port is 8080, and 9070 is the administration`;
-    return new StoreError("NG_STORE_FAILED", message);
-  }
-  if (status === 404) {
-    const message = `Restate knows no service \`${service}\`: start a worker with the graph, and register it with \`ngc deploy\``;
+  if (status === 404) return parse(text)?.["message"] === undefined ? isOther(url, status) : unknownService(service);
+  if (status === 401 || status === 403) {
+    const message = `the server at ${url} refuses a call of \`${service}\` (status ${status}): give a user and a password in its address, \`http://USER:PASSWORD@host:8080\`, or an \`authorization\` header`;
     return new StoreError("NG_STORE_FAILED", message);
   }
   const message = `Restate refused a call of \`${service}\` (status ${status}): ${detailOf(text)}`;
@@ -144,19 +179,9 @@ function refused(url: string, path: readonly string[], status: number, text: str
   return error;
 }
 
-/** The text itself is the detail where it is not JSON. */
-function detailOf(text: string): string {
-  return (messageOf(text) ?? text).slice(0, 500);
-}
-
-/** The message of an error of Restate. */
-function messageOf(text: string): string | undefined {
-  try {
-    const { message } = JSON.parse(text) as { readonly message?: unknown };
-    return typeof message === "string" ? message : undefined;
-  } catch {
-    return undefined;
-  }
+function isOther(url: string, status: number): StoreError {
+  const message = `the server at ${url} is not the ingress of Restate (status ${status}): its usual port is 8080, and 9070 is the administration`;
+  return new StoreError("NG_STORE_FAILED", message);
 }
 
 function unreachable(url: string, cause: unknown): StoreError {
@@ -164,4 +189,21 @@ function unreachable(url: string, cause: unknown): StoreError {
   const error = new StoreError("NG_STORE_FAILED", message, { cause });
   unavailable.add(error);
   return error;
+}
+
+function tooLate(url: string, [service = ""]: readonly string[], ms: number, cause: unknown): StoreError {
+  const message = `the call of \`${service}\` at ${url} has no answer after ${ms / 1000} seconds: check that workers of the graph run at the address that is deployed. Restate keeps a call that it has received, and may still execute it`;
+  const error = new StoreError("NG_STORE_FAILED", message, { cause });
+  unavailable.add(error);
+  return error;
+}
+
+/** The object that a text is in JSON. */
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
+  } catch {
+    return undefined;
+  }
 }

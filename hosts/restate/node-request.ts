@@ -11,7 +11,7 @@ export type PostText = (url: string, init: PostInit) => Promise<PostAnswer>;
 export interface PostInit {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -30,7 +30,7 @@ export function createNodeRequest(): PostText {
   // A connection that was idle for longer may be closed by the server at the moment of the next request.
   const kept = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE };
   const agents = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
-  return (url, { method, headers, body, signal }) =>
+  return (url, { method, headers, body = "", signal }) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted === true) {
         reject(signal.reason as Error);

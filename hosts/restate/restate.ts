@@ -33,7 +33,7 @@ import type { Table } from "../../runtime/table/table.ts";
 import { checkThreadId } from "../../runtime/thread/thread-access.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";
 import type { EventPage } from "./event-log.ts";
-import { Ingress, type IngressOptions } from "./ingress.ts";
+import { CALL_MS, Ingress, isUnavailable, type IngressOptions } from "./ingress.ts";
 import { serviceNames, type ServiceNames } from "./service-names.ts";
 import { scanThreads } from "./admin.ts";
 import { callItemsThroughIngress, callThroughIngress } from "./store/ingress-thread.ts";
@@ -94,24 +94,28 @@ export function restate(address: string | RestateOptions): RestateHost {
   return {
     connect: (table, given) => new RestateClient(ingress, table, store(table.name), sameVersion).engine(given),
     store,
-    cancel: (graph, thread) => ingress.call([serviceNames(graph).runs, thread, "cancel"], {}, { repeat: true }),
+    cancel: (graph, thread) => ingress.call([serviceNames(graph).runs, thread, "cancel"], {}, SHORT),
     events: (graph, thread, given = {}) => eventsOf(ingress, serviceNames(graph), thread, given),
   };
 }
 
 /** The store of a client. A signal also wakes its thread. */
 function storeOf(ingress: Ingress, names: ServiceNames, options: IngressOptions): RestateStore {
-  const call = callThroughIngress(ingress, names);
+  const call = callThroughIngress(ingress, names, LIMITS);
   const withWake = (async (thread: string, method: never, input: never) => {
     if (method !== "putSignal") return call(thread, method, input);
     // The id of the signal makes a second call harmless.
-    return ingress.call([names.runs, thread, "signal"], input, { repeat: true });
+    return ingress.call([names.runs, thread, "signal"], input, SHORT);
   }) as CallThread;
   return new RestateStore(withWake, {
     scan: scanThreads(options, names),
-    callItems: callItemsThroughIngress(ingress, names),
+    callItems: callItemsThroughIngress(ingress, names, LIMITS),
   });
 }
+
+/** Calls that end at once, if a worker answers. */
+const LIMITS = { within: CALL_MS };
+const SHORT = { ...LIMITS, repeat: true };
 
 class RestateClient {
   readonly #ingress: Ingress;
@@ -181,13 +185,15 @@ class RestateClient {
     if (context !== undefined) throw notHere("context", "give it to the workers (`serveRestate({ context })`)");
     const stream = onEvent === undefined ? {} : { stream: newId() };
     const ended = new AbortController();
-    const watching = onEvent === undefined ? undefined : this.#watch(stream.stream!, onEvent, ended.signal);
     const cancel = (): void => {
-      void this.#ingress.call([this.#names.runs, thread, "cancel"], {}, { repeat: true }).catch(() => undefined);
+      void this.#ingress.call([this.#names.runs, thread, "cancel"], {}, SHORT).catch(() => undefined);
     };
     signal?.addEventListener("abort", cancel, { once: true });
     if (signal?.aborted === true)
       throw new RunError("NG_CANCELLED", `the run of thread \`${thread}\` was cancelled before its start`);
+    await this.#ingress.reach();
+    // A run that has ended has its result, also if the last events cannot be read.
+    const watching = onEvent && this.#watch(stream.stream!, onEvent, ended.signal).catch(() => undefined);
     try {
       const path = [this.#names.runs, thread, method];
       const version = this.#sameVersion ? { digest: this.#table.digest } : {};
@@ -213,7 +219,7 @@ async function* eventsOf(
   thread: ThreadId,
   options: { readonly from?: number; readonly signal?: AbortSignal },
 ): AsyncIterable<StreamedEvent> {
-  const stream = await ingress.call<string | null>([names.runs, thread, "stream"], {}, { repeat: true });
+  const stream = await ingress.call<string | null>([names.runs, thread, "stream"], {}, SHORT);
   if (stream === null) {
     const message = `thread \`${thread}\` has no stream of events: start its run with \`stream\` or \`onEvent\``;
     throw new ThreadError("NG_UNKNOWN_THREAD", thread, message);
@@ -232,7 +238,15 @@ async function* readEvents(
   for (;;) {
     if (signal?.aborted === true) return;
     const isLast = ended?.aborted === true;
-    const page = await ingress.call<EventPage>([names.events, stream, "read"], { from: position }, { repeat: true });
+    let page: EventPage;
+    try {
+      page = await ingress.call<EventPage>([names.events, stream, "read"], { from: position }, SHORT);
+    } catch (error) {
+      // The run is still in progress: it has more patience than its events.
+      if (ended === undefined || isLast || !isUnavailable(error)) throw error;
+      await wait(MAX_POLL, ended);
+      continue;
+    }
     for (const [index, event] of page.events.entries()) {
       yield { position: page.from + index, event: event as unknown as RunEvent };
     }

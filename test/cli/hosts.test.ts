@@ -115,7 +115,9 @@ test("a worker, a deployment, a run, a resume", async () => {
   expect(checkpoints[0]?.status).toBe("paused");
   expect(project.ngc(["history", "other", ...at])).toMatchObject({
     status: 64,
-    stderr: expect.stringContaining("there is no thread `other`"),
+    stderr: expect.stringContaining(
+      `there is no thread \`other\` in graph \`flow\` at restate:${server.url}\n  = help: \`ngc threads --host`,
+    ),
   });
   expect(project.ngc(["label", "t", "before", ...at])).toMatchObject({ status: 0 });
   const shown = project.ngc(["show", "before", "--thread", "t", ...at, "--json"]);
