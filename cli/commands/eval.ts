@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
 import type { CaseResult } from "../eval/run-cases.ts";
-import { writeAtomically } from "../output/write-atomically.ts";
+import { refuseSource, writeAtomically } from "../output/write-atomically.ts";
+import { printable } from "../../diagnostics/render/index.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { withInterruption } from "../process/interruption.ts";
@@ -60,16 +61,20 @@ export const evalCommand = defineCommand<EvalOptions>({
     const { keyOf, readCases } = await import("../eval/read-cases.ts");
     const { compareOutputs, scoreByExpression, scoreByGraph } = await import("../eval/score.ts");
     const { inParallel, runCase } = await import("../eval/run-cases.ts");
-    const { compareWith, readResults, resultTable, summarise, summaryText } = await import("../eval/results.ts");
+    const { compareWith, comparisonText, readResults, resultTable, summarise, summaryText } =
+      await import("../eval/results.ts");
     const { openRunSession } = await import("../run/run-session.ts");
     const { createEngine } = await import("../../runtime/index.ts");
 
+    const { checkCases } = await import("../eval/check-cases.ts");
     const cases = await readCases(casesPath);
+    checkCases(cases, table, casesPath === "-" ? "standard input" : casesPath, {
+      comparesOutputs: score === undefined && judge === undefined,
+    });
     const baseline = options.baseline === undefined ? undefined : readResults(options.baseline, { mustExist: true });
     const out =
       options.out ?? (casesPath === "-" ? "results.jsonl" : casesPath.replace(/(?:\.jsonl?)?$/, ".results.jsonl"));
-    if (out === casesPath || out === file)
-      throw new CommandError(`--out would replace ${out}`, { help: "name another file" });
+    for (const source of casesPath === "-" ? [file] : [casesPath, file]) refuseSource(out, source, "--out");
     const scoreKey = score ?? (judge === undefined ? "" : judge.digest);
     const byExpression = score === undefined ? undefined : scoreByExpression(score, table);
     const work = cases.map((each) => ({ each, key: keyOf(each, table.digest, scoreKey) }));
@@ -82,9 +87,6 @@ export const evalCommand = defineCommand<EvalOptions>({
       }),
     );
     const open = work.filter(({ each }) => !found.has(each.id));
-    writeAtomically(out, [...found.values()].map((result) => `${JSON.stringify(result)}\n`).join(""));
-    if (found.size > 0) output.note(`${found.size} of ${cases.length} results kept`);
-
     return withStore(options.store ?? "memory", { mustExist: false }, async (store) => {
       const target = { table, file, store, options, flags: "" };
       const session = await openRunSession(target, eventLines(), output);
@@ -96,9 +98,13 @@ export const evalCommand = defineCommand<EvalOptions>({
           ? compareOutputs(table)
           : scoreByGraph(judge, table, judging.engineOptions));
       const engine = createEngine(table, session.engineOptions);
+      // After all refusals: they leave the results of an earlier evaluation as they are.
+      writeAtomically(out, [...found.values()].map((result) => `${JSON.stringify(result)}\n`).join(""));
+      if (found.size > 0) output.note(`${found.size} of ${cases.length} results kept`);
       const { metadata: _, ...limits } = session.runOptions;
       const isAborted = await session.run(() =>
         withInterruption(async (signal) => {
+          session.announce(null, false);
           const context = { engine, options: { ...limits, signal }, score: scoring, redact: session.redact };
           await inParallel(open, options.parallel ?? 4, signal, async ({ each, key }) => {
             const result = await runCase(each, key, context);
@@ -106,7 +112,7 @@ export const evalCommand = defineCommand<EvalOptions>({
             const line = session.redact(JSON.stringify(result));
             found.set(each.id, JSON.parse(line) as CaseResult);
             appendFileSync(out, `${line}\n`);
-            output.note(`${found.size}/${cases.length} ${each.id}: ${result.score ?? "no score"}`);
+            output.note(`${found.size}/${cases.length} ${printable(each.id)}: ${result.score ?? "no score"}`);
           });
           return signal.aborted;
         }),
@@ -130,8 +136,10 @@ export const evalCommand = defineCommand<EvalOptions>({
       });
       output.result(session.redact(resultTable(results)));
       output.result(summaryText(summary, comparison));
+      const against = comparison === undefined ? undefined : comparisonText(comparison);
+      if (against !== undefined) output.result(against);
       for (const { id, before, now } of comparison?.worse.slice(0, 20) ?? [])
-        output.result(`worse: ${id}, ${before} → ${now}`);
+        output.result(`worse: ${printable(id)}, ${before} → ${now}`);
       const isLow = options.minScore !== undefined && (summary.mean ?? -Infinity) < options.minScore;
       if (isLow) output.problem(`the mean is below ${options.minScore}`);
       const isWorse = comparison?.change !== undefined && comparison.change !== null && comparison.change < 0;

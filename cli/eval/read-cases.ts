@@ -7,6 +7,8 @@ import { printable } from "../../diagnostics/render/index.ts";
 
 /** One case of an evaluation: a run of the graph. */
 export interface EvalCase {
+  /** Of the file, from 1. */
+  readonly line: number;
   /** Given in the file, else the number of the line. */
   readonly id: string;
   readonly input: JsonObject;
@@ -68,7 +70,7 @@ function readCase(line: string, number: number, name: string): EvalCase {
   if (!isRecord(input)) throw bad("`input` is an object with the inputs of the graph");
   if (!isRecord(answers)) throw bad("`answers` is an object: the answer for each node that pauses");
   if (config !== undefined && !isRecord(config)) throw bad("`config` is an object");
-  return { id: String(id), input, expected, answers, config };
+  return { line: number, id: String(id), input, expected, answers, config };
 }
 
 /** Equal for equal work: a result with this key need not be computed again. */

@@ -44,6 +44,15 @@ export interface Comparison {
   readonly change: number | null;
   readonly worse: readonly { readonly id: string; readonly before: number; readonly now: number }[];
   readonly better: number;
+  /** Of the cases that both have, then and now. */
+  readonly medianMs: Change;
+  readonly tokens: Change;
+  readonly cost: Change;
+}
+
+export interface Change {
+  readonly before: number;
+  readonly now: number;
 }
 
 export function compareWith(results: readonly CaseResult[], baseline: readonly CaseResult[]): Comparison {
@@ -52,6 +61,10 @@ export function compareWith(results: readonly CaseResult[], baseline: readonly C
     const old = before.get(id)?.score;
     return old === undefined || old === null || score === null ? [] : [{ id, before: old, now: score }];
   });
+  const both = results.filter(({ id }) => before.has(id));
+  const then = summarise(both.flatMap(({ id }) => before.get(id) ?? []));
+  const now = summarise(both);
+  const changeOf = (name: "medianMs" | "tokens" | "cost"): Change => ({ before: then[name], now: now[name] });
   const mean = (of: (pair: (typeof pairs)[number]) => number): number =>
     pairs.reduce((sum, pair) => sum + of(pair), 0) / pairs.length;
   return {
@@ -59,6 +72,9 @@ export function compareWith(results: readonly CaseResult[], baseline: readonly C
     change: pairs.length === 0 ? null : rounded(mean((pair) => pair.now) - mean((pair) => pair.before)),
     worse: pairs.filter((pair) => pair.now < pair.before),
     better: pairs.filter((pair) => pair.now > pair.before).length,
+    medianMs: changeOf("medianMs"),
+    tokens: changeOf("tokens"),
+    cost: changeOf("cost"),
   };
 }
 
@@ -89,7 +105,9 @@ function parseResult(line: string): CaseResult | undefined {
       typeof value.status === "string" &&
       typeof value.ms === "number" &&
       (value.score === null || typeof value.score === "number") &&
-      typeof value.usage?.cost === "number";
+      typeof value.usage?.cost === "number" &&
+      typeof value.usage.inputTokens === "number" &&
+      typeof value.usage.outputTokens === "number";
     return isResult ? (value as CaseResult) : undefined;
   } catch {
     return undefined;
@@ -131,6 +149,18 @@ export function summaryText(summary: EvalSummary, comparison: Comparison | undef
     ...(tokens === 0 ? [] : [`${tokens} tokens`]),
     ...(cost === 0 ? [] : [`cost ${cost}`]),
   ].join(", ");
+}
+
+/** Time and use against the baseline; `undefined` without a case that both have. */
+export function comparisonText({ mean, medianMs, tokens, cost }: Comparison): string | undefined {
+  if (mean === null) return undefined;
+  const shown = (name: string, { before, now }: Change, unit = ""): string[] =>
+    before === 0 && now === 0
+      ? []
+      : [
+          `${name} ${before}${unit} → ${now}${unit}${before === 0 ? "" : ` (${now < before ? "−" : "+"}${Math.abs(Math.round((now / before - 1) * 100))} %)`}`,
+        ];
+  return `against the baseline: ${[...shown("median", medianMs, "ms"), ...shown("tokens", tokens), ...shown("cost", cost)].join(", ")}`;
 }
 
 /** Six digits: sums of floats have more. */

@@ -29,9 +29,9 @@ export function writeAtomically(path: string, text: string | Uint8Array): void {
 }
 
 /** Refuses an output file that is the source itself, also by another path. @throws CommandError */
-export function refuseSource(output: string | undefined, source: string): void {
+export function refuseSource(output: string | undefined, source: string, option = "-o"): void {
   if (output === undefined || existing(resolve(output)) !== existing(resolve(source))) return;
-  throw new CommandError(`-o ${output} would replace the source ${source}`, { help: "name another file" });
+  throw new CommandError(`${option} ${output} would replace the source ${source}`, { help: "name another file" });
 }
 
 function existing(path: string): string {

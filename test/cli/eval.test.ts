@@ -84,7 +84,24 @@ describe("ngc eval", () => {
   test("compares with a baseline and with a least score", () => {
     const project = createProject(FILES);
     project.ngc([...EVAL, "--out", "before.jsonl"], { env });
-    expect(project.ngc([...EVAL, "--baseline", "before.jsonl"], { env })).toMatchObject({ status: 0 });
+    const same = project.ngc([...EVAL, "--baseline", "before.jsonl"], { env });
+    expect(same).toMatchObject({ status: 0 });
+    expect(same.stdout).toMatch(/against the baseline: median \d+ms → \d+ms/);
+    const used = (tokens: number, cost: number): void =>
+      project.write(
+        "used.jsonl",
+        project
+          .read("before.jsonl")
+          .replaceAll('"inputTokens":0', `"inputTokens":${tokens}`)
+          .replaceAll('"cost":0', `"cost":${cost}`),
+      );
+    used(25, 0.5);
+    const less = project.ngc([...EVAL, "--baseline", "used.jsonl"], { env });
+    expect(less.stdout).toContain("tokens 100 → 0 (−100 %), cost 2 → 0 (−100 %)");
+    const { baseline } = JSON.parse(project.ngc([...EVAL, "--baseline", "used.jsonl", "--json"], { env }).stdout) as {
+      baseline: object;
+    };
+    expect(baseline).toMatchObject({ tokens: { before: 100, now: 0 }, cost: { before: 2, now: 0 }, better: 0 });
     project.write("nodes.ts", FILES["nodes.ts"].replace("q.toUpperCase()", 'q === "b" ? "?" : q.toUpperCase()'));
     const worse = project.ngc([...EVAL, "--baseline", "before.jsonl"], { env });
     expect(worse.stdout).toContain("worse: 2, 1 → 0");
@@ -129,7 +146,7 @@ describe("ngc eval", () => {
     [["--score", "1", "--score-graph", "judge"], 64, "exclude each other"],
     [["--score-graph", "wrong"], 64, "needs the input `other`, which no run gives"],
     [["--score-graph", "none"], 64, "none"],
-    [["--out", "cases.jsonl"], 64, "--out would replace cases.jsonl"],
+    [["--out", "cases.jsonl"], 64, "--out cases.jsonl would replace the source cases.jsonl"],
     [["--baseline", "nodes.ts"], 64, "this is no result of an evaluation"],
     [["--allow", "net"], 1, "code"],
     [["--parallel", "0"], 64, "--parallel"],
@@ -149,6 +166,11 @@ describe("ngc eval", () => {
     ['{"id": "a"}\n{"id": "a"}', "line 2: the id `a` is that of line 1"],
     ['{"answers": []}', "`answers` is an object"],
     ["\n\n", "has no case"],
+    ['{"input": {"question": 5}}', "line 1: `question`: expected string, found 5"],
+    ['{"input": {"question": "a"}}\n{"input": {}}', "line 2: `question` is missing"],
+    ['{"input": {"question": "a", "q": 1}}', "`q` is not an input of the graph (it has `question`)"],
+    ['{"input": {"question": "a"}, "config": {"q": 1}}', "`q` is not configuration of the graph (it has none)"],
+    ['{"input": {"question": "a"}, "answers": {"q": 1}}', "`answers` names `q`, which is no node"],
   ])("cases %s", (text, message) => {
     const { status, stderr } = createProject(FILES).ngc(["eval", "a.ngraph", "--graph", "support", "--cases", "-"], {
       env,
@@ -157,4 +179,40 @@ describe("ngc eval", () => {
     expect(stderr).toContain(message);
     expect(status).toBe(64);
   });
+});
+
+test("a signal keeps the results so far, and --resume goes on", async () => {
+  const project = createProject({
+    "g.ngraph": `import { answer } from "./nodes.ts"
+graph g { input q: string  output r: string  node a = answer(q) into r  start -> a -> end }`,
+    "nodes.ts": `import { existsSync } from "node:fs";
+export async function answer(q: string): Promise<string> {
+  if (q === "b" && !existsSync("done")) await new Promise((resolve) => setTimeout(resolve, 600_000));
+  return q;
+}
+`,
+    "c.jsonl": '{"input":{"q":"a"},"expected":"a"}\n{"input":{"q":"b"},"expected":"b"}\n',
+  });
+  const child = project.start(["eval", "g.ngraph", "--cases", "c.jsonl"]);
+  let stderr = "";
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+    if (stderr.includes("1/2 1: 1")) child.kill("SIGINT");
+  });
+  const status = await new Promise((resolve) => child.once("close", resolve));
+  expect([status, stderr]).toEqual([130, expect.stringContaining("1 of 2 results are in c.results.jsonl")]);
+  project.write("done", "");
+  const again = project.ngc(["eval", "g.ngraph", "--cases", "c.jsonl", "--resume"]);
+  expect(again.stderr).toContain("1 of 2 results kept");
+  expect(again.stdout).toContain("2 cases: mean 1");
+}, 60_000);
+
+test("a refused evaluation leaves earlier results as they are", () => {
+  const project = createProject(FILES);
+  project.ngc(EVAL, { env });
+  const before = project.read("cases.results.jsonl");
+  expect(project.ngc([...EVAL, "--allow", "net"], { env }).status).toBe(1);
+  expect(project.ngc([...EVAL, "--out", "./cases.jsonl"], { env }).status).toBe(64);
+  expect(project.read("cases.results.jsonl")).toBe(before);
+  expect(project.read("cases.jsonl")).toBe(FILES["cases.jsonl"]);
 });
