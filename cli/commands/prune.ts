@@ -130,4 +130,5 @@ function report({ deleted, pruned, held, failures }: PruneResult, flags: PruneFl
   for (const { error } of failures) output.problem(`${output.stderrStyles.error("error")}: ${error.message}`);
   if (held > 0) output.note(`${held} thread${held === 1 ? " is" : "s are"} held by a run`);
   if (expired && deleted.length === 0) output.note("no expired threads");
+  if (flags.limit !== undefined && !expired && pruned.length === 0) output.note("no thread has more to delete");
 }

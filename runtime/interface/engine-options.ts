@@ -439,7 +439,10 @@ export interface PruneOptions {
   readonly olderThan?: number;
   /** Only these threads. Default: all threads of the graph. */
   readonly threads?: readonly ThreadId[];
-  /** At most this many threads (default: all). */
+  /**
+   * At most this many threads (default: all). Threads without anything to remove do not count, so that the next call
+   * continues with others, until one removes nothing.
+   */
   readonly limit?: number;
   /** Aborting it ends the prune after the present thread. */
   readonly signal?: AbortSignal;

@@ -46,12 +46,19 @@ export async function pruneThreads(
     throw new StoreError("NG_STORE_FAILED", "this store does not support pruning");
   }
   const most = checkCount("limit", options.limit ?? null, 0) ?? Number.MAX_SAFE_INTEGER;
+  const isPaged = options.limit !== undefined && options.threads === undefined;
   const deleted: ThreadId[] = [];
   const pruned: { readonly thread: ThreadId; readonly checkpoints: number }[] = [];
   const failures: { readonly thread: ThreadId | undefined; readonly error: NgraphError }[] = [];
   let held = 0;
 
-  const prune = async ({ thread, status }: Pick<ThreadSummary, "thread"> & Partial<ThreadSummary>): Promise<void> => {
+  const prune = async ({
+    thread,
+    status,
+    checkpoints = Number.POSITIVE_INFINITY,
+  }: Pick<ThreadSummary, "thread"> & Partial<ThreadSummary>): Promise<void> => {
+    // The next call with a limit continues behind the threads that the calls before it have pruned.
+    if (isPaged && keepLast !== undefined && checkpoints <= keepLast) return;
     try {
       // A report does not disturb a run.
       if (dryRun) {
@@ -67,8 +74,8 @@ export async function pruneThreads(
             ...(keepLabelled === undefined ? {} : { keepLabelled }),
             ...(olderThan === undefined ? {} : { olderThan }),
           };
-          const checkpoints = await asStoreError(() => store.prune!(thread, policy));
-          pruned.push({ thread, checkpoints });
+          const removed = await asStoreError(() => store.prune!(thread, policy));
+          if (removed > 0 || !isPaged) pruned.push({ thread, checkpoints: removed });
           return;
         }
         // Another process may have written the thread after the listing, which renews the thread.

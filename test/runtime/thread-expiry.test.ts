@@ -118,6 +118,23 @@ describe("prune of many threads", () => {
     expect(await engine.resume("real", { answer: "yes" })).toMatchObject({ status: "completed" });
   });
 
+  test("with a limit, each call goes on with threads that have more to remove", async () => {
+    const { engine } = setup();
+    for (const thread of ["a", "b", "c", "d", "e"]) await engine.run({}, { thread });
+    await engine.label("c", "kept");
+    const calls: string[][] = [];
+    do {
+      const { pruned } = await engine.prune({ keepLast: 1, limit: 2 });
+      calls.push(pruned.map(({ thread }) => thread));
+      for (const { checkpoints } of pruned) expect(checkpoints).toBe(1);
+    } while (calls.at(-1)!.length > 0);
+    expect(calls).toEqual([["e", "d"], ["c", "b"], ["a"], []]);
+    // Without a limit, and for threads that are named, those with nothing to remove are reported too.
+    expect((await engine.prune({ keepLast: 1 })).pruned).toHaveLength(5);
+    const named = { keepLast: 1, limit: 1, threads: ["a", "b"] };
+    expect((await engine.prune(named)).pruned).toEqual([{ thread: "a", checkpoints: 0 }]);
+  });
+
   test("refuses options that contradict each other", async () => {
     const { engine } = setup();
     const refused = { code: "NG_BAD_INPUT" };
