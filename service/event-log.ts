@@ -7,6 +7,9 @@ const EVENTS_OF_THREAD = 2_000;
 const SIZE_OF_THREAD = 4 * 1024 * 1024;
 const SIZE_OF_ALL = 64 * 1024 * 1024;
 
+/** Events of this time reach their readers together: a step has several, and each write to a connection costs more than they do. */
+const GATHER_MS = 5;
+
 /** An event with its place in the log of its thread. */
 export interface LoggedEvent {
   /** `epoch.number`: the epoch names the process, so that a reader notices that the numbers began again. */
@@ -47,6 +50,8 @@ export class EventLog {
   /** Positions of removed logs would repeat: new logs begin here. */
   #next = 1;
   #size = 0;
+  /** Logs with events that no reader has been woken for. */
+  readonly #written = new Set<ThreadLog>();
 
   publish(event: RunEvent): void {
     const { thread } = event;
@@ -74,8 +79,18 @@ export class EventLog {
       log.first += removed;
     }
     this.#removeOldLogs();
-    for (const wake of log.waiting) wake();
-    log.waiting.clear();
+    if (log.waiting.size === 0) return;
+    if (this.#written.size === 0) setTimeout(() => this.#wake(), GATHER_MS);
+    this.#written.add(log);
+  }
+
+  /** Wakes the readers of the logs that were written. */
+  #wake(): void {
+    for (const { waiting } of this.#written) {
+      for (const wake of waiting) wake();
+      waiting.clear();
+    }
+    this.#written.clear();
   }
 
   /** The position behind the newest event of a thread. */

@@ -5,8 +5,8 @@ const MOST_BUFFERED = 1024 * 1024;
 const LOOK_MS = 20;
 
 /** Sends the messages of a stream through a WebSocket, from its first moment on. Messages of the client are ignored. */
-export function socketEvents(open: () => ReadableStream<string>): WSEvents {
-  let reader: ReadableStreamDefaultReader<string> | undefined;
+export function socketEvents(open: () => ReadableStream<readonly string[]>): WSEvents {
+  let reader: ReadableStreamDefaultReader<readonly string[]> | undefined;
   const cancel = (): void => void reader?.cancel().catch(() => undefined);
   return {
     onOpen(_, socket) {
@@ -18,13 +18,13 @@ export function socketEvents(open: () => ReadableStream<string>): WSEvents {
   };
 }
 
-async function sendAll(reader: ReadableStreamDefaultReader<string>, socket: WSContext): Promise<void> {
+async function sendAll(reader: ReadableStreamDefaultReader<readonly string[]>, socket: WSContext): Promise<void> {
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return socket.close(1000);
       if (socket.readyState !== OPEN) return;
-      socket.send(value);
+      for (const message of value) socket.send(message);
       // A client that reads slowly holds up its own stream only.
       while (bufferedOf(socket.raw) > MOST_BUFFERED) {
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

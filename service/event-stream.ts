@@ -3,6 +3,8 @@ import { eitherSignal } from "../runtime/run/either-signal.ts";
 
 /** A comment is sent after so many milliseconds without an event, so that proxies do not close the connection. */
 const HEARTBEAT_MS = 15_000;
+/** Characters of events after which a chunk is full. */
+const CHUNK = 16 * 1024;
 
 export interface EventStreamOptions {
   readonly log: EventLog;
@@ -39,20 +41,34 @@ interface Message {
 
 const encoder = new TextEncoder();
 
-/** A message as a server-sent event. */
-export function serverSentEvent({ event, data, id }: Message): Uint8Array {
-  const text = `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
-  return encoder.encode(data === undefined ? `: ${event}\n\n` : text);
+/** Messages as server-sent events. */
+export function serverSentEvents(messages: readonly Message[]): Uint8Array {
+  return encoder.encode(messages.map(serverSentEvent).join(""));
 }
 
-/** A message as a JSON object: `{ "id": …, "type": …, "data": … }`. */
-export function socketMessage({ event, data, id }: Message): string {
+function serverSentEvent({ event, data, id }: Message): string {
+  if (data === undefined) return `: ${event}\n\n`;
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
+}
+
+/** Messages as JSON objects: `{ "id": …, "type": …, "data": … }`. */
+export function socketMessages(messages: readonly Message[]): readonly string[] {
+  return messages.map(socketMessage);
+}
+
+function socketMessage({ event, data, id }: Message): string {
   const place = id === undefined ? "" : `"id":${JSON.stringify(id)},`;
   return `{${place}"type":${JSON.stringify(event)}${data === undefined ? "" : `,"data":${data}`}}`;
 }
 
-/** Events of a thread. The stream reads an event when the client has taken the one before, so it holds none. */
-export function eventStream<T>(options: EventStreamOptions, encode: (message: Message) => T): ReadableStream<T> {
+/**
+ * Events of a thread, in chunks: what has happened is one write to the connection. The stream reads a chunk when the client has taken
+ * the one before, so it holds no other.
+ */
+export function eventStream<T>(
+  options: EventStreamOptions,
+  encode: (messages: readonly Message[]) => T,
+): ReadableStream<T> {
   const controller = new AbortController();
   const signal = eitherSignal(options.signal, controller.signal);
   const close = options.log.open(options.thread);
@@ -87,10 +103,10 @@ export function eventStream<T>(options: EventStreamOptions, encode: (message: Me
   );
 }
 
-async function* messagesOf(options: EventStreamOptions, signal: AbortSignal): AsyncGenerator<Message> {
+async function* messagesOf(options: EventStreamOptions, signal: AbortSignal): AsyncGenerator<readonly Message[]> {
   const { log, thread, poll } = options;
-  yield { event: "connected" };
-  for (const { event, data } of options.first ?? []) yield { event, data: JSON.stringify(data) };
+  const first = (options.first ?? []).map(({ event, data }) => ({ event, data: JSON.stringify(data) }));
+  yield [{ event: "connected" }, ...first];
   let ended: { readonly event: string; readonly data: object } | undefined;
   const awake = new AbortController();
   void options.end?.then(
@@ -106,21 +122,21 @@ async function* messagesOf(options: EventStreamOptions, signal: AbortSignal): As
   for (;;) {
     if (signal.aborted) return;
     const found = log.read(thread, position);
-    if (found?.kind === "event") {
-      const { event } = found;
-      position++;
-      quiet = 0;
-      yield { event: event.type, data: event.data, id: event.id };
-      if (options.untilEnd === true && isEnd(event.data)) return;
-      continue;
-    }
     if (found?.kind === "missed") {
       position = found.next;
-      yield { event: "dropped", data: JSON.stringify({ type: "dropped", count: found.count ?? null }) };
+      yield [{ event: "dropped", data: JSON.stringify({ type: "dropped", count: found.count ?? null }) }];
+      continue;
+    }
+    if (found?.kind === "event") {
+      const { messages, isEnded } = eventsFrom(options, position);
+      position += messages.length;
+      quiet = 0;
+      yield messages;
+      if (isEnded) return;
       continue;
     }
     if (awake.signal.aborted) {
-      if (ended !== undefined) yield { event: ended.event, data: JSON.stringify(ended.data) };
+      if (ended !== undefined) yield [{ event: ended.event, data: JSON.stringify(ended.data) }];
       return;
     }
     const pause = poll?.everyMs ?? HEARTBEAT_MS;
@@ -129,14 +145,32 @@ async function* messagesOf(options: EventStreamOptions, signal: AbortSignal): As
     quiet += pause;
     const seen = await poll?.look();
     if (seen !== undefined) {
-      yield { event: "state", data: JSON.stringify(seen.data) };
+      yield [{ event: "state", data: JSON.stringify(seen.data) }];
       if (options.untilEnd === true && seen.isOver) return;
       quiet = 0;
     } else if (quiet >= HEARTBEAT_MS) {
       quiet = 0;
-      yield { event: "waiting" };
+      yield [{ event: "waiting" }];
     }
   }
+}
+
+/** The events of the log from a position on, up to the size of a chunk, or to the end of the run if the stream ends there. */
+function eventsFrom(
+  { log, thread, untilEnd }: EventStreamOptions,
+  position: number,
+): { readonly messages: readonly Message[]; readonly isEnded: boolean } {
+  const messages: Message[] = [];
+  let size = 0;
+  while (size < CHUNK) {
+    const found = log.read(thread, position + messages.length);
+    if (found?.kind !== "event") break;
+    const { type, data, id } = found.event;
+    messages.push({ event: type, data, id });
+    if (untilEnd === true && isEnd(data)) return { messages, isEnded: true };
+    size += data.length;
+  }
+  return { messages, isEnded: false };
 }
 
 /** The end of the run itself, not of a graph that it calls. */

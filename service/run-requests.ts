@@ -5,7 +5,7 @@ import type { Json } from "../runtime/value/json.ts";
 import type { Principal } from "./access.ts";
 import { IDEMPOTENCY, runDocument, stateDocument } from "./documents.ts";
 import { isUpgrade, socketEvents } from "./event-socket.ts";
-import { eventStream, serverSentEvent, socketMessage } from "./event-stream.ts";
+import { eventStream, serverSentEvents, socketMessages } from "./event-stream.ts";
 import { Problem, problemOf } from "./problem.ts";
 import { busy, json, type Served, type ServiceCore } from "./service-core.ts";
 
@@ -64,9 +64,9 @@ export class RunRequests {
     if (isSocket)
       return upgradeWebSocket!(
         context,
-        socketEvents(() => open(socketMessage)),
+        socketEvents(() => open(socketMessages)),
       );
-    return new Response(open(serverSentEvent), { headers: STREAM_HEADERS });
+    return new Response(open(serverSentEvents), { headers: STREAM_HEADERS });
   }
 
   /** Starts a run or a resume as the run of its thread, and answers as the request prefers. */

@@ -122,18 +122,19 @@ test("a connection that is lost is made again where it was", async () => {
       requests.push(new Request(input, init));
       if (isCut) return response;
       isCut = true;
-      // The first connection ends after two chunks.
+      // The first connection ends in the middle of the third event.
       const reader = response.body!.getReader();
-      let left = 3;
+      let text = "";
+      while (text.split("\n\n").length < 5) text += new TextDecoder().decode((await reader.read()).value);
+      await reader.cancel();
+      gate.resolve();
+      const cut = `${text.split("\n\n").slice(0, 3).join("\n\n")}\n\nid: `;
+      let isSent = false;
       const body = new ReadableStream<Uint8Array>({
-        async pull(controller) {
-          if (left-- === 0) {
-            await reader.cancel();
-            gate.resolve();
-            controller.error(new TypeError("terminated"));
-            return;
-          }
-          controller.enqueue((await reader.read()).value!);
+        pull(controller) {
+          if (isSent) controller.error(new TypeError("terminated"));
+          else controller.enqueue(new TextEncoder().encode(cut));
+          isSent = true;
         },
       });
       return new Response(body, { headers: response.headers });

@@ -54,6 +54,25 @@ describe("a save whose rows are known", () => {
     await Promise.all([store.close(), other.close()]);
   });
 
+  it("takes two messages in the next run, unless another process has changed the thread in between", async () => {
+    const [store, other] = openBoth();
+    const first = await SampleRun.start(store);
+    await first.save([{ channel: "log", append: [0] }]);
+    await first.save([{ channel: "log", append: [1] }], {}, { releaseClaim: true });
+    const next = await SampleRun.resume(store, first.head()!, "next");
+    const save = (run: SampleRun, n: number) => messagesOf(() => run.save([{ channel: "log", append: [n] }]));
+    expect(await save(next, 2)).toBe(2);
+    await next.save([{ channel: "log", append: [3] }], {}, { releaseClaim: true });
+    expect(await other.loadLatest("thread")).toEqual(next.head());
+    const foreign = await SampleRun.resume(other, next.head()!, "foreign");
+    await foreign.save([{ channel: "log", append: [4] }], {}, { releaseClaim: true });
+    const last = await SampleRun.resume(store, foreign.head()!, "last");
+    expect(await save(last, 5)).toBe(6);
+    expect(await save(last, 6)).toBe(2);
+    expect(await other.loadLatest("thread")).toEqual(last.head());
+    await Promise.all([store.close(), other.close()]);
+  });
+
   it("reads the rows again after another process has pruned, labelled or renewed", async () => {
     const [store, other] = openBoth();
     const run = await SampleRun.start(store);

@@ -2,7 +2,7 @@
 import type { CheckpointId, ThreadId } from "../../interface/checkpoint.ts";
 import type { Claim, Runner } from "../../interface/store.ts";
 import { thisProcess } from "../contract/holder-process.ts";
-import { encodeKey } from "../contract/key.ts";
+import { decodeKey, encodeKey } from "../contract/key.ts";
 import { addChecksum, THREADS, type ThreadRow, verifyRow } from "../contract/rows.ts";
 import { threadIsHeld } from "../contract/store-error.ts";
 import { describeHolder, isHeld, leaseEnd, newThread } from "../contract/thread-row.ts";
@@ -49,10 +49,11 @@ export async function takeClaims(
         const claimed = outcome ?? { value: await claimAlone(connection, requests[index]!) };
         if ("error" in claimed) return claimed;
         const { row, before } = claimed.value;
-        const head = before === undefined ? null : connection.known.releasedHead(before);
+        const released = before === undefined ? undefined : connection.known.takeReleased(before);
         if (row.last === 0) {
           connection.known.set(row.name, { thread: row, head: undefined, cells: new Map(), isComplete: true });
-        }
+        } else if (released !== undefined) connection.known.set(row.name, { ...released, thread: row });
+        const head = before === undefined ? null : released?.head && decodeKey(released.head.id);
         return { value: { claim: Object.freeze({ threadId, owner: runner.owner, epoch: row.epoch }), head } };
       } catch (error) {
         return { error };

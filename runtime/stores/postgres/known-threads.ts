@@ -1,4 +1,3 @@
-import type { CheckpointId } from "../../interface/checkpoint.ts";
 import type { LastCell } from "../contract/cells.ts";
 import type { CheckpointRow, ThreadRow } from "../contract/rows.ts";
 
@@ -22,7 +21,7 @@ export interface KnownThread {
  */
 export class KnownThreads {
   readonly #threads = new Map<string, KnownThread>();
-  readonly #released = new Map<string, Pick<ThreadRow, "v" | "sum"> & { readonly head: CheckpointId }>();
+  readonly #released = new Map<string, KnownThread>();
 
   get(threadKey: string): KnownThread | undefined {
     return this.#threads.get(threadKey);
@@ -40,19 +39,21 @@ export class KnownThreads {
     this.#threads.delete(threadKey);
   }
 
-  /** Remembers the head of a thread, with the row that a runner has left when it has released its claim. */
-  release({ name, v, sum }: ThreadRow, head: CheckpointId): void {
+  /** Remembers the rows of a thread as a runner has left them when it has released its claim. */
+  release(known: KnownThread): void {
+    const { name } = known.thread;
+    this.#threads.delete(name);
     if (this.#released.size >= MAX_THREADS && !this.#released.has(name)) {
       const oldest = this.#released.keys().next();
       if (oldest.done !== true) this.#released.delete(oldest.value);
     }
-    this.#released.set(name, { v, sum, head });
+    this.#released.set(name, known);
   }
 
-  /** The head of a thread, if its row is unchanged since a runner of this process released it. */
-  releasedHead({ name, v, sum }: ThreadRow): CheckpointId | undefined {
+  /** The rows of a thread, if its own row is unchanged since a runner of this process released it. */
+  takeReleased({ name, v, sum }: ThreadRow): KnownThread | undefined {
     const released = this.#released.get(name);
     this.#released.delete(name);
-    return released !== undefined && released.v === v && released.sum === sum ? released.head : undefined;
+    return released !== undefined && released.thread.v === v && released.thread.sum === sum ? released : undefined;
   }
 }

@@ -50,18 +50,11 @@ export async function saveKnown(
   const size = encoded.changes.reduce((sum, { text }) => sum + (text?.length ?? 0), encoded.header.length);
   const next = await saves.run({ known, claim, request, encoded }, size);
   if (next === undefined) return false;
-  if (request.releaseClaim === true) {
-    connection.known.release(next.thread, request.header.id);
-    return true;
-  }
   const cells = withCells(known.cells, next.cells);
   const { ord, id, chain, state } = next.checkpoint;
-  connection.known.set(threadKey, {
-    thread: next.thread,
-    head: { ord, id, chain, state },
-    cells,
-    isComplete: known.isComplete,
-  });
+  const written = { thread: next.thread, head: { ord, id, chain, state }, cells, isComplete: known.isComplete };
+  if (request.releaseClaim === true) connection.known.release(written);
+  else connection.known.set(threadKey, written);
   return true;
 }
 

@@ -47,7 +47,6 @@ export async function save(
   const label = header.label === null ? null : encodeKey(header.label);
 
   if (await saveKnown(connection, saves, claim, request, { changes, header: text, id })) return;
-  let released: ThreadRow | undefined;
   const known = await connection.write(async (transaction): Promise<KnownThread | undefined> => {
     const thread = await claimedThread(transaction, claim);
     const { head, ord } = await headAndNumber(transaction, thread, namespace);
@@ -87,13 +86,13 @@ export async function save(
     const checkpoint = addChecksum(CHECKPOINTS, { ...at, state, label, header: text });
     const row = addChecksum(THREADS, content);
     await writeStep(transaction, claim, checkpoint, cells, row);
-    if (namespace === "" && request.releaseClaim === true) released = row;
-    if (namespace !== "" || header.due !== undefined || request.releaseClaim === true) return undefined;
+    if (namespace !== "" || header.due !== undefined) return undefined;
     const written = withCells(new Map(), [...last.values(), ...cells]);
-    return { thread: row, head: checkpoint, cells: written, isComplete: !continues };
+    const newHead = { ord, id, chain, state };
+    return { thread: row, head: newHead, cells: written, isComplete: !continues };
   });
-  if (released !== undefined) connection.known.release(released, header.id);
-  if (known === undefined) connection.known.forget(encodeKey(claim.threadId));
+  if (known !== undefined && request.releaseClaim === true) connection.known.release(known);
+  else if (known === undefined) connection.known.forget(encodeKey(claim.threadId));
   else connection.known.set(encodeKey(claim.threadId), known);
 }
 
