@@ -80,7 +80,8 @@ export function importKahn(source: Source, name: string): Imported {
         ...(touches.length === 0 ? [] : [`touches ${touches.map(quoted).join(", ")}`]),
         ...(node.field("parallel_safe").value === false ? ["alone"] : []),
         ...checks.map((check) => `done when shell(${quoted(check)})`),
-        ...(tries === 1 ? [] : [`tries ${tries} backoff 1s..1m`]),
+        // Without checks nothing asks for another try: the agent's exit code counts for nothing.
+        ...(tries === 1 || checks.length === 0 ? [] : [`tries ${tries} backoff 1s..1m`]),
       ],
       ...(deliverable === undefined ? {} : { doc: deliverable }),
       notes,

@@ -14,7 +14,9 @@ export interface Holder extends RecordedMachine {
   readonly started: string | undefined;
   readonly run: string;
   readonly thread: string | null;
+  /** Of the graph, if that is what runs. */
   readonly plan: string;
+  readonly kind: "plan" | "graph";
   /** The directory of the run: in the working tree, or its top. */
   readonly directory: string;
   /** ISO 8601. */
@@ -108,7 +110,7 @@ function readText(path: string): string | undefined {
 function parseHolder(text: string): Holder | undefined {
   try {
     const value = JSON.parse(text) as Partial<Holder>;
-    const { pid, started, host, machine, processes, run, thread, plan, directory, since } = value;
+    const { pid, started, host, machine, processes, run, thread, plan, kind, directory, since } = value;
     if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
     return {
       pid,
@@ -121,6 +123,7 @@ function parseHolder(text: string): Holder | undefined {
       run: String(run),
       thread: typeof thread === "string" ? thread : null,
       plan: String(plan),
+      kind: kind === "graph" ? kind : "plan",
       since: String(since),
     };
   } catch {

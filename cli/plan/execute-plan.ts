@@ -107,7 +107,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     metadata: { ...session.runOptions.metadata, kind: "plan", runs: log.runs },
     taskCache: cache,
     async beforeStart(info) {
-      const own = { run: info.runId, thread: info.thread, plan: table.name };
+      const own = { run: info.runId, thread: info.thread, plan: table.name, kind: "plan" as const };
       claim = claimTree(log.runs, { ...own, gone });
       if (info.lastRun !== null) await endLastRun(info.lastRun, log.runs, output);
       const dead = await claim.endDeadRuns();

@@ -3,6 +3,7 @@ import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { CommandError } from "../process/command-error.ts";
 import type { LimitFlags } from "../run/parse-values.ts";
+import { callsPlans } from "../sources/called-tables.ts";
 import { parseReport } from "./run-report.ts";
 
 /** Options of `run` and `resume` that apply to plans only. */
@@ -133,7 +134,7 @@ export function refusePlanFlags(
     flags.notify === undefined ? [] : ["--notify"],
     flags.cache === false ? ["--no-cache"] : [],
     flags.sharedCache === undefined ? [] : ["--shared-cache"],
-    flags.hostGone === undefined ? [] : ["--host-gone"],
+    flags.hostGone === undefined || callsPlans(table) ? [] : ["--host-gone"],
   ].flat();
   if (given.length > 0) throw new CommandError(`${given.join(", ")}: \`${table.name}\` is a graph, not a plan`);
 }

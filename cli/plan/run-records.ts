@@ -32,7 +32,9 @@ const SHOWN = 200;
 interface RunRecord {
   readonly run: string;
   readonly thread: string | null;
+  /** Of the graph, if that is what runs. */
   readonly plan: string;
+  readonly kind: "plan" | "graph";
   /** The name of the machine, for people. */
   readonly host: string;
   /** Identifies the machine beyond a restart; empty where it is not available. */
@@ -46,7 +48,9 @@ interface RunRecord {
 export interface RecordedRun {
   readonly run: string;
   readonly thread: string | null;
+  /** Of the graph, if that is what runs. */
   readonly plan: string;
+  readonly kind: "plan" | "graph";
 }
 
 type ItemStore = Required<Pick<Store, "putItem" | "deleteItem" | "listItems">>;
@@ -252,8 +256,8 @@ function left(record: RunRecord, updated: number, isAhead: boolean): CommandErro
   );
 }
 
-function nameOf({ plan, thread, run }: RunRecord): string {
-  return `plan \`${printable(plan)}\` (${thread === null ? `run ${printable(run)}` : `thread ${printable(thread)}`})`;
+function nameOf({ kind, plan, thread, run }: RunRecord): string {
+  return `${kind} \`${printable(plan)}\` (${thread === null ? `run ${printable(run)}` : `thread ${printable(thread)}`})`;
 }
 
 function list(commands: readonly RecordedCommand[]): string {
@@ -262,13 +266,14 @@ function list(commands: readonly RecordedCommand[]): string {
 
 /** `undefined` for a record that another version has written in another form. */
 function readRecord({ value }: StoredItem): RunRecord | undefined {
-  const { run, thread, plan, host, machine, process: holder, tree, commands } = objectOf(value);
+  const { run, thread, plan, kind, host, machine, process: holder, tree, commands } = objectOf(value);
   const { host: boot, pid, started } = objectOf(holder);
   if (typeof run !== "string" || typeof boot !== "string" || !isId(pid, 1)) return undefined;
   return {
     run,
     thread: typeof thread === "string" ? thread : null,
     plan: String(plan),
+    kind: kind === "graph" ? kind : "plan",
     host: String(host),
     machine: typeof machine === "string" ? machine : "",
     process: { host: boot, pid, started: typeof started === "string" ? started : "" },

@@ -1,5 +1,5 @@
 import { printable } from "../../diagnostics/render/index.ts";
-import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { makeDirectory } from "../output/make-directory.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
@@ -9,7 +9,7 @@ import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
 import { holderOf, isAncestor, isHere, releaseClaim, takeClaim, type Holder } from "./claim-file.ts";
 import { thisMachine } from "./machine.ts";
 import { endLeftovers, startOf } from "./process-groups.ts";
-import { PROCESSES, RUNS_DIRECTORY } from "./run-directory.ts";
+import { PROCESSES, RUN_FILE, RUNS_DIRECTORY } from "./run-directory.ts";
 import { workingTreeOf } from "./working-tree.ts";
 
 /** The claim of a working tree, at its top. */
@@ -34,7 +34,9 @@ export interface TreeClaim {
 export interface TreeClaimOptions {
   readonly run: string;
   readonly thread: string | null;
+  /** Of the graph, if that is what runs. */
   readonly plan: string;
+  readonly kind: "plan" | "graph";
   /** Names of machines that no longer run anything, as the user says. */
   readonly gone?: readonly string[];
 }
@@ -45,7 +47,7 @@ export interface TreeClaimOptions {
  *
  * @throws CommandError NG_TREE_BUSY when another run works in the tree
  */
-export function claimTree(runs: string, { run, thread, plan, gone = [] }: TreeClaimOptions): TreeClaim {
+export function claimTree(runs: string, { run, thread, plan, kind, gone = [] }: TreeClaimOptions): TreeClaim {
   const directory = resolve(runs, "../..");
   const top = workingTreeOf(directory);
   const own: Holder = {
@@ -55,6 +57,7 @@ export function claimTree(runs: string, { run, thread, plan, gone = [] }: TreeCl
     run,
     thread,
     plan,
+    kind,
     directory,
     since: new Date().toISOString(),
   };
@@ -120,6 +123,8 @@ async function endCommandsOf(runs: string, ownRun: string): Promise<readonly str
     if (id === ownRun || !existsSync(join(directory, PROCESSES)) || existsSync(join(directory, "summary.json")))
       continue;
     ended.push(...(await endLeftovers(directory)));
+    // The directory of a graph's run has nothing else.
+    if (!existsSync(join(directory, RUN_FILE))) rmSync(directory, { recursive: true, force: true });
   }
   return ended;
 }
@@ -162,13 +167,13 @@ function namesIn(directory: string): readonly string[] {
 }
 
 function refuse(holder: Holder, top: string): never {
-  const { pid, host, run, thread, plan, since, directory } = holder;
+  const { pid, host, run, thread, plan, kind, since, directory } = holder;
   const isOwn = isHere(holder);
   const where = isOwn ? `process ${pid}` : `process ${pid} on ${host}`;
   const what = thread === null ? `run ${run}` : `thread ${printable(thread)}`;
   const place = directory === "" || directory === top ? "" : ` (in ${printable(relative(top, directory))})`;
   throw new CommandError(
-    `plan \`${printable(plan)}\` (${what}) works in this tree${place} since ${printable(since)}: ${printable(where)}`,
+    `${kind} \`${printable(plan)}\` (${what}) works in this tree${place} since ${printable(since)}: ${printable(where)}`,
     {
       code: "NG_TREE_BUSY",
       exitCode: EXIT.failed,

@@ -15,6 +15,11 @@ export function allTables(table: Table | PlanTable): readonly (Table | PlanTable
   return [...found];
 }
 
+/** Whether a graph, or a graph that it calls, calls a plan. */
+export function callsPlans(table: Table): boolean {
+  return allTables(table).some(({ kind }) => kind === "plan");
+}
+
 /** Maximum number of paths on which a run or a JSON table may reach called graphs: each path has its own copy. */
 const MAX_PATHS = 20_000;
 

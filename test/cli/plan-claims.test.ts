@@ -1,6 +1,6 @@
 /** One run of a plan at a time in a git working tree, whatever directory it runs in. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { workingTreeOf } from "../../cli/plan/working-tree.ts";
@@ -134,6 +134,45 @@ test("a run that a task starts works under the claim of its run, in a directory 
   const same = top.ngc(["run", "same.ngraph"], { env });
   expect(same.status).toBe(1);
   expect(same.stderr).toContain("this command is a part of that run: call the plan in a task");
+});
+
+test("a graph that calls a plan claims the tree, and its commands end with it", async () => {
+  const graph = `graph g {
+  output done_: string
+  node pack = inner() into { done_ }
+  start -> pack -> end
+}
+plan inner {
+  output done_: string
+  task a = shell("echo $$ >> $STATE/groups; test -f go || sleep 600; echo packed") into { stdout: done_ }
+}
+`;
+  const { top, env, groups, start } = treeOf({ ...PACKAGES, "web/g.ngraph": graph });
+  const web = top.below("web");
+  const args = ["run", "g.ngraph", "--graph", "g"];
+  const first = await start(web, args);
+  for (const [project, again] of [
+    [web, args],
+    [top, ["run", "p.ngraph"]],
+  ] as const) {
+    const { status, stderr } = project.ngc(again, { env });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      new RegExp(`graph \`g\` \\(run .*works in this tree \\(in web\\) since .*: process ${first.pid}`),
+    );
+  }
+  await kill(first);
+  top.write("go", "");
+  const next = top.ngc(["run", "p.ngraph"], { env });
+  expect(next.status, next.stderr).toBe(0);
+  expect(next.stderr).toContain("ended a command of an earlier run: echo $$ >> $STATE/groups");
+  expect(groupMembers(groups()[0]!)).toEqual([]);
+  top.write("web/go", "");
+  const whole = web.ngc([...args, "--host-gone", "elsewhere"], { env });
+  expect([whole.status, whole.stdout], whole.stderr).toEqual([0, expect.stringContaining("packed")]);
+  expect(readdirSync(join(web.directory, ".ngraph/runs"))).toEqual([]);
+  web.write("h.ngraph", 'graph h {\n  output a: string\n  node x = "1" into a\n  start -> x -> end\n}\n');
+  expect(web.ngc(["run", "h.ngraph", "--host-gone", "elsewhere"]).status).toBe(64);
 });
 
 test("outside of a git tree, each directory is a tree", async () => {
