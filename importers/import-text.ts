@@ -52,6 +52,7 @@ export async function importText(
   path: string,
   { name, module, kind, readModule }: ImportSettings,
 ): Promise<Imported> {
+  if (text.replace(/^\uFEFF/, "").trim() === "") throw new ImportError("line 1", "the file is empty");
   if (kind === "langgraph-js" || (kind === undefined && /\.[cm]?[jt]sx?$/.test(path)))
     return readable(importLangGraphJs(text, name, module, readModule));
   return readable(importDocument(text, name, module, kind));

@@ -6,16 +6,41 @@ export function isLangGraphGen(value: JsonValue | undefined): boolean {
   return isObject(value) && Array.isArray(value["nodes"]) && Array.isArray(value["edges"]);
 }
 
+const EDGE_FIELDS: ReadonlySet<string> = new Set(["from", "to", "condition", "paths"]);
+const NODE_FIELDS: ReadonlySet<string> = new Set(["name"]);
+const FILE_FIELDS: ReadonlySet<string> = new Set(["name", "entrypoint", "nodes", "edges"]);
+
+/** Formats that resemble this one decide by further fields which edge a run takes: to leave them out would change the runs. */
+function refuseUnknownEdgeFields(edge: Source): void {
+  for (const [field, value] of edge.entries()) {
+    if (EDGE_FIELDS.has(field)) continue;
+    throw new ImportError(
+      value.at,
+      `edges of langgraph-gen have no field \`${field}\``,
+      "edges have `from` and `to`, or `from`, `condition` and `paths`",
+    );
+  }
+}
+
 /** @throws ImportError */
 export function importLangGraphGen(source: Source, name: string, module: string): Imported {
   const changes = new Changes();
+  if (!source.field("nodes").isPresent) throw source.field("nodes").wrong("a list of nodes");
+  const noteUnknown = (part: Source, known: ReadonlySet<string>): readonly string[] =>
+    isObject(part.value)
+      ? part
+          .entries()
+          .filter(([field]) => !known.has(field))
+          .map(([field, value]) => changes.add(value.at, `\`${field}\` is no field of langgraph-gen, and is left out`))
+      : [];
   const nodes: StateNode[] = source
     .field("nodes")
     .items()
     .map((node) => {
       const own = typeof node.value === "string" ? node : node.field("name");
       const nodeName = own.text();
-      return { name: nodeName, call: nodeName, reads: ["data"], writes: ["data"] };
+      const notes = noteUnknown(node, NODE_FIELDS);
+      return { name: nodeName, call: nodeName, reads: ["data"], writes: ["data"], notes };
     });
   const declared = new Set<string>();
   for (const node of nodes) {
@@ -32,6 +57,7 @@ export function importLangGraphGen(source: Source, name: string, module: string)
   const entry = source.field("entrypoint");
   if (entry.isPresent && entry.value !== null) edges.push({ kind: "plain", from: [START], to: [end(entry)] });
   for (const edge of source.field("edges").items()) {
+    refuseUnknownEdgeFields(edge);
     const from = end(edge.field("from"));
     const to = edge.field("to");
     if (!edge.field("condition").isPresent) {
@@ -57,7 +83,7 @@ export function importLangGraphGen(source: Source, name: string, module: string)
   const { text, stubs } = writeStateGraph(
     {
       name: source.field("name").optionalText() ?? name,
-      notes: [],
+      notes: noteUnknown(source, FILE_FIELDS),
       channels: [
         { name: "data", type: "map<json>", stubType: "Record<string, unknown>", reducer: "merge", notes: [note] },
       ],

@@ -54,6 +54,7 @@ function readGraph(source: Source, name: string, changes: Changes, depth: number
       "versions 0 and 1 are",
     );
   }
+  if (!isObject(source.field("nodes").value)) throw source.field("nodes").wrong("an object of nodes");
   const isStrict = version === 1;
   const notes = annotations(source);
   for (const [key, value] of source.entries()) {

@@ -1,5 +1,6 @@
 import type { Exported } from "../export/losses.ts";
 import { refuseSource, writeAtomically } from "../output/write-atomically.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
 import { printableText } from "../output/printable-text.ts";
 import type { Output } from "../output/output.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -28,6 +29,10 @@ export const exportCommand = defineCommand<ExportOptions>({
       )
       .option("-o, --output <file>", "write a file instead of printing");
   },
+  helpWith: ({ kind, args: [file = "FILE"] }) =>
+    kind === "missing option" || kind === "missing argument"
+      ? TARGETS.map((target) => `\`ngc export ${quoteArgument(file)} --to ${target}\``).join(", ")
+      : undefined,
   examples: [
     "ngc export support.ngraph --to neograph",
     "ngc export support.ngraph support --to asl -o support.asl.json",

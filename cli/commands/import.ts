@@ -25,6 +25,8 @@ export const importCommand = defineCommand<ImportOptions>({
       )
       .option("-o, --output <file>", "write a file, and stubs of the node functions beside it, instead of printing");
   },
+  helpWith: ({ kind }) =>
+    kind === "missing argument" ? `\`ngc import FILE\` reads ${SOURCE_KINDS.join(", ")}` : undefined,
   examples: [
     "ngc import support.json",
     "ngc import agent.ts -o agent.ngraph",

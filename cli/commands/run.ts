@@ -61,6 +61,11 @@ export const runCommand = defineCommand<RunOptions>({
       "replay a trace of `ngc check --json` with mocked nodes, and report whether its failure occurs",
     );
   },
+  helpWith: ({ kind, args: [file = "FILE", ...rest] }) => {
+    if (kind !== "too many arguments" && kind !== "unknown option") return undefined;
+    const name = /^(?:--)?([A-Za-z_]\w*)/.exec(rest[0] ?? "")?.[1] ?? "name";
+    return `inputs of the graph are one JSON value: \`ngc run ${quoteArgument(file)} --input '{"${name}": …}'\``;
+  },
   examples: [
     `ngc run support.ngraph --input '{"ticket": "the API answers 500"}'`,
     "ngc run support.ngraph --input @ticket.json --thread 42 --allow net,person",

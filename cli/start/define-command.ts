@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { CommanderError, type Command } from "commander";
 import type { ExitCode } from "../process/exit-codes.ts";
 import { CommandError } from "../process/command-error.ts";
 import { createOutput, type CommonOptions, type Output } from "../output/output.ts";
@@ -12,6 +12,8 @@ export interface CommandDefinition<Options> {
   readonly configure?: (command: Command) => void;
   /** Commands to copy, shown below the help text. */
   readonly examples?: readonly string[];
+  /** The way out of arguments that the command does not take; `undefined` refers to the help text. */
+  readonly helpWith?: (mistake: Mistake) => string | undefined;
   /** Runs the command; `args` are the arguments without options. Heavy modules are imported here and not at the top of the file. */
   readonly run: (
     args: readonly string[],
@@ -20,6 +22,20 @@ export interface CommandDefinition<Options> {
     program: Command,
   ) => ExitCode | Promise<ExitCode>;
 }
+
+/** Arguments that do not fit the command. */
+export interface Mistake {
+  readonly kind: "too many arguments" | "unknown option" | "missing option" | "missing argument" | "other";
+  /** All arguments that are not options of the command. */
+  readonly args: readonly string[];
+}
+
+const MISTAKES: Readonly<Record<string, Mistake["kind"]>> = {
+  "commander.excessArguments": "too many arguments",
+  "commander.unknownOption": "unknown option",
+  "commander.missingMandatoryOptionValue": "missing option",
+  "commander.missingArgument": "missing argument",
+};
 
 /** Adds a command to the program. */
 export type AddCommand = (program: Command, finish: (code: ExitCode) => void) => void;
@@ -30,6 +46,10 @@ export function defineCommand<Options extends object>(definition: CommandDefinit
     definition.configure?.(command);
     refuseRepeated(command);
     addCommonOptions(command);
+    command.exitOverride((error) => {
+      throw wrongUsage(error, command, definition.helpWith);
+    });
+    command.configureOutput({ outputError: () => {} });
     const { examples } = definition;
     if (examples !== undefined) {
       command.addHelpText("after", `\nExamples:\n${examples.map((line) => `  $ ${line}`).join("\n")}`);
@@ -68,4 +88,21 @@ function refuseRepeated(command: Command): void {
       isGiven = true;
     });
   }
+}
+
+/** What commander refuses, with a way out. Help and version, which commander has printed, stay as they are. */
+function wrongUsage(
+  error: CommanderError,
+  command: Command,
+  helpWith: CommandDefinition<object>["helpWith"],
+): CommanderError | CommandError {
+  if (error.exitCode === 0 || error.code === "commander.help") return error;
+  const kind = MISTAKES[error.code] ?? "other";
+  const [message = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
+  // Commander proposes a similar option in a line of its own.
+  const similar = /\(Did you mean (?:one of )?(.*)\?\)/.exec(rest.join(" "))?.[1];
+  const help =
+    (similar === undefined ? helpWith?.({ kind, args: command.args }) : `did you mean \`${similar}\`?`) ??
+    `\`ngc ${command.name()} --help\` lists the arguments and options`;
+  return new CommandError(message, { help });
 }

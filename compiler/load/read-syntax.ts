@@ -7,7 +7,7 @@ import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
 export type Spelling = "ngraph" | "yaml";
 
 /** Files of other languages: one message takes the place of their many errors. */
-const FOREIGN_FILE = /\.(?:[cm]?[jt]sx?|json|py|md|toml)$/;
+const FOREIGN_FILE = /\.(?:[cm]?[jt]sx?|json|asl|py|md|toml)$/;
 
 /** Parses a text in one of the two spellings: the given one, else the one that the path implies. */
 export function readSyntax(

@@ -55,12 +55,17 @@ export function kebabName(place: Place, written: string): Diagnostic {
   });
 }
 
+/** Files that `ngc import` may be able to read. */
+const IMPORTED_FILE = /^\.(?:json|ya?ml|asl|[cm]?[jt]sx?)$/;
+
 /** NG001: a file of another language, where a graph is expected. */
 export function foreignFile(place: Place, extension: string): Diagnostic {
   return syntaxProblem(place, {
     message: `this is not a graph file: its name ends in \`${extension}\``,
     label: "not the text of a graph",
-    help: "graphs are in files whose names end in `.ngraph` or `.ngraph.yaml`; a graph imports functions from other files",
+    help: IMPORTED_FILE.test(extension)
+      ? "graphs are in files whose names end in `.ngraph` or `.ngraph.yaml`; `ngc import` reads graphs of other systems"
+      : "graphs are in files whose names end in `.ngraph` or `.ngraph.yaml`; a graph imports functions from other files",
   });
 }
 

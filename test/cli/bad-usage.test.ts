@@ -26,6 +26,36 @@ const CASES: readonly (readonly [line: string, status: number, message: string])
   ["explain NG999", 64, "there is no diagnostic"],
 ];
 
+/** First mistakes, each with the way out that its message names. */
+const WAYS_OUT: readonly (readonly [line: string, help: string])[] = [
+  ["run h.ngraph who=Ada", `ngc run h.ngraph --input '{"who": …}'`],
+  ["run h.ngraph --who Ada", `--input '{"who": …}'`],
+  ["run h.ngraph --inptu {}", "did you mean `--input`?"],
+  ["export h.ngraph", "`ngc export h.ngraph --to asl`"],
+  ["export", "`ngc export FILE --to neograph`"],
+  ["import", "`ngc import FILE` reads amazon-states"],
+  ["graph", "`ngc graph --help` lists the arguments and options"],
+  ["fork t --from", "`ngc fork --help` lists the arguments and options"],
+];
+
+test.each(WAYS_OUT)("the way out of ngc %s", (line, help) => {
+  const { ngc } = createProject({ "h.ngraph": HELLO });
+  const ran = ngc([...line.split(" "), "--json"]);
+  expect({ status: ran.status, help: JSON.parse(ran.stdout).error.help }).toEqual({
+    status: 64,
+    help: expect.stringContaining(help),
+  });
+  expect(ran.stderr.match(/error: /g)).toHaveLength(1);
+  expect(ran.stderr).toContain(`  = help: ${JSON.parse(ran.stdout).error.help}`);
+});
+
+test("a file of another system is no graph, and the message names the import", () => {
+  const { json } = createProject({ "x.json": '{ "StartAt": "a" }' });
+  const { status, document } = json(["check", "x.json"]);
+  expect(status).toBe(2);
+  expect(document.diagnostics[0].help).toContain("`ngc import` reads graphs of other systems");
+});
+
 describe("impossible requests have an exit code, a message, one document and no stack", () => {
   test.each(CASES)("ngc %s", (line, status, message) => {
     const { ngc } = createProject({ "h.ngraph": HELLO, text: "some words that are no database, and no graph either" });

@@ -219,6 +219,20 @@ describe("langgraph-gen", () => {
       "$.nodes: the node `a` is declared twice",
     );
   });
+
+  test("fields of formats that resemble it are refused in edges, and said elsewhere", async () => {
+    const nodes = "nodes: [{name: a}, {name: b}]\n";
+    expect(
+      await refusal(`${nodes}edges:\n  - {from: a, to: b, when: state.x > 1}\n  - {from: b, to: __end__}\n`, "s.yml"),
+    ).toBe("$.edges[0].when: edges of langgraph-gen have no field `when`");
+    const { text, changes } = await imported(
+      "goal: x\nnodes: [{name: a, run: print(1)}]\nedges: [{from: __start__, to: a}, {from: a, to: __end__}]\n",
+      "s.yml",
+    );
+    const said = ["$.nodes[0].run: `run` is no field of langgraph-gen", "$.goal: `goal` is no field of langgraph-gen"];
+    expect(changes).toEqual(expect.arrayContaining(said.map((each) => expect.stringContaining(each))));
+    expect(text).toContain("// `run` is no field of langgraph-gen");
+  });
 });
 
 describe("LangGraph JS", () => {
@@ -552,5 +566,9 @@ test("other files are refused with the kinds that there are", async () => {
   expect(await refusal("[1, 2]")).toBe("$: the file is of no kind that can be imported");
   expect(await refusal("{")).toContain("line 1: the file is not JSON");
   expect(await refusal("a: [", "a.yaml")).toContain("line 1: the file is not YAML");
-  expect(await refusal({ nodes: [] }, "x.json", "neograph")).toBe("$.nodes: expected an object, found []");
+  expect(await refusal(" \n")).toBe("line 1: the file is empty");
+  expect(await refusal("", "agent.ts")).toBe("line 1: the file is empty");
+  expect(await refusal({ a: 1 }, "x.json", "neograph")).toBe("$.nodes: an object of nodes is missing");
+  expect(await refusal({ a: 1 }, "x.json", "langgraph-gen")).toBe("$.nodes: a list of nodes is missing");
+  expect(await refusal({ nodes: [] }, "x.json", "neograph")).toBe("$.nodes: expected an object of nodes, found []");
 });
