@@ -16,18 +16,24 @@ import {
   type BoundReference,
   type TypedExpression,
 } from "../../compiler/bind/bound-graph.ts";
+import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { constantOf } from "./constant.ts";
 import {
   fieldText,
   filterText,
   inPercent,
+  helperText,
+  JSONATA_FUNCTIONS,
   jsonataText,
   jsonataValue,
   NoJsonata,
+  type ExpressionCall,
   type JsonataScope,
 } from "./jsonata-text.ts";
 import { ExportError, Losses, type Exported } from "./losses.ts";
+import { areExclusive } from "./exclusive-conditions.ts";
+import { findHelpers, readModuleFile, type HelperOf, type ReadModule } from "./imported-helpers.ts";
 import { branchesOf, type Branches } from "./parallel-branches.ts";
 import { textOf } from "./state-idiom.ts";
 
@@ -45,11 +51,17 @@ interface Shared {
   /** State names are unique in the whole machine, and names of variables in machines inside of each other. */
   readonly stateNames: Set<string>;
   readonly variables: Set<string>;
+  readonly helperOf: HelperOf;
 }
 
 /** @throws ExportError */
-export function exportAmazonStates(graph: BoundGraph): Exported {
-  const shared: Shared = { losses: new Losses(), stateNames: new Set(), variables: new Set(["states"]) };
+export function exportAmazonStates(graph: BoundGraph, readModule: ReadModule = readModuleFile): Exported {
+  const shared: Shared = {
+    losses: new Losses(),
+    stateNames: new Set(),
+    variables: new Set(["states", ...JSONATA_FUNCTIONS]),
+    helperOf: findHelpers(readModule),
+  };
   const machine = graphMachine(graph, shared, 0);
   const text = JSON.stringify({ Comment: graph.doc ?? graph.name, QueryLanguage: "JSONata", ...machine }, null, 2);
   return { text: `${text}\n`, losses: shared.losses.list };
@@ -114,10 +126,16 @@ class MachineWriter {
   readonly #depth: number;
   readonly #variables: ReadonlyMap<string, string>;
   readonly #exit: Exit | undefined;
+  /** The machine around a branch. */
+  readonly #outer: MachineWriter | undefined;
   readonly #states = new Map<string, State>();
   /** The states of nodes, by node. */
   readonly #named = new Map<string, string>();
   readonly #open: BoundNode[] = [];
+  /** The variable of the last caught error, if something reads it. */
+  #error: string | undefined;
+  /** States with the calls of an expression, before the state that reads the results. */
+  #calls: State[] = [];
   #last = "";
 
   constructor(
@@ -126,12 +144,14 @@ class MachineWriter {
     depth: number,
     variables: ReadonlyMap<string, string>,
     exit: Exit | undefined,
+    outer?: MachineWriter,
   ) {
     this.#graph = graph;
     this.#shared = shared;
     this.#depth = depth;
     this.#variables = variables;
     this.#exit = exit;
+    this.#outer = outer;
   }
 
   /** Writes the states between a first and a last one. */
@@ -141,6 +161,13 @@ class MachineWriter {
     this.#last = this.#fresh(`end of ${this.#graph.name}`);
     first["Next"] = enter();
     for (let node = this.#open.pop(); node !== undefined; node = this.#open.pop()) this.#node(node);
+    if (this.#error !== undefined) {
+      const outer = this.#outer === undefined ? null : inPercent(`$${this.#outer.#errorVariable()}`);
+      first["Assign"] = { ...(first["Assign"] as State | undefined), [this.#error]: outer };
+      for (const { Catch = [] } of this.#states.values())
+        for (const catcher of Catch as unknown as State[])
+          catcher["Assign"] = { [this.#error]: inPercent("$states.errorOutput") };
+    }
     this.#states.set(this.#last, last);
     return { StartAt: name, States: Object.fromEntries(this.#states) };
   }
@@ -187,7 +214,41 @@ class MachineWriter {
       channel: (index) => `$${this.#variables.get(this.#graph.channels[index]!.name)!}`,
       typeOf: (index) => this.#graph.channels[index]?.type,
       locals,
+      helper: (index) => this.#shared.helperOf(this.#graph, this.#graph.functions[index]!),
+      error: () => `$${this.#errorVariable()}`,
+      ...(locals.size === 0 ? { called: (call: ExpressionCall) => this.#callBefore(call) } : {}),
     };
+  }
+
+  /** A pure function that an expression calls runs in a Task before. Returns the variable with its result. */
+  #callBefore({ function: index, args }: ExpressionCall): string {
+    const { name } = this.#graph.functions[index]!;
+    const scope = this.#scope();
+    const [only] = args;
+    const input = args.length === 1 && only!.op === "record" ? fieldsOf(only!, scope) : undefined;
+    const variable = freshName(`${name}_result`, this.#shared.variables);
+    this.#calls.push({
+      Type: "Task",
+      Resource: `\${${name}}`,
+      Arguments: input ?? { arguments: args.map((arg) => jsonataValue(arg, scope)) },
+      Assign: { [variable]: inPercent("$states.result") },
+    });
+    return `$${variable}`;
+  }
+
+  /** Puts the calls of a state's expressions before it. Returns the state that is entered. */
+  #enterThroughCalls(name: string, calls = this.#calls): string {
+    this.#calls = [];
+    return calls.reduceRight<string>((next, call) => {
+      const own = this.#fresh(/\{(.*)\}/.exec(String(call["Resource"]))![1]!);
+      this.#states.set(own, { ...call, Next: next });
+      return own;
+    }, name);
+  }
+
+  #errorVariable(): string {
+    this.#error ??= freshName("caught", this.#shared.variables);
+    return this.#error;
   }
 
   #say<T>(span: Span, say: () => T): T {
@@ -278,13 +339,20 @@ class MachineWriter {
 
   #decide(sources: readonly string[], edges: readonly BoundEdge[]): string {
     const name = this.#fresh(`${sources.join(" and ")} decides`);
+    const calls: State[] = [];
+    const textOf = (value: TypedExpression): string => {
+      const text = this.#text(value);
+      calls.push(...this.#calls.splice(0));
+      return text;
+    };
     const choices: Json[] = [];
     let otherwise: readonly BoundReference[] | undefined;
     const choose = (condition: string, targets: readonly BoundReference[], span: Span): void =>
       void choices.push({ Condition: inPercent(condition), Next: this.#goto(targets, span) });
     const kinds = new Set(edges.map(({ to }) => (to.kind === "otherwise" ? "when" : to.kind)));
     const whens = edges.filter(({ to }) => to.kind === "when");
-    if (kinds.size > 1 || whens.length > 1 || (whens.length === 0 && edges.length > 1))
+    const conditions = whens.flatMap(({ to }) => (to.kind === "when" ? [to.condition.expression] : []));
+    if (kinds.size > 1 || !areExclusive(conditions) || (whens.length === 0 && edges.length > 1))
       this.#refuse(
         edges[1]!.span,
         "several conditions of one node can hold at once, and a state has one next state",
@@ -293,13 +361,13 @@ class MachineWriter {
     for (const { to, span } of edges) {
       switch (to.kind) {
         case "when":
-          choose(this.#text(to.condition), to.targets, span);
+          choose(textOf(to.condition), to.targets, span);
           break;
         case "otherwise":
           otherwise = to.targets;
           break;
         case "match": {
-          const subject = this.#text(to.subject);
+          const subject = textOf(to.subject);
           for (const arm of to.arms)
             choose(
               arm.values.map((value) => `${subject} = ${JSON.stringify(value)}`).join(" or "),
@@ -310,7 +378,7 @@ class MachineWriter {
           break;
         }
         case "cases":
-          for (const arm of to.arms) choose(this.#text(arm.condition), arm.targets, arm.span);
+          for (const arm of to.arms) choose(textOf(arm.condition), arm.targets, arm.span);
           otherwise = to.otherwise?.targets;
           break;
         default:
@@ -324,7 +392,7 @@ class MachineWriter {
       Choices: choices,
       ...(otherwise === undefined ? {} : { Default: this.#goto(otherwise, edges[0]!.span) }),
     });
-    return name;
+    return this.#enterThroughCalls(name, calls);
   }
 
   #parallel(targets: readonly BoundReference[]): string {
@@ -356,7 +424,7 @@ class MachineWriter {
       const members = new Set(
         join?.source.kind === "nodes" ? [] : (join?.source.members.flat() ?? []).map(({ name }) => name),
       );
-      const writer = new MachineWriter(this.#graph, this.#shared, this.#depth + 1, own, { members });
+      const writer = new MachineWriter(this.#graph, this.#shared, this.#depth + 1, own, { members }, this);
       return writer.machine(
         { Type: "Pass", ...(assign.length === 0 ? {} : { Assign: Object.fromEntries(assign) }) },
         { Type: "Succeed", Output: Object.fromEntries(output) },
@@ -380,7 +448,19 @@ class MachineWriter {
     const state: State = { ...(node.doc === undefined ? {} : { Comment: node.doc }) };
     this.#states.set(name, state);
     const next = (): void => {
+      leave();
       state["Next"] = this.continueFrom([node.name], node.declaration.name.span);
+    };
+    /** The node's name is that of the state that is entered. */
+    const leave = (): void => {
+      if (this.#calls.length === 0) return;
+      const policies = Object.fromEntries(
+        ["Retry", "Catch"].flatMap((key) => (key in state ? [[key, state[key]!]] : [])),
+      );
+      const own = this.#fresh(`${node.name} called`);
+      this.#states.set(own, state);
+      const [first, ...calls] = this.#calls.map((call): State => ({ ...call, ...policies }));
+      this.#states.set(name, { ...first, Next: this.#enterThroughCalls(own, calls) });
     };
     const { call } = node;
     const hasItems = node.each !== undefined;
@@ -391,6 +471,7 @@ class MachineWriter {
         Error: "failed",
         ...(message === undefined ? {} : { Cause: this.#value(message) }),
       });
+      leave();
       return;
     }
     if (call.kind === "builtin" && !hasItems && call.signature.name === "sleep") {
@@ -407,9 +488,14 @@ class MachineWriter {
       });
       return next();
     }
-    if (call.kind === "expression" && !hasItems) {
+    const computed = hasItems ? undefined : this.#computed(node, state);
+    if (computed === "fails") {
+      leave();
+      return;
+    }
+    if (computed !== undefined) {
       this.#catch(node, state, false);
-      Object.assign(state, { Type: "Pass", ...this.#assign(node, this.#text(call.expression)) });
+      Object.assign(state, { Type: "Pass", ...this.#assign(node, computed) });
       return next();
     }
     if (hasItems) this.#map(node, state);
@@ -429,6 +515,21 @@ class MachineWriter {
     Object.assign(state, this.#retry(node));
     this.#catch(node, state, true);
     next();
+  }
+
+  /** The value of a node that calls nothing outside, as JSONata. A call of the imported `raise` is a Fail. */
+  #computed({ call, declaration }: BoundNode, state: State): string | undefined {
+    if (call.kind === "expression") return this.#text(call.expression);
+    const helper = call.kind === "function" ? this.#shared.helperOf(this.#graph, call.function) : undefined;
+    if (helper === undefined || call.kind !== "function") return undefined;
+    if (helper !== "raise") {
+      const args = call.args.map(({ expression }) => expression);
+      return this.#say(declaration.call.span, () => helperText(helper, args, this.#scope()));
+    }
+    const failure = call.args[0]!;
+    const text = this.#text(failure);
+    Object.assign(state, { Type: "Fail", Error: inPercent(`${text}.error`), Cause: inPercent(`${text}.cause`) });
+    return "fails";
   }
 
   #task(node: BoundNode): State {
@@ -459,23 +560,13 @@ class MachineWriter {
     const scope = this.#scope(locals);
     if (call.kind === "function") {
       const [only] = call.args;
-      if (call.args.length === 1 && only!.expression.op === "record") return this.#fields(only!, scope);
+      const fields =
+        call.args.length === 1 ? this.#say(only!.span, () => fieldsOf(only!.expression, scope)) : undefined;
+      if (fields !== undefined) return fields;
       return { arguments: call.args.map((arg) => this.#value(arg, scope)) };
     }
     const named = (call as Extract<BoundCall, { readonly kind: "graph" | "builtin" }>).args;
     return Object.fromEntries(named.map(({ name, value }) => [name, this.#value(value, scope)]));
-  }
-
-  /** Each field of a record by itself, which is easier to read. */
-  #fields(value: TypedExpression, scope: JsonataScope): Json {
-    const { expression } = value;
-    if (expression.op !== "record" || expression.fields.some((field) => "spread" in field))
-      return this.#value(value, scope);
-    return Object.fromEntries(
-      expression.fields.flatMap((field) =>
-        "spread" in field ? [] : [[field.name, this.#say(value.span, () => jsonataValue(field.value, scope))] as const],
-      ),
-    );
   }
 
   #map(node: BoundNode, state: State): void {
@@ -613,13 +704,42 @@ class MachineWriter {
         `an error of the expression \`${node.name}\` cannot be caught in a state machine`,
         "compute it in a function",
       );
-    if (second !== undefined || edge.to.kind !== "plain")
+    const next =
+      second === undefined && edge.to.kind === "plain"
+        ? this.#goto(targetsOf(edge), edge.span)
+        : this.#decideError(node.name, edges);
+    state["Catch"] = [{ ErrorEquals: ["States.ALL"], Next: next }];
+  }
+
+  /** A Catch takes every error; the state behind it decides by conditions, and fails with the error if none holds. */
+  #decideError(node: string, edges: readonly BoundEdge[]): string {
+    const rules = edges.flatMap(({ to, span }) => (to.kind === "when" ? [{ ...to, span }] : []));
+    const rest = edges.filter(({ to }) => to.kind === "otherwise");
+    if (rules.length + rest.length < edges.length || !areExclusive(rules.map(({ condition }) => condition.expression)))
       this.#refuse(
-        (second ?? edge).span,
-        "conditions of errors have no form here: a Catch takes every error",
-        "lead every error to one node, and decide behind it",
+        edges[1]?.span ?? edges[0]!.span,
+        "several error edges can apply at once, and a state has one next state",
+        "let each condition exclude those before it: `on error when b && !(a)`",
       );
-    state["Catch"] = [{ ErrorEquals: ["States.ALL"], Next: this.#goto(targetsOf(edge), edge.span) }];
+    const name = this.#fresh(`${node} caught`);
+    const fails = this.#fresh(`${node} fails`);
+    this.#states.set(name, {
+      Type: "Choice",
+      Choices: rules.map(({ condition, targets, span }) => ({
+        Condition: inPercent(this.#text(condition)),
+        Next: this.#goto(targets, span),
+      })),
+      Default: rest[0] === undefined ? fails : this.#goto(targetsOf(rest[0]), rest[0].span),
+    });
+    if (rest.length === 0) {
+      const error = this.#errorVariable();
+      this.#states.set(fails, {
+        Type: "Fail",
+        Error: inPercent(`$${error}.Error`),
+        Cause: inPercent(`$${error}.Cause`),
+      });
+    }
+    return name;
   }
 
   #policies({ name, declaration }: BoundNode): void {
@@ -643,6 +763,14 @@ class MachineWriter {
       }
     }
   }
+}
+
+/** Each field of a record by itself, which is easier to read; `undefined` for other expressions. @throws NoJsonata */
+function fieldsOf(expression: Expression, scope: JsonataScope): State | undefined {
+  if (expression.op !== "record" || expression.fields.some((field) => "spread" in field)) return undefined;
+  return Object.fromEntries(
+    expression.fields.flatMap((field) => ("spread" in field ? [] : [[field.name, jsonataValue(field.value, scope)]])),
+  );
 }
 
 function targetsOf({ to }: BoundEdge): readonly BoundReference[] {

@@ -2,7 +2,9 @@
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { Json } from "../../runtime/value/json.ts";
+import type { Helper } from "../../importers/asl/helpers.ts";
 import { constantOf } from "./constant.ts";
+import { keysOf } from "./imported-helpers.ts";
 
 /** What an expression reads. */
 export interface JsonataScope {
@@ -11,7 +13,16 @@ export interface JsonataScope {
   readonly typeOf: (index: number) => ValueType | undefined;
   /** The texts of the variables of `for`. */
   readonly locals: ReadonlyMap<string, string>;
+  /** The helper of imported machines that an imported function is, by its index in the bound graph. */
+  readonly helper: (index: number) => Helper | undefined;
+  /** The variable with the caught error. */
+  readonly error: () => string;
+  /** The variable with the result of a function that a state before calls; absent where the call may not be needed, or differs by item. */
+  readonly called?: (call: ExpressionCall) => string;
 }
+
+/** A call of an imported function in an expression. */
+export type ExpressionCall = Extract<Expression, { readonly op: "call" }>;
 
 /** JSONata has no form for a part of an expression. */
 export class NoJsonata extends Error {}
@@ -29,6 +40,7 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["join", "$join"],
   ["replace", "$replace"],
   ["abs", "$abs"],
+  ["fromJson", "$parse"],
 ]);
 
 /** A value of a state: JSON for a constant, else `{% … %}`. @throws NoJsonata */
@@ -40,6 +52,11 @@ export function jsonataValue(expression: Expression, scope: JsonataScope): Json 
 
 export function inPercent(text: string): string {
   return `{% ${text} %}`;
+}
+
+/** A part that is computed only if another one has a certain value, or for each item. */
+function withoutCalls({ called: _, ...scope }: JsonataScope): JsonataScope {
+  return scope;
 }
 
 /** The longest expression: alternatives repeat a part of their text. */
@@ -54,6 +71,7 @@ export function jsonataText(expression: Expression, scope: JsonataScope): string
 
 function unboundedText(expression: Expression, scope: JsonataScope): string {
   const say = (inner: Expression): string => jsonataText(inner, scope);
+  const sayMaybe = (inner: Expression): string => jsonataText(inner, withoutCalls(scope));
   switch (expression.op) {
     case "const":
       return JSON.stringify(expression.value);
@@ -64,8 +82,11 @@ function unboundedText(expression: Expression, scope: JsonataScope): string {
       if (text === undefined) throw new NoJsonata(`the variable \`${expression.name}\` is not known here`);
       return text;
     }
+    case "error":
+      return `{${ERROR_FIELDS.map((name) => `"${name}": ${errorField(name, scope)}`).join(", ")}}`;
     case "member":
     case "index": {
+      if (expression.op === "member" && expression.of.op === "error") return errorField(expression.name, scope);
       const path = accessText(expression, scope);
       // JSONata has no value for a missing field, and an assignment of no value fails.
       return mayMiss(expression) ? `($exists(${path}) ? ${path} : null)` : path;
@@ -77,37 +98,138 @@ function unboundedText(expression: Expression, scope: JsonataScope): string {
     case "binary":
       return binaryText(expression, scope);
     case "if":
-      return `(${say(expression.condition)} ? ${say(expression.then)} : ${say(expression.else)})`;
+      return `(${say(expression.condition)} ? ${sayMaybe(expression.then)} : ${sayMaybe(expression.else)})`;
     case "list":
+      // A list in a list of JSONata becomes a part of it.
       return `[${expression.items
-        .map((item) => {
-          if ("spread" in item) throw new NoJsonata("`...` in a list has no form in JSONata");
-          return say(item);
-        })
+        .map((item) => ("spread" in item ? say(item.spread) : itemText(item, say(item), scope)))
         .join(", ")}]`;
     case "record":
-      return `{${expression.fields
-        .map((field) => {
-          if ("spread" in field) throw new NoJsonata("`...` in a record has no form in JSONata");
-          return `${JSON.stringify(field.name)}: ${say(field.value)}`;
-        })
-        .join(", ")}}`;
+      return recordText(expression, scope);
+    case "notNull": {
+      const of = say(expression.of);
+      return `(${of} != null ? ${of} : $error("a value is missing"))`;
+    }
     case "template":
       return `(${expression.parts.map((part) => (typeof part === "string" ? JSON.stringify(part) : say(part))).join(" & ") || '""'})`;
     case "comprehension":
       return comprehensionText(expression, scope);
     case "library":
       return callText(expression, scope);
-    case "call":
-      throw new NoJsonata("a state machine cannot call an imported function in an expression");
+    case "call": {
+      const helper = scope.helper(expression.function);
+      if (helper === undefined) {
+        if (scope.called !== undefined) return scope.called(expression);
+        throw new NoJsonata(
+          "a state machine cannot call an imported function for each item, or in a part that is not always computed",
+        );
+      }
+      return helperText(helper, expression.args, scope);
+    }
     case "secret":
       throw new NoJsonata("a state machine has no secrets");
-    case "error":
     case "outcome":
-      throw new NoJsonata(`\`${expression.op}\` has no form in a state machine`);
+      throw new NoJsonata("`outcome` has no form in a state machine");
     default:
       throw new NoJsonata("the expression fails for some values, and JSONata has no such failure");
   }
+}
+
+/** An item of a list. One that is a list, or may be one, needs a list of its own around it. */
+function itemText(item: Expression, text: string, scope: JsonataScope): string {
+  // A list that is written in place stays one.
+  if (PLAIN.has(item.op) || item.op === "list" || item.op === "comprehension" || item.op === "const") return text;
+  switch (kindOf(item, scope)) {
+    case "string":
+      return text;
+    case "list":
+      return `[${text}]`;
+    default:
+      return `($type(${text}) = "array" ? [[${text}]] : ${text})`;
+  }
+}
+
+/** Expressions whose value is never a list. */
+const PLAIN: ReadonlySet<Expression["op"]> = new Set(["not", "negate", "template", "record", "error"]);
+
+function recordText({ fields }: Extract<Expression, { readonly op: "record" }>, scope: JsonataScope): string {
+  const objects: string[] = [];
+  let own: string[] = [];
+  const close = (): void => {
+    if (own.length > 0) objects.push(`{${own.join(", ")}}`);
+    own = [];
+  };
+  for (const field of fields) {
+    if ("spread" in field) {
+      close();
+      objects.push(jsonataText(field.spread, scope));
+    } else own.push(`${JSON.stringify(field.name)}: ${jsonataText(field.value, scope)}`);
+  }
+  close();
+  const [only = "{}"] = objects;
+  return objects.length > 1 || fields.some((field) => "spread" in field) ? `$merge([${objects.join(", ")}])` : only;
+}
+
+/** The fields of a caught error that a machine knows. */
+const ERROR_FIELDS = ["name", "message", "code"] as const;
+
+function errorField(name: string, scope: JsonataScope): string {
+  const variable = scope.error();
+  switch (name) {
+    case "name":
+      return `${variable}.Error`;
+    case "message":
+      return `${variable}.Cause`;
+    case "code":
+      return `(${variable}.Error = "States.Timeout" ? "NG_NODE_TIMEOUT" : "NG_NODE_FAILED")`;
+    default:
+      throw new NoJsonata(`\`error.${name}\` has no form: a caught error has a name and a message`);
+  }
+}
+
+/** A call of a function that `ngc import` has written. @throws NoJsonata */
+export function helperText(helper: Helper, args: readonly Expression[], scope: JsonataScope): string {
+  const said = args.map((arg) => jsonataText(arg, scope));
+  const [value = "null", , result = "null"] = said;
+  switch (helper) {
+    case "untyped":
+      return value;
+    case "at": {
+      const path = `${value}${constantPath(args[1])
+        .map((key) => (typeof key === "number" ? `[${key}]` : `.${fieldText(key)}`))
+        .join("")}`;
+      return `($exists(${path}) ? ${path} : null)`;
+    }
+    case "put": {
+      const keys = constantPath(args[1]).map((key) => {
+        if (typeof key === "number") throw new NoJsonata("an item that `put` replaces has no form in JSONata");
+        return key;
+      });
+      // A value that is no object is replaced by one.
+      const objectAt = (depth: number): string => {
+        const path = [value, ...keys.slice(0, depth).map(fieldText)].join(".");
+        return `($type(${path}) = "object" ? ${path} : {})`;
+      };
+      return keys.reduceRight(
+        (inner, key, depth) => `$merge([${objectAt(depth)}, {${JSON.stringify(key)}: ${inner}}])`,
+        result,
+      );
+    }
+    case "kindOf":
+      return `$lookup({"null": "null", "boolean": "boolean", "number": "number", "string": "string", "array": "list", "object": "record"}, $type(${value}))`;
+    case "time":
+      return `$toMillis(${value})`;
+    case "millisecondsUntil":
+      return `$max([0, $toMillis(${value}) - $millis()])`;
+    case "raise":
+      throw new NoJsonata("`raise` fails, and has no value");
+  }
+}
+
+function constantPath(path: Expression | undefined): readonly (string | number)[] {
+  const text = path === undefined ? undefined : constantOf(path);
+  if (typeof text !== "string") throw new NoJsonata("a path that is computed has no form in JSONata");
+  return keysOf(text);
 }
 
 type Access = Extract<Expression, { readonly op: "member" | "index" }>;
@@ -144,10 +266,13 @@ function alternatives(expression: Expression): readonly Expression[] {
 function binaryText(expression: Extract<Expression, { readonly op: "binary" }>, scope: JsonataScope): string {
   const { operator, left, right, int } = expression;
   if (operator === "??") {
-    const texts = alternatives(expression).map((each) => jsonataText(each, scope));
+    const texts = alternatives(expression).map((each, index) =>
+      jsonataText(each, index === 0 ? scope : withoutCalls(scope)),
+    );
     return texts.reduceRight((otherwise, text) => `(${text} != null ? ${text} : ${otherwise})`);
   }
-  const [a, b] = [jsonataText(left, scope), jsonataText(right, scope)];
+  const isMaybe = operator === "&&" || operator === "||";
+  const [a, b] = [jsonataText(left, scope), jsonataText(right, isMaybe ? withoutCalls(scope) : scope)];
   if (operator === "+" && [left, right].some((side) => kindOf(side, scope) === "string")) return `(${a} & ${b})`;
   if (operator === "/" && int === true) throw new NoJsonata("a division of integers has no form in JSONata");
   return `(${a} ${OPERATORS[operator] ?? operator} ${b})`;
@@ -159,34 +284,68 @@ function comprehensionText(
 ): string {
   if (index !== undefined || flat === true)
     throw new NoJsonata("a list of several loops, or with positions, has no form in JSONata");
-  const inner: JsonataScope = { ...scope, locals: new Map([...scope.locals, [item, `$${item}`]]) };
+  const inner = withItem(item, scope);
   const kept = jsonataText(list, scope);
-  return `[$map(${condition === undefined ? kept : filterText(kept, item, condition, inner)}, function($${item}) { ${jsonataText(value, inner)} })]`;
+  return `[$map(${condition === undefined ? kept : filterText(kept, item, condition, inner)}, function(${itemVariable(item)}) { ${jsonataText(value, inner)} })]`;
 }
+
+function withItem(item: string, scope: JsonataScope): JsonataScope {
+  return { ...withoutCalls(scope), locals: new Map([...scope.locals, [item, itemVariable(item)]]) };
+}
+
+function itemVariable(item: string): string {
+  return `$${JSONATA_FUNCTIONS.has(item) ? `${item}_item` : item}`;
+}
+
+/** The functions that the texts call. A variable of the same name would hide one. */
+export const JSONATA_FUNCTIONS: ReadonlySet<string> = new Set(
+  (
+    "abs append ceil contains count distinct error exists filter floor join keys length lookup lowercase map max merge millis min " +
+    "not parse replace reverse split string substring sum toMillis type uppercase"
+  ).split(" "),
+);
 
 /** The items for which a condition holds. @throws NoJsonata */
 export function filterText(list: string, item: string, condition: Expression, scope: JsonataScope): string {
-  const inner: JsonataScope = { ...scope, locals: new Map([...scope.locals, [item, `$${item}`]]) };
-  return `[$filter(${list}, function($${item}) { ${jsonataText(condition, inner)} })]`;
+  const inner = withItem(item, scope);
+  return `[$filter(${list}, function(${itemVariable(item)}) { ${jsonataText(condition, inner)} })]`;
 }
 
 function callText({ name, args }: Extract<Expression, { readonly op: "library" }>, scope: JsonataScope): string {
   const said = args.map((arg) => jsonataText(arg, scope));
   if (name === "len" && args[0] !== undefined) {
     const kind = kindOf(args[0], scope);
-    if (kind === "other")
-      throw new NoJsonata("the length of a value that may be a text or a list has no form in JSONata");
+    if (kind === "other") {
+      const [of] = said;
+      return `($type(${of}) = "string" ? $length(${of}) : $type(${of}) = "object" ? $count($keys(${of})) : $count(${of}))`;
+    }
     return `${kind === "string" ? "$length" : "$count"}(${said.join(", ")})`;
   }
   if (name === "contains" && args[0] !== undefined) {
-    if (kindOf(args[0], scope) !== "string")
-      throw new NoJsonata("`contains` of a value that may be a list has no form in JSONata");
+    const [of, part] = said;
+    const kind = kindOf(args[0], scope);
+    if (kind === "list") return `(${part} in ${of})`;
+    if (kind === "other") return `($type(${of}) = "string" ? $contains(${of}, ${part}) : ${part} in ${of})`;
     return `$contains(${said.join(", ")})`;
   }
   if ((name === "max" || name === "min") && args.length > 1) return `$${name}([${said.join(", ")}])`;
+  if (name === "toJson") {
+    // An item of a list, because the text of a text has no quotes. A list in a list becomes a part of it.
+    const list = `$string([${said[0]!}])`;
+    return `($type(${said[0]!}) = "array" ? ${list} : $substring(${list}, 1, $length(${list}) - 2))`;
+  }
+  if (name === "round" && args.length === 1) return `$floor(${said[0]!} + 0.5)`;
+  const pattern = name === "matches" && args[1] !== undefined ? constantOf(args[1]) : undefined;
+  if (typeof pattern === "string") return `$contains(${said[0]!}, ${regexText(pattern)})`;
   const known = FUNCTIONS.get(name);
   if (known === undefined) throw new NoJsonata(`\`${name}\` has no form in JSONata`);
   return `${known}(${said.join(", ")})`;
+}
+
+/** A pattern of JavaScript between slashes. */
+function regexText(pattern: string): string {
+  if (pattern === "" || /[\n\r]/.test(pattern)) throw new NoJsonata("this pattern has no form in JSONata");
+  return `/${pattern.replace(/\\[^]|\//g, (part) => (part === "/" ? "\\/" : part))}/`;
 }
 
 function kindOf(expression: Expression, scope: JsonataScope): "string" | "list" | "other" {

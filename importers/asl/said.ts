@@ -1,5 +1,6 @@
 /** Expressions of the language that stand for expressions of Amazon States Language. */
 import { quoted } from "../imported.ts";
+import type { Helper } from "./helpers.ts";
 import type { Kind, Shape } from "./shape.ts";
 
 /** An expression. `isAtom`: it needs no parentheses as an operand. */
@@ -19,9 +20,6 @@ export interface Root {
   readonly channel: string;
   readonly path: Path;
 }
-
-/** The functions that are written in full in the stubs. */
-export type Helper = "at" | "put" | "kindOf" | "time" | "millisecondsUntil" | "raise" | "untyped";
 
 /** The names that expressions of one state see. */
 export interface Scope {

@@ -206,19 +206,59 @@ graph g {
   });
 });
 
+test("conditions that exclude each other are one Choice, and a function in a condition is a Task before it", async () => {
+  const { States } = await machineOf(`graph g {
+  input s: string
+  node one = a(s)
+  node two = b(s)
+  node three = c(s)
+  start -> one when s == "x"
+  start -> two when s == "y" && !(s == "x")
+  one -> match route(s) { 1 -> two  else -> three }
+}
+`);
+  expect(States["start decides"]).toMatchObject({
+    Type: "Choice",
+    Choices: [
+      { Condition: '{% ($s = "x") %}', Next: "one" },
+      { Condition: '{% (($s = "y") and $not(($s = "x"))) %}', Next: "two" },
+    ],
+    Default: "end of g",
+  });
+  expect(States["one"]!.Next).toBe("route");
+  expect(States["route"]).toEqual({
+    Type: "Task",
+    Resource: "${route}",
+    Arguments: { arguments: ["{% $s %}"] },
+    Assign: { route_result: "{% $states.result %}" },
+    Next: "one decides",
+  });
+  expect(States["one decides"]!.Choices).toEqual([{ Condition: "{% $route_result = 1 %}", Next: "two" }]);
+});
+
 describe("what a state machine cannot say is refused, with a place and a way out", () => {
   const refusals: Readonly<Record<string, readonly [body: string, message: string]>> = {
     "branches that meet without a barrier": ["start -> one, two  one -> three  two -> three", "both lead to `three`"],
     "a barrier of parts of the branches": ["start -> one, two, three  all(one, two) -> four", "not one of each branch"],
-    "several conditions": ['start -> one when s == "x"  start -> two when s == "y"', "can hold at once"],
+    "several conditions": ['start -> one when s == "x"  start -> two when s != "y"', "can hold at once"],
     "a condition beside an edge": ['start -> one  one -> two  one -> three when s == "x"', "stands beside"],
-    "a function in a condition": ["start -> match route(s) { 1 -> one  else -> two }", "imported function"],
+    "a function that is not always called": [
+      'start -> match { s == "x" && route(s) == 1 -> one  else -> two }',
+      "imported function",
+    ],
     settled: ["start -> one, two  settled(one, two) -> three", "`settled`"],
     rollback: ["start -> one  one -> rollback", "`rollback`"],
     finally: ["start -> one  finally -> two", "`finally`"],
     "two writers": ["start -> one, w1, w2", "several branches write `o`"],
     "a reader of another branch": ["start -> one, w1  one -> r", "reads `o`"],
-    "a condition of errors": ['start -> one  one -> two on error when error.name == "X"', "takes every error"],
+    "conditions of errors that can hold at once": [
+      'start -> one  one -> two on error when error.name == "X"  one -> three on error when error.message == "Y"',
+      "several error edges",
+    ],
+    "a field of an error that a machine does not know": [
+      "start -> one  one -> two on error when error.status == 429",
+      "`error.status`",
+    ],
     "a pause": ["start -> paused", "`pause before`"],
   };
   test.each(Object.entries(refusals))("%s", async (_, [edges, message]) => {
