@@ -41,6 +41,7 @@ export function App() {
   const [isStale, setStale] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const turn = useRef(0);
+  const views = useRef<HTMLElement>(null);
 
   const analyse = async (): Promise<void> => {
     const mine = ++turn.current;
@@ -104,6 +105,12 @@ export function App() {
     void import("virtual:examples").then(({ default: found }) => setExamples(found as readonly Example[]));
     return () => removeEventListener("hashchange", load);
   }, []);
+  // The button of a finding may be far below the picture, and on a narrow page below all else.
+  useEffect(() => {
+    if (played === undefined) return;
+    views.current?.scrollTo({ top: 0 });
+    views.current?.scrollIntoView({ block: "start" });
+  }, [played]);
   const share = async (): Promise<void> => {
     try {
       const fragment = await toFragment(project.current);
@@ -229,7 +236,7 @@ export function App() {
             />
           </div>
         </section>
-        <section class="views" aria-label="Graph">
+        <section class="views" aria-label="Graph" ref={views}>
           {graphs.length < 2 ? null : (
             <div class="tabs">
               {graphs.map(({ name }) => (

@@ -33,7 +33,7 @@ import {
 } from "./jsonata-text.ts";
 import { ExportError, Losses, type Exported } from "./losses.ts";
 import { areExclusive } from "./exclusive-conditions.ts";
-import { findHelpers, readModuleFile, type HelperOf, type ReadModule } from "./imported-helpers.ts";
+import { findHelpers, readModuleFile, type HelperOf, type ReadModule } from "./imported-stubs.ts";
 import { branchesOf, type Branches } from "./parallel-branches.ts";
 import { textOf } from "./state-idiom.ts";
 

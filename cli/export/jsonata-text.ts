@@ -2,9 +2,9 @@
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { Json } from "../../runtime/value/json.ts";
-import type { Helper } from "../../importers/asl/helpers.ts";
+import type { Helper } from "../../importers/asl/stub-functions.ts";
 import { constantOf } from "./constant.ts";
-import { keysOf } from "./imported-helpers.ts";
+import { keysOf } from "./imported-stubs.ts";
 
 /** What an expression reads. */
 export interface JsonataScope {
@@ -55,8 +55,8 @@ export function inPercent(text: string): string {
 }
 
 /** A part that is computed only if another one has a certain value, or for each item. */
-function withoutCalls({ called: _, ...scope }: JsonataScope): JsonataScope {
-  return scope;
+function withoutCalls({ channel, typeOf, locals, helper, error }: JsonataScope): JsonataScope {
+  return { channel, typeOf, locals, helper, error };
 }
 
 /** The longest expression: alternatives repeat a part of their text. */

@@ -1,6 +1,6 @@
 /** The parts of an imported file that its graphs share: names, functions and stubs. */
 import { Changes, comment, Names, quoted } from "../imported.ts";
-import { HELPER_TEXT, HELPERS, type Helper } from "./helpers.ts";
+import { HELPER_TEXT, HELPERS, type Helper } from "./stub-functions.ts";
 import { Shape } from "./shape.ts";
 
 interface FileFunction {

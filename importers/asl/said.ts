@@ -1,6 +1,6 @@
 /** Expressions of the language that stand for expressions of Amazon States Language. */
 import { quoted } from "../imported.ts";
-import type { Helper } from "./helpers.ts";
+import type { Helper } from "./stub-functions.ts";
 import type { Kind, Shape } from "./shape.ts";
 
 /** An expression. `isAtom`: it needs no parentheses as an operand. */

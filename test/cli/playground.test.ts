@@ -103,6 +103,15 @@ test("a finding has its place and its fix, and its run plays on the picture", as
   expect(problems).toEqual([]);
 });
 
+test("on a narrow page, the picture and the steps of a run come into view", async () => {
+  const join = TOUR.find(({ shows }) => shows === "NG302");
+  const { page } = await open(await share(join?.source ?? ""), { viewport: { width: 390, height: 844 } });
+  await page.getByRole("button", { name: "Play the run that shows it" }).click();
+  await page.getByText("step 2 of 2").waitFor();
+  const boxes = await Promise.all([".picture", ".player"].map((part) => page.locator(part).boundingBox()));
+  expect(boxes.map((box) => box !== null && box.y >= -1 && box.y < 844)).toEqual([true, true]);
+});
+
 test("the editor completes and explains what it contains", async () => {
   const { page, problems } = await open(
     await share('graph g {\n  input mood: "good" | "bad"\n  node n = print(mood)\n  start -> n\n}\n'),

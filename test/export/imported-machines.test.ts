@@ -4,7 +4,7 @@ import { exportAmazonStates } from "../../cli/export/amazon-states.ts";
 import { check } from "../../api/index.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { importText } from "../../importers/index.ts";
-import { HELPER_TEXT } from "../../importers/asl/helpers.ts";
+import { HELPER_TEXT } from "../../importers/asl/stub-functions.ts";
 import { boundGraph } from "./bound.ts";
 
 const NAMES = { name: "g", module: "./nodes.ts" };
