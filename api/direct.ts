@@ -11,6 +11,7 @@ import type { GeneratedGraph, Graph, GraphOptions, GraphTypes } from "./generate
 export type * from "./generated.ts";
 export * from "../runtime/expression/generated.ts";
 export { largeTable } from "./large-table.ts";
+export { barriers } from "../runtime/direct/direct-barriers.ts";
 export type { DirectModule } from "../runtime/direct/direct-graph.ts";
 
 /**

@@ -33,7 +33,7 @@ function tableOf(text: string): Table {
 async function moduleOf(table: Table): Promise<Engine> {
   const names = { functions: table.functions.map(({ name }) => name), constant: literal, nonNull: "" } as const;
   const expressions = table.expressions.map((expression) => expressionToTypeScript(expression, names));
-  const code = `export default ($) => [${emitDirect(table, { isTyped: false })}, [${expressions.join(", ")}]];`;
+  const code = `export default ($) => [${emitDirect(table, { isTyped: false, namespace: "$" })}, [${expressions.join(", ")}]];`;
   const url = `data:text/javascript;base64,${Buffer.from(code).toString("base64")}`;
   const { default: make } = (await import(url)) as { default: (of: typeof direct) => [never, never] };
   const [module, evaluate] = make(direct);

@@ -13,6 +13,8 @@ const MOST_FIELDS = 100;
 export interface DirectNames {
   /** TypeScript knows neither that an index is in range, nor that the compiler has checked the arguments. */
   readonly isTyped: boolean;
+  /** The name of the entry point for graphs that run directly. */
+  readonly namespace: string;
 }
 
 export function emitDirect(table: Table, names: DirectNames): string {
@@ -20,6 +22,8 @@ export function emitDirect(table: Table, names: DirectNames): string {
   const records = [
     ...record("output", table, ({ role }) => role === "output", names),
     ...record("state", table, () => true, names),
+    // A bundler leaves out what no module names.
+    ...(table.barriers.length === 0 ? [] : [`barriers: ${names.namespace}.barriers`]),
   ];
   const list = calls.length === 0 ? "[]" : `[\n${calls.join("\n")}\n  ]`;
   return `{\n  calls: ${list},\n${records.map((line) => `  ${line},\n`).join("")}}`;

@@ -293,7 +293,7 @@ function emitUnits(context: EmitContext): readonly string[] {
     const direct =
       unit.kind === "graph" && context.direct.has(bound)
         ? [
-            `const ${directName(name)}${context.target === "ts" ? `: ${directNamespace(context)}.DirectModule` : ""} = ${emitDirect(unit.table, { isTyped: context.target === "ts" })};`,
+            `const ${directName(name)}${context.target === "ts" ? `: ${directNamespace(context)}.DirectModule` : ""} = ${emitDirect(unit.table, { isTyped: context.target === "ts", namespace: directNamespace(context) })};`,
           ]
         : [];
     return [

@@ -13,9 +13,26 @@ export interface DirectBarrier {
   readonly all: number;
 }
 
+/** The signals of each barrier of a run. */
+export interface DirectBarriers {
+  readonly isClear: boolean;
+  /** Records a signal. Returns whether it completes the barrier. */
+  signal(barrier: number, node: number): boolean;
+  /** The nodes that have signalled, ascending. */
+  arrived(barrier: number): readonly number[];
+  /** The barrier fires: its members are open again. */
+  clear(barrier: number): void;
+}
+
+/** The code of barriers, which the module of a graph without them leaves out. */
+export interface BarrierParts {
+  compile(barrier: BarrierSpec): DirectBarrier;
+  open(barriers: readonly DirectBarrier[]): DirectBarriers;
+}
+
 const MOST_BITS = 31;
 
-export function compileDirectBarrier({ kind, target, members }: BarrierSpec): DirectBarrier {
+function compileDirectBarrier({ kind, target, members }: BarrierSpec): DirectBarrier {
   const fills = new Map<number, number[]>();
   for (const [member, nodes] of members.entries()) {
     for (const node of nodes) {
@@ -45,7 +62,7 @@ interface Progress {
 }
 
 /** The signals of each barrier since it last fired (3.1). */
-export class DirectBarriers {
+class Barriers implements DirectBarriers {
   readonly #barriers: readonly DirectBarrier[];
   readonly #masks: number[];
   #progress: Map<number, Progress> | undefined;
@@ -61,7 +78,6 @@ export class DirectBarriers {
     return this.#filled === 0;
   }
 
-  /** Records a signal. Returns whether it completes the barrier. */
   signal(barrier: number, node: number): boolean {
     const { bits, all, fills, members } = this.#barriers[barrier]!;
     if (bits !== undefined) {
@@ -93,7 +109,6 @@ export class DirectBarriers {
     return before > 0 && progress.missing === 0;
   }
 
-  /** The nodes that have signalled, ascending. */
   arrived(barrier: number): readonly number[] {
     const { bits } = this.#barriers[barrier]!;
     const mask = this.#masks[barrier]!;
@@ -104,7 +119,6 @@ export class DirectBarriers {
     return nodes.sort((a, b) => a - b);
   }
 
-  /** The barrier fires: its members are open again. */
   clear(barrier: number): void {
     if (this.#barriers[barrier]!.bits === undefined) {
       if (this.#progress?.delete(barrier) === true) this.#filled--;
@@ -114,3 +128,8 @@ export class DirectBarriers {
     }
   }
 }
+
+export const barriers: BarrierParts = {
+  compile: compileDirectBarrier,
+  open: (of) => new Barriers(of),
+};

@@ -2,6 +2,7 @@ import type { Command, ExpectedType, NodeContext } from "../interface/context.ts
 import { NodeError, StoreError } from "../interface/errors.ts";
 import { readUsage } from "../interface/usage.ts";
 import { expectedType } from "../program/expected-type.ts";
+import { plainResultType } from "../program/update-types.ts";
 import { COMMAND_VALUE } from "../step/command.ts";
 import { sha256 } from "../table/sha256.ts";
 import type { Json } from "../value/json.ts";
@@ -60,7 +61,7 @@ export class DirectContext implements NodeContext {
   }
   get expects(): ExpectedType | undefined {
     const { table } = this.#run.code;
-    return expectedType(table, table.nodes[this.#index]!);
+    return expectedType(table, table.nodes[this.#index]!, (channel, _isItem, types) => plainResultType(channel, types));
   }
   get memory(): NodeContext["memory"] {
     return this.#run.code.memory;

@@ -23,7 +23,7 @@ import type { Turn } from "../run/take-turns.ts";
 import { END, type ChannelSpec, type OutputField, type Table } from "../table/table.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { acceptType, acceptUpdate, type Accept } from "./accept.ts";
-import { compileDirectBarrier, type DirectBarrier } from "./direct-barriers.ts";
+import type { BarrierParts, DirectBarrier } from "./direct-barriers.ts";
 import type { DirectContext } from "./direct-context.ts";
 
 /** The call of a node: `$s` are the values that its arguments read, `$f` the functions and `$e` the expressions of the table. */
@@ -41,6 +41,8 @@ export interface DirectModule {
   /** The outputs, and all channels, of a state. Absent for a graph with many channels. */
   readonly output?: (state: readonly Json[]) => JsonObject;
   readonly state?: (state: readonly Json[]) => JsonObject;
+  /** The code of barriers, if the graph has one. */
+  readonly barriers?: BarrierParts;
 }
 
 export interface DirectField {
@@ -114,6 +116,11 @@ export class Unlocated {
   }
 }
 
+/** Whether a module has the code that its graph uses: the generator of another version may have written it. */
+export function hasParts({ barriers }: Table, module: DirectModule): boolean {
+  return barriers.length === 0 || module.barriers !== undefined;
+}
+
 export function compileDirect(
   table: Table,
   module: DirectModule,
@@ -169,7 +176,7 @@ export function compileDirect(
     start,
     first: (start.fixed ?? []).length > 0 && start.fixed!.every(isPlain) ? sortedNodes(start.fixed!) : undefined,
     gates,
-    barriers: table.barriers.map(compileDirectBarrier),
+    barriers: table.barriers.map((barrier) => module.barriers!.compile(barrier)),
     functions,
     expressions,
     clock,

@@ -13,7 +13,7 @@ import { END } from "../table/table.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { COMMAND_VALUE } from "../step/command.ts";
 import { dropPromise, isThenable } from "../value/promise.ts";
-import { DirectBarriers } from "./direct-barriers.ts";
+import type { DirectBarriers } from "./direct-barriers.ts";
 import { DirectContext } from "./direct-context.ts";
 import { FIELDS, type DirectGraph, type DirectNode } from "./direct-graph.ts";
 
@@ -45,7 +45,7 @@ export class DirectRun implements Scope {
     this.code = code;
     this.options = options;
     this.state = code.initial.slice();
-    this.barriers = code.barriers.length === 0 ? undefined : new DirectBarriers(code.barriers);
+    this.barriers = code.barriers.length === 0 ? undefined : code.module.barriers!.open(code.barriers);
     this.ready = NOTHING;
   }
 

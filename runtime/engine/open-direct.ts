@@ -1,7 +1,6 @@
 import type { ThreadId } from "../interface/checkpoint.ts";
 import { systemClock } from "../interface/clock.ts";
 import type {
-  BareAnswer,
   Engine,
   EngineOptions,
   ResumeOptions,
@@ -12,7 +11,7 @@ import type {
 } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { LongTermMemory } from "../interface/memory.ts";
-import { compileDirect, type DirectModule } from "../direct/direct-graph.ts";
+import { compileDirect, hasParts, type DirectModule } from "../direct/direct-graph.ts";
 import { startDirect, type TakeOver } from "../direct/direct-run.ts";
 import type { GeneratedExpression } from "../expression/compile-expression.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
@@ -79,31 +78,34 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
     }
     return { result, [Symbol.asyncIterator]: () => items() };
   };
-  const code = isPlain(options)
-    ? compileDirect(table, module, {
-        functions,
-        expressions: (options.expressions ?? []) as readonly GeneratedExpression[],
-        clock,
-        turn: turnOf(clock),
-        memory,
-      })
-    : undefined;
+  const code =
+    isPlain(options) && hasParts(table, module)
+      ? compileDirect(table, module, {
+          functions,
+          expressions: (options.expressions ?? []) as readonly GeneratedExpression[],
+          clock,
+          turn: turnOf(clock),
+          memory,
+        })
+      : undefined;
   const takeOver: TakeOver = async (run, tasks) => (await load()).takeOver(run, tasks);
   const run = (input: JsonObject, settings: RunOptions): Promise<RunResult> => {
     const given = settings === NO_OPTIONS ? settings : isDirectCall(settings) ? { ...settings } : undefined;
     const direct = code !== undefined && given !== undefined ? startDirect(code, input, given, takeOver) : undefined;
     return direct ?? onEngine((engine, ...args) => engine.run(...args), input, settings);
   };
-  const resume = (thread: ThreadId, settings: ResumeOptions | BareAnswer): Promise<RunResult> =>
-    onEngine((engine, given) => engine.resume(thread, given), settings);
   // With a store, the first call is near: the engine is loaded before it.
   if (options.store !== undefined) void loadEarly(load);
+  const loaded = ON_ENGINE.map((name) => [
+    name,
+    (...args: readonly unknown[]) =>
+      onEngine((engine, ...given) => (engine as unknown as Operations)[name](...given), ...args),
+  ]);
   return {
+    ...(Object.fromEntries(loaded) as Pick<Engine, (typeof ON_ENGINE)[number]>),
     table,
     memory,
     run: (input, settings = NO_OPTIONS) => run(input, settings),
-    resume: (thread, settings = {}) => resume(thread, settings),
-    rollback: (thread, settings = {}) => onEngine((engine, given) => engine.rollback(thread, given), settings),
     stream: (input: JsonObject, settings: Streaming<RunOptions> = {}) => {
       checkStream(settings, STREAM_OPTIONS);
       return onStream((engine, ...args) => engine.stream(...args), input, settings);
@@ -112,23 +114,30 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
       checkStream(settings, STREAM_RESUME_OPTIONS);
       return onStream((engine, ...args) => engine.streamResume(...args), thread, settings);
     },
-    state: (thread) => onEngine((engine) => engine.state(thread)),
-    history: (thread, settings = {}) => onEngine((engine, given) => engine.history(thread, given), settings),
-    label: (thread, label, settings = {}) => onEngine((engine, given) => engine.label(thread, label, given), settings),
-    fork: (thread, settings = {}) => onEngine((engine, given) => engine.fork(thread, given), settings),
     update: (thread, values, settings = {}) =>
       onEngine((engine, ...given) => engine.update(thread, ...given), values, settings),
-    migrate: (thread, settings = {}) => onEngine((engine, given) => engine.migrate(thread, given), settings),
-    threads: (settings = {}) => onEngine((engine, given) => engine.threads(given), settings),
-    cancel: (thread) => onEngine((engine) => engine.cancel(thread)),
-    drain: (settings = {}) => onEngine((engine, given) => engine.drain(given), settings),
-    recover: (settings = {}) => onEngine((engine, given) => engine.recover(given), settings),
-    due: (now, settings = {}) => onEngine((engine, given) => engine.due(now, given), settings),
-    prune: (settings) => onEngine((engine, given) => engine.prune(given), settings),
     signal: (thread, name, value = null, settings = {}) =>
       onEngine((engine, ...given) => engine.signal(thread, name, ...given), value, settings),
   };
 }
+
+/** Operations that only the engine has. The last of their arguments is their settings, or the name of a thread or a label. */
+const ON_ENGINE = [
+  "resume",
+  "rollback",
+  "state",
+  "history",
+  "label",
+  "fork",
+  "migrate",
+  "threads",
+  "cancel",
+  "drain",
+  "recover",
+  "due",
+  "prune",
+] as const satisfies readonly (keyof Engine)[];
+type Operations = Readonly<Record<(typeof ON_ENGINE)[number], (...args: readonly unknown[]) => Promise<unknown>>>;
 
 /** The options of a stream, whatever its views are. */
 type Streaming<Options> = Options & StreamOptions;

@@ -9,7 +9,8 @@ import { admitUnknown, compileAdmit, type Validator } from "../value/validate.ts
 import type { ValueType } from "../table/value-type.ts";
 import { endsPart, toEnd, type Work } from "../value/work.ts";
 import { mergeItems, mergingItems } from "./merge-items.ts";
-import { elementType, itemUpdateType, mergesItems, partialType } from "./update-types.ts";
+import { itemUpdateType, mergesItems, partialType } from "./result-types.ts";
+import { elementType } from "./update-types.ts";
 import {
   appending,
   merging,

@@ -1,10 +1,17 @@
 import type { ExpectedType } from "../interface/context.ts";
-import type { NodeSpec, Table } from "../table/table.ts";
+import type { ChannelSpec, NodeSpec, Table } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
-import { resultType } from "./update-types.ts";
 
-/** The type of a node's result; `undefined` if the result is not stored. */
-export function expectedType({ channels, types }: Table, { output, each }: NodeSpec): ExpectedType | undefined {
+/**
+ * The type of a node's result; `undefined` if the result is not stored.
+ *
+ * @param resultType the type of the result that a channel stores, of one item in a `for` node
+ */
+export function expectedType(
+  { channels, types }: Table,
+  { output, each }: NodeSpec,
+  resultType: (channel: ChannelSpec, isItem: boolean, types: Table["types"]) => ValueType,
+): ExpectedType | undefined {
   if (output === undefined) return undefined;
   const typeOf = ({ channel, set }: { readonly channel: number; readonly set?: true }): ValueType => {
     const { reducer, ...plain } = channels[channel]!;

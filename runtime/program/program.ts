@@ -17,6 +17,7 @@ import { LONGEST_HOLD } from "../interface/clock.ts";
 import type { RunLimits } from "../run/limits.ts";
 import { ChannelCode } from "./channel-code.ts";
 import { expectedType } from "./expected-type.ts";
+import { resultType } from "./result-types.ts";
 import type { CallBody, LinkedPlan, Linker } from "./linker.ts";
 
 /** A table linked with its code, ready to run. Compiled once for an engine; shared by all its runs. */
@@ -325,7 +326,7 @@ function link(
       nodeCode(spec, index, callCode(spec), {
         list: spec.each === undefined ? undefined : expressions[spec.each.list],
         itemCondition: spec.each?.condition === undefined ? undefined : expressions[spec.each.condition],
-        expects: expectedType(table, spec),
+        expects: expectedType(table, spec, resultType),
         asserted: asserted.get(index),
         undo: undoCode(spec, index),
       }),

@@ -27,7 +27,7 @@ export async function loadGenerated(tables: Iterable<Table>, inEngine = false): 
   const creators = found.map((table) => {
     const unit = emitUnit(table, units);
     if (inEngine || !runsDirectly(table)) return `(options) => $.createGraph(${unit}, options${engineParts(table)}),`;
-    return `(options) => $d.createDirectGraph(${unit}, options, ${emitDirect(table, { isTyped: false })}),`;
+    return `(options) => $d.createDirectGraph(${unit}, options, ${emitDirect(table, { isTyped: false, namespace: "$d" })}),`;
   });
   const code = `export default ($, $d) => {\n${units.join("\n")}\nreturn [\n${creators.join("\n")}\n];\n};\n`;
   const url = `data:text/javascript;base64,${Buffer.from(code).toString("base64")}`;

@@ -181,7 +181,7 @@ graph answer { input question: string  output reply: string
 describe("a whole generated module of ten nodes, minified and compressed", () => {
   const rows = [
     { name: "in a chain", text: CHAIN, start: 15 },
-    { name: "with retries, a barrier, a loop and conditions", text: LOOP, start: 17 },
+    { name: "with retries, a barrier, a loop and conditions", text: LOOP, start: 16 },
     // The engine runs this graph.
     { name: "with a timeout", text: CHAIN.replace("into x\n", "into x { timeout 5s }\n"), start: 46 },
   ];

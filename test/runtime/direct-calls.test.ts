@@ -1,9 +1,11 @@
 /** Calls of a generated module whose graph runs without the engine: options, objects for bodies, requests that bodies make late or need not make. */
+import assert from "node:assert/strict";
 import { expect, test } from "vitest";
 import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { compileDirect, type DirectModule } from "../../runtime/direct/direct-graph.ts";
 import { startDirect, type DirectTask } from "../../runtime/direct/direct-run.ts";
+import { openDirect } from "../../runtime/engine/open-direct.ts";
 import { systemClock } from "../../runtime/interface/clock.ts";
 import type { NodeContext } from "../../runtime/interface/context.ts";
 import type { Engine, RunOptions, RunResult } from "../../runtime/interface/engine-options.ts";
@@ -71,6 +73,21 @@ test("a body that has ended makes no more requests, though another of its step s
     return { f: async (context: NodeContext) => f(context), g };
   };
   expect(await agree(BESIDE, inPromise)).toMatchObject({ status: "completed", output: { a: 1, b: 2 } });
+});
+
+test("a module that lacks the code of its barriers, as one of another version does, runs in the engine", async () => {
+  const table = tableOf(`graph joined {
+    output a: json = 0  output b: json = 0
+    node x = f() into a  node y = g() into b  node z = f()
+    start -> x, y  all(x, y) -> z -> end
+  }`);
+  const functions = { f: () => 1, g: () => 2 };
+  const engine = openDirect(
+    table,
+    { functions, expressions: [] },
+    { calls: table.nodes.map(() => () => assert.fail("called")) },
+  );
+  expect(await engine.run({})).toMatchObject({ status: "completed", output: { a: 1, b: 2 } });
 });
 
 test("`goto` without targets follows the edges, with `exclusive` too", async () => {
