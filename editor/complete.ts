@@ -10,16 +10,20 @@ import { DIAGNOSTIC_CODES } from "../diagnostics/codes.ts";
 import type * as Ast from "../grammar/ast.ts";
 import { completionsAt } from "../grammar/completions.ts";
 import { libraryFiles } from "../stdlib/graphs/library-files.ts";
+import type { FieldType, ValueType } from "../runtime/table/value-type.ts";
 import { nodeSignatures } from "../stdlib/signatures.ts";
+import { callItems, parameterItems, serversOf } from "./complete-call.ts";
 import type { CheckedDocument } from "./document.ts";
 import { signatureText } from "./hover.ts";
 import type { FileNames, NameIndex } from "./name-index.ts";
+import { placeAt, type Place } from "./text-place.ts";
 import { yamlKeysAt, yamlPlaceAt } from "./yaml-place.ts";
 
 /** `CompletionItemKind` of the protocol. */
 const KIND = {
   method: 2,
   function: 3,
+  field: 5,
   variable: 6,
   class: 7,
   value: 12,
@@ -29,18 +33,6 @@ const KIND = {
   type: 25,
 } as const;
 
-/** What may stand at a place. */
-export type Place =
-  | { readonly kind: "nodes"; readonly withBoundaries?: true }
-  | {
-      readonly kind:
-        "tasks" | "types" | "reducers" | "graphs" | "inputs" | "callees" | "expression" | "words" | "codes" | "none";
-    }
-  | { readonly kind: "channels" }
-  | { readonly kind: "patterns"; readonly subject: string }
-  | { readonly kind: "exports"; readonly specifier: string }
-  | { readonly kind: "paths"; readonly typed: string };
-
 /** The completions at an offset. The name that is being typed is no part of the place: the editor filters by it. */
 export function findCompletions(
   checked: CheckedDocument,
@@ -49,10 +41,10 @@ export function findCompletions(
   context: { readonly index: NameIndex; readonly host: CompilerHost },
 ): CompletionItem[] {
   const { document } = checked;
-  const unit = unitAt(file.file, offset);
   const isYaml = document.spelling === "yaml";
+  const unit = unitAt(file.file, offset) ?? (isYaml ? lastUnitAt(checked, offset) : undefined);
   const place = isYaml ? yamlPlaceAt(document.text, offset) : placeAt(document.text, offset);
-  const items = itemsOf(place, { checked, file, unit, ...context });
+  const items = itemsOf(place, { checked, file, unit, offset, ...context });
   if (isYaml) {
     for (const { key, about } of yamlKeysAt(document.text, offset)) {
       items.push({
@@ -62,7 +54,7 @@ export function findCompletions(
         ...(about === "" ? {} : { detail: about }),
       });
     }
-  } else if (!CLOSED.has(place.kind)) {
+  } else if (!CLOSED.has(place.kind) && !("isQuoted" in place && place.isQuoted)) {
     for (const { kind, text } of completionsAt(document.text, offset)) {
       if (kind === "word") items.push({ label: text, kind: KIND.keyword, sortText: `2${text}` });
     }
@@ -72,67 +64,36 @@ export function findCompletions(
 }
 
 /** Places where only names of one sort can stand. */
-const CLOSED: ReadonlySet<Place["kind"]> = new Set(["codes", "exports", "paths", "patterns", "none"]);
+const CLOSED: ReadonlySet<Place["kind"]> = new Set(["codes", "exports", "paths", "patterns", "members", "none"]);
 
-/** The graph or plan around an offset. A statement that is not finished may end it early. */
-function unitAt(file: Ast.File, offset: number): Ast.GraphDecl | Ast.PlanDecl | undefined {
-  let found: Ast.GraphDecl | Ast.PlanDecl | undefined;
+/** The graph or plan around an offset, or the one that the test around it is for. A statement that is not finished may end them early. */
+function unitAt(file: Ast.File, offset: number): Unit | undefined {
+  const isUnit = (item: Ast.Item): item is Unit => item.kind === "Graph" || item.kind === "Plan";
+  let found: Unit | Ast.TestDecl | undefined;
   for (const item of file.items) {
     if (item.span.start > offset) break;
-    if (item.kind === "Graph" || item.kind === "Plan") found = item;
+    if (isUnit(item) || item.kind === "Test") found = item;
     else if (item.span.end >= offset) found = undefined;
   }
-  return found;
+  if (found?.kind !== "Test") return found;
+  const { name } = found.subject;
+  return file.items.filter(isUnit).find((item) => item.name.name === name);
 }
 
-/** The place at an offset of a text in the `.ngraph` spelling, by the words before it. */
-export function placeAt(text: string, offset: number): Place {
-  const typed = /[A-Za-z_]\w*$/.exec(text.slice(0, offset))?.[0] ?? "";
-  const at = offset - typed.length;
-  const before = text.slice(Math.max(0, at - 2000), at);
-  const line = before.slice(before.lastIndexOf("\n") + 1);
-  if (/(?:\/\/|\/\*).*ngraph-ignore[\sA-Z\d,]*$/.test(`${line}`)) return { kind: "codes" };
-  const path = /\bfrom\s*"([^"\n]*)$/.exec(line + typed);
-  if (path !== null) return { kind: "paths", typed: path[1] ?? "" };
-  const imports = /\bimport\s*\{[^}]*$/.test(before) ? /^[^{}]*\}\s*from\s*"([^"\n]*)"/.exec(text.slice(offset)) : null;
-  if (imports !== null) return { kind: "exports", specifier: imports[1] ?? "" };
-  if (/^\s*(?:\/\/|\*|\/\*)/.test(line)) return { kind: "none" };
-  if (/\breduce\s+$/.test(before)) return { kind: "reducers" };
-  if (/\binto\s+(?:set\s+)?$/.test(before) || /\binto\s*\{[^}]*$/.test(before)) return { kind: "channels" };
-  if (/\bafter\s+(?:(?:any|done|failed)\s+)?(?:\w+\s*,\s*(?:(?:done|failed)\s+)?)*$/.test(before))
-    return { kind: "tasks" };
-  if (/\b(?:status|before)\($/.test(before)) return { kind: "nodes" };
-  if (/^\s*test\b.*\bfor\s+$/.test(line)) return { kind: "graphs" };
-  if (/\bgiven\s+$/.test(before)) return { kind: "inputs" };
-  if (
-    /\b(?:mock|answer|ran|undone|at|once|eventually|never|with|before(?:\s+each)?|waits|goes)\s+(?:\w+\s*,\s*)*$/.test(
-      before,
-    )
-  )
-    return { kind: "nodes" };
-  if (/^\s*assert\s+$/.test(line)) return { kind: "nodes" };
-  const arm = /\bmatch\s+([\w.?]+)[^{}]*\{((?:[^{}]|\{[^{}]*\})*)$/.exec(before);
-  if (arm !== null && /(?:^|[\n|]|\s)\s*$/.test(before) && !/->\s*(?:\w+\s*,\s*)*$/.test(before)) {
-    return { kind: "patterns", subject: (arm[1] ?? "").replaceAll("?", "") };
-  }
-  if (/->\s*(?:\w+\s*,\s*)*$/.test(before)) return { kind: "nodes", withBoundaries: true };
-  if (/\b(?:any|all|settled)\([^()]*$/.test(before)) return { kind: "nodes" };
-  if (/^\s*(?:input|output|state|memory|config)\s+\w+\s*:[^=]*$/.test(line) || /^\s*type\s+\w+\s*=[^=]*$/.test(line))
-    return { kind: "types" };
-  if (/^\s*(?:node|task|finally\s+task)\s+\w+\s*=\s*$/.test(line)) return { kind: "callees" };
-  if (/^\s*$/.test(line)) return { kind: "nodes", withBoundaries: true };
-  // Braces after a call hold policies, which are words.
-  if (/[=(,[?:]\s*\{\s*$/.test(before)) return { kind: "expression" };
-  if (/\{\s*$/.test(before) && !/\$\{\s*$/.test(before)) return { kind: "words" };
-  if (/[=(,[?:+\-*/%<>!&|]\s*$|\b(?:when|in|if|match|then|expect)\s+$|\$\{\s*$/.test(before))
-    return { kind: "expression" };
-  return { kind: "words" };
+/** The graph or plan of a YAML text that cannot be read at the moment, as of the last check that could. */
+function lastUnitAt({ document, result }: CheckedDocument, offset: number): Unit | undefined {
+  const names = [...document.text.slice(0, offset).matchAll(/^(?:graph|plan|for):[ \t]*(\w+)/gm)];
+  const name = names.at(-1)?.[1];
+  return [...result.graphs, ...result.plans].find((each) => each.name === name)?.bound.declaration;
 }
+
+type Unit = Ast.GraphDecl | Ast.PlanDecl;
 
 interface Sources {
   readonly checked: CheckedDocument;
   readonly file: FileNames;
-  readonly unit: Ast.GraphDecl | Ast.PlanDecl | undefined;
+  readonly unit: Unit | undefined;
+  readonly offset: number;
   readonly index: NameIndex;
   readonly host: CompilerHost;
 }
@@ -165,7 +126,26 @@ function itemsOf(place: Place, sources: Sources): CompletionItem[] {
     case "expression":
       return [...expressionItems(sources), ...importedNames(file.file)];
     case "patterns":
-      return patternItems(place.subject, sources);
+      return patternItems(place, sources);
+    case "values": {
+      const values = valuesOf(place.subject, sources).map((text) => (place.isQuoted ? unquoted(text) : text));
+      const items = values.map((label) => ({ label, kind: KIND.value, sortText: `00${label}` }));
+      return place.isQuoted ? items : [...items, ...itemsOf({ kind: "expression" }, sources)];
+    }
+    case "members":
+      return fieldsOf(place.subject, sources).map(({ name, type }) => ({
+        label: name,
+        kind: KIND.field,
+        detail: typeToText(type),
+      }));
+    case "call": {
+      const items = callItems(place.before, sources);
+      return place.isQuoted ? items : [...items, ...itemsOf({ kind: "expression" }, sources)];
+    }
+    case "parameters":
+      return parameterItems(place.callee, place.written, 0, sources);
+    case "servers":
+      return [...serversOf(sources).keys()].map((label) => ({ label, kind: KIND.value }));
     case "codes":
       return Object.entries(DIAGNOSTIC_CODES).map(([label, { title }]) => ({ label, kind: KIND.value, detail: title }));
     case "exports": {
@@ -282,12 +262,29 @@ function declared(
   });
 }
 
-/** The values of an enumeration that a `match` decides about. */
-function patternItems(subject: string, sources: Sources): CompletionItem[] {
-  const [name = "", ...path] = subject.split(".");
-  const { result } = sources.checked;
-  const types = result.namedTypes;
-  let type = boundChannels(sources.checked, sources.unit)?.find((each) => each.name === name)?.type;
+/** The arms of a `match` that are missing. */
+function patternItems({ subject, used }: Extract<Place, { kind: "patterns" }>, sources: Sources): CompletionItem[] {
+  return [...valuesOf(subject, sources), "else"]
+    .filter((text) => !new RegExp(`(?:^|[\\n|,])\\s*${escaped(text)}\\s*(?:$|[|:,]|->)`).test(used))
+    .map((label, at) => ({ label, kind: KIND.value, sortText: String(at).padStart(3, "0") }));
+}
+
+/** The values of an enumeration that a channel, an item or one of their fields has. */
+function valuesOf(subject: string, sources: Sources): readonly string[] {
+  return typesOf(subject, sources).flatMap(literalsOf);
+}
+
+function fieldsOf(subject: string, sources: Sources): readonly FieldType[] {
+  return typesOf(subject, sources).flatMap((each) => (each.kind === "record" ? each.fields : []));
+}
+
+/** The alternatives of the type of `order.to.name`. */
+function typesOf(subject: string, sources: Sources, depth = 0): readonly ValueType[] {
+  const { checked, unit } = sources;
+  const [name = "", ...path] = subject.replaceAll("?", "").split(".");
+  const types = checked.result.namedTypes;
+  const channel = boundChannels(checked, unit)?.find((each) => each.name === name)?.type;
+  let type = channel ?? itemType(name, sources, depth);
   for (const part of path) {
     const fields =
       type === undefined
@@ -295,11 +292,34 @@ function patternItems(subject: string, sources: Sources): CompletionItem[] {
         : alternatives(type, types).flatMap((each) => (each.kind === "record" ? each.fields : []));
     type = fields.find((field) => field.name === part)?.type;
   }
-  const values = type === undefined ? [] : alternatives(type, types).flatMap(literalsOf);
-  return [...values, "else"].map((label, at) => ({ label, kind: KIND.value, sortText: String(at).padStart(3, "0") }));
+  return type === undefined ? [] : alternatives(type, types);
 }
 
-function literalsOf(type: BoundChannel["type"]): readonly string[] {
+/** The type of an item: of the list that the nearest `for` with its name goes through. */
+function itemType(name: string, sources: Sources, depth: number): ValueType | undefined {
+  const { text } = sources.checked.document;
+  const { offset } = sources;
+  const loop = new RegExp(`\\bfor:?\\s+["']?${name}\\s+in\\s+([A-Za-z_][\\w.]*)`, "g");
+  const behind = [...text.slice(offset, offset + NEAR).matchAll(loop)][0];
+  const list = (behind ?? [...text.slice(Math.max(0, offset - NEAR), offset).matchAll(loop)].at(-1))?.[1];
+  // A list may be an item of another `for`, and a text that is being written may have a cycle of them.
+  if (list === undefined || depth === 4) return undefined;
+  const lists = typesOf(list, sources, depth + 1).flatMap((each) => (each.kind === "list" ? [each.item] : []));
+  return lists[0];
+}
+
+/** The longest distance between a name and its `for`, in characters. */
+const NEAR = 400;
+
+function escaped(text: string): string {
+  return text.replaceAll(/[^\w\s]/g, "\\$&");
+}
+
+function unquoted(text: string): string {
+  return text.startsWith('"') ? text.slice(1, -1) : text;
+}
+
+function literalsOf(type: ValueType): readonly string[] {
   if (type.kind === "literal") return [JSON.stringify(type.value)];
   if (type.kind === "null") return ["null"];
   return type.kind === "bool" ? ["true", "false"] : [];

@@ -1,16 +1,13 @@
 import type { DocumentSymbol, FoldingRange } from "vscode-languageserver-protocol";
 import { coverSpans, type SourceFile, type Span } from "../diagnostics/source.ts";
 import type * as Ast from "../grammar/ast.ts";
-import { readSyntax } from "../compiler/load/read-syntax.ts";
-import type { OpenDocument } from "./document.ts";
 import { toRange } from "./positions.ts";
 
 /** The `SymbolKind` of the protocol for each kind of declaration. */
 const KIND = { Graph: 2, Plan: 2, Type: 5, Const: 14, Secret: 14, Channel: 8, Derive: 7, Node: 12, Task: 12 } as const;
 
 /** The declarations of a text, those of graphs and plans below them. Unreadable parts are left out. */
-export function findOutline(document: OpenDocument): DocumentSymbol[] {
-  const { file } = readSyntax(document.text, document.path, document.spelling);
+export function findOutline(file: Ast.File): DocumentSymbol[] {
   return file.items.flatMap((item) => {
     const symbol = toSymbol(file.source, item);
     if (symbol === undefined) return [];
@@ -41,8 +38,7 @@ function toSymbol(
 }
 
 /** The parts of a text that an editor can fold: declarations and block comments of more than one line. */
-export function findFoldingRanges(document: OpenDocument): FoldingRange[] {
-  const { file } = readSyntax(document.text, document.path, document.spelling);
+export function findFoldingRanges(file: Ast.File): FoldingRange[] {
   const parts: { readonly span: Span }[] = [];
   for (const item of file.items) {
     parts.push(item);

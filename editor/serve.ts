@@ -7,6 +7,7 @@ import type {
   MessageReader,
   MessageWriter,
   Registration,
+  RequestMessage,
   TextEdit,
 } from "vscode-languageserver-protocol";
 import type { CompilerHost } from "../compiler/load/host.ts";
@@ -55,7 +56,16 @@ export function serve(
   environment: ServerEnvironment,
 ): Promise<ServerEnd> {
   const { ErrorCodes, LSPErrorCodes, ResponseError } = protocol;
-  const connection = protocol.createMessageConnection(reader, writer);
+  const connection = protocol.createMessageConnection(reader, writer, undefined, {
+    // A request that waits for its turn is not computed any more when the editor cancels it.
+    connectionStrategy: {
+      cancelUndispatched: (request) => ({
+        jsonrpc: "2.0",
+        id: (request as RequestMessage).id,
+        error: { code: LSPErrorCodes.RequestCancelled, message: "the request was cancelled" },
+      }),
+    },
+  });
   const workspace = new Workspace(
     () => environment.createHost(),
     (uri) => environment.pathOf(uri),
@@ -211,12 +221,12 @@ export function serve(
       return edits;
     });
     connection.onRequest(protocol.DocumentSymbolRequest.type, ({ textDocument }) => {
-      const document = workspace.document(textDocument.uri);
-      return refusal() ?? (document === undefined ? [] : findOutline(document));
+      const names = workspace.names(textDocument.uri, workspace.index());
+      return refusal() ?? (names === undefined ? [] : findOutline(names.file));
     });
     connection.onRequest(protocol.FoldingRangeRequest.type, ({ textDocument }) => {
-      const document = workspace.document(textDocument.uri);
-      return refusal() ?? (document === undefined ? [] : findFoldingRanges(document));
+      const names = workspace.names(textDocument.uri, workspace.index());
+      return refusal() ?? (names === undefined ? [] : findFoldingRanges(names.file));
     });
     answerLanguageRequests(protocol, connection, workspace, environment, refusal, () => roots);
     connection.onRequest(

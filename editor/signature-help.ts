@@ -75,25 +75,38 @@ interface OpenCall {
   readonly name: string | undefined;
 }
 
-/** The innermost call that is open at the end of a text. Strings are skipped. */
+/** The innermost call that is open at the end of a text. */
 function callAround(text: string): OpenCall | undefined {
-  const open: { bracket: string; callee: string; commas: number; from: number }[] = [];
-  for (const { 0: token, index: at } of text.matchAll(/"(?:[^"\\\n]|\\.)*"|([A-Za-z_]\w*)\s*\(|[()[\]{},\n]/g)) {
-    if (token.startsWith('"')) continue;
-    if (token.endsWith("("))
-      open.push({ bracket: "(", callee: token.slice(0, -1).trim(), commas: 0, from: at + token.length });
-    else if (token === "[" || token === "{") open.push({ bracket: token, callee: "", commas: 0, from: at + 1 });
-    else if (token === ")" || token === "]" || token === "}") open.pop();
-    else if (token === ",") {
-      const last = open.at(-1);
-      if (last !== undefined) {
-        last.commas++;
-        last.from = at + 1;
-      }
-    }
-  }
-  const last = open.at(-1);
-  if (last === undefined || last.bracket !== "(" || last.callee === "") return undefined;
+  const last = openBrackets(text).at(-1);
+  if (last === undefined || last.callee === "") return undefined;
   const name = /^\s*([A-Za-z_]\w*)\s*:/.exec(text.slice(last.from))?.[1];
   return { callee: last.callee, position: last.commas, name };
+}
+
+/** A bracket that is open at the end of a text. */
+export interface OpenBracket {
+  /** The name before a parenthesis; otherwise empty. */
+  readonly callee: string;
+  /** Its offset, and that of the item which is being written. */
+  readonly at: number;
+  from: number;
+  commas: number;
+}
+
+/** The brackets that are open at the end of a text, the outermost first. Strings are skipped. */
+export function openBrackets(text: string): readonly OpenBracket[] {
+  const open: OpenBracket[] = [];
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\\n]|\\.)*"|([A-Za-z_]\w*)\s*\(|[()[\]{},]/g)) {
+    if (token.startsWith('"')) continue;
+    const at = index + token.length;
+    if (/[([{]$/.test(token)) open.push({ callee: token.slice(0, -1).trim(), at, from: at, commas: 0 });
+    else if (/^[)\]}]$/.test(token)) open.pop();
+    else {
+      const last = open.at(-1);
+      if (last === undefined) continue;
+      last.commas++;
+      last.from = at;
+    }
+  }
+  return open;
 }

@@ -102,14 +102,15 @@ export class Workspace {
     };
     const checked = checkDocument(document, { ...host, readFile });
     this.#checked.set(uri, checked);
-    this.#recent.set(uri, checked);
+    const hasUnits = checked.result.graphs.length + checked.result.plans.length > 0;
+    if (hasUnits || !this.#recent.has(uri)) this.#recent.set(uri, checked);
     this.#reads.set(uri, reads);
     return checked;
   }
 
   /**
-   * The current document with its last findings, which may be those of an earlier text: for answers that cannot wait for a check. What is
-   * known about names is mostly the same.
+   * The current document with its last findings, which may be those of an earlier text: for answers that cannot wait for a check, or whose
+   * text cannot be read at the moment. What is known about names is mostly the same.
    */
   recent(uri: string): CheckedDocument | undefined {
     const document = this.document(uri);

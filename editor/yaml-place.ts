@@ -1,6 +1,6 @@
 /** Where a place of a YAML text is: the path of keys that lead to it. Works by indentation, so it reads unfinished texts. */
 import { yamlSchema } from "../grammar/yaml/yaml-schema.ts";
-import type { Place } from "./complete.ts";
+import { placeAt, type Place } from "./text-place.ts";
 
 interface Schema {
   readonly $ref?: string;
@@ -68,9 +68,24 @@ function below(node: Schema, key: string): readonly Schema[] {
 export function yamlPlaceAt(text: string, offset: number): Place {
   const { path, isKey, line } = pathAt(text, offset);
   if (/#.*ngraph-ignore[\sA-Z\d,]*$/.test(line)) return { kind: "codes" };
-  if (isKey) return { kind: "none" };
+  const imported = importPlace(text, offset, line);
+  if (imported !== undefined) return imported;
   const keys = path.filter((key) => key !== "-");
   const key = keys.at(-1) ?? "";
+  const call = keys[0] === "nodes" ? callBefore(text, offset) : undefined;
+  const args = call === undefined ? undefined : argumentsIn(call);
+  const isName = args !== undefined && /[(,]\s*\{\s*\w*$/.test(args);
+  if (isName && call !== undefined) return { kind: "parameters", ...call };
+  if (isKey && args === undefined) {
+    if (key === "with" && call !== undefined) return { kind: "parameters", ...call };
+    if (key === "given" && keys.length === 1) return { kind: "inputs" };
+    if (key === "expect" && keys.length === 1) return { kind: "expression" };
+    return { kind: key === "mock" && keys.length === 1 ? "nodes" : "none" };
+  }
+  if (key === "servers") return { kind: "servers" };
+  const written = args ?? writtenAt(line);
+  const inner = placeAt(written, written.length);
+  if (INNER.has(inner.kind)) return inner;
   const isEdge = keys[0] === "edges" || keys[0] === "start";
   if (isEdge && /->\s*(?:\w+\s*,\s*)*\w*$/.test(line)) return { kind: "nodes", withBoundaries: true };
   switch (key) {
@@ -90,13 +105,22 @@ export function yamlPlaceAt(text: string, offset: number): Place {
       return { kind: "tasks" };
     case "reduce":
       return { kind: "reducers" };
+    case "is": {
+      const subject = /(?:^|[\s{,])match:\s*(["']?)([\w.?]+)\1/.exec(itemAround(text, offset, line))?.[2];
+      if (subject === undefined) break;
+      return { kind: "values", subject, isQuoted: true };
+    }
+    case "for":
+      if (keys.length === 1) return { kind: "graphs" };
+      return { kind: "expression" };
+    case "expect":
+      return inner.kind === "nodes" ? inner : { kind: "expression" };
     case "type":
       return { kind: "types" };
     case "when":
     case "args":
     case "match":
     case "expr":
-    case "for":
     case "done when":
       return { kind: "expression" };
     default:
@@ -105,6 +129,60 @@ export function yamlPlaceAt(text: string, offset: number): Place {
   return ["input", "output", "state", "memory", "config"].includes(keys.at(-2) ?? "")
     ? { kind: "types" }
     : { kind: "none" };
+}
+
+/** Places inside of an expression, which are those of the other spelling. */
+const INNER: ReadonlySet<Place["kind"]> = new Set(["members", "values", "call", "patterns"]);
+
+/** The last call before an offset, and the text from its name on. */
+function callBefore(text: string, offset: number): { readonly callee: string; readonly written: string } | undefined {
+  const before = text.slice(Math.max(0, offset - 2000), offset);
+  const found = /[^]*\bcall:\s*(\w+)([^]*)$/.exec(before);
+  return found === null ? undefined : { callee: found[1] ?? "", written: found[2] ?? "" };
+}
+
+/** The call whose `args` are open, as the other spelling writes it up to the place. */
+function argumentsIn({ callee, written }: { readonly callee: string; readonly written: string }): string | undefined {
+  const list = /^[\s,]*args:\s*(\[[^]*|\n\s*- [^]*)$/.exec(written)?.[1];
+  if (list === undefined || /^\s*(?:with|into|for|tries|timeout|\w+):/m.test(list.replaceAll(/^\s*- .*$/gm, "")))
+    return undefined;
+  const items = list
+    .replace(/^\[|^\n\s*- /, "")
+    .replaceAll(/\n\s*- /g, ", ")
+    .replaceAll(/(^|,)\s*\{\s*(\w+):\s*'/g, "$1 $2: ")
+    .replaceAll(/'\s*\}/g, "")
+    .replaceAll("'", "");
+  return /\]\s*$/.test(items) ? undefined : `${callee}(${items}`;
+}
+
+/** A path or an exported name below `imports`. */
+function importPlace(text: string, offset: number, line: string): Place | undefined {
+  const keys = text.slice(0, offset).match(/^\w[\w ]*:/gm);
+  if (keys?.at(-1) !== "imports:") return undefined;
+  const list = /([^\s"'{,]+)["']?:\s*\[[^\]]*$/.exec(line);
+  if (list !== null) return { kind: "exports", specifier: list[1] ?? "" };
+  const path = /(?:^\s+|[{,]\s*)["']?([^\s"'{}[\]:,]*)$/.exec(line);
+  return path === null ? undefined : { kind: "paths", typed: path[1] ?? "" };
+}
+
+/** The scalar that ends at the cursor, without the quotes of YAML. */
+function writtenAt(line: string): string {
+  const quoted = /(?:^|[\s[{,])'((?:[^']|'')*)$/.exec(line)?.[1] ?? /(?:^|[\s[{,])"((?:[^"\\]|\\.)*)$/.exec(line)?.[1];
+  return quoted ?? /(?:^|: |- |[[{,] ?)((?:(?!: |- ).)*)$/.exec(line)?.[1] ?? "";
+}
+
+/** The list item around an offset up to it: from the nearest line above that begins one with another indentation than its own arms. */
+function itemAround(text: string, offset: number, line: string): string {
+  const indent = /^ */.exec(line)?.[0].length ?? 0;
+  const before = text.slice(0, offset);
+  const lines = before.split("\n");
+  for (let at = lines.length - 1; at >= 0; at--) {
+    const above = lines[at] ?? "";
+    const isItem = /^ *- /.test(above);
+    const column = /^ */.exec(above)?.[0].length ?? 0;
+    if (isItem && (column < indent || /match:/.test(above))) return lines.slice(at).join("\n");
+  }
+  return "";
 }
 
 interface YamlPath {

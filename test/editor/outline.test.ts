@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { readSyntax } from "../../compiler/load/read-syntax.ts";
 import { SourceFile } from "../../diagnostics/source.ts";
-import { spellingOf, type OpenDocument } from "../../editor/document.ts";
 import { findFoldingRanges, findOutline } from "../../editor/outline.ts";
 import { toSpan } from "../../editor/positions.ts";
 import { exampleFiles } from "../support/example-files.ts";
 
-function open(text: string, path = "/p/a.ngraph"): OpenDocument {
-  return { uri: path, path, spelling: spellingOf(path, "") ?? "ngraph", version: 1, text };
+function open(text: string, path = "/p/a.ngraph"): ReturnType<typeof readSyntax>["file"] {
+  return readSyntax(text, path).file;
 }
 
 const TEXT = `/* A comment
