@@ -1,5 +1,6 @@
 import { NodeFailure } from "../node-failure.ts";
 import { isInside, type NodeFiles } from "./node-files.ts";
+import { isOfRuns } from "./resolve-path.ts";
 
 /** Maximum number of paths that a pattern may find, because checkpoints hold them. */
 export const MAX_PATHS = 10_000;
@@ -44,6 +45,7 @@ export async function globFiles(
     }
     for (const child of children) {
       const { name } = child;
+      if (isOfRuns(name)) continue;
       const path = [...names, name];
       const reached = new Set<number>();
       for (const position of positions) {

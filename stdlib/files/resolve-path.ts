@@ -58,7 +58,7 @@ export async function resolvePath(
 /** A node must not read or change the values of other runs. */
 const RUNS = ".ngraph";
 
-/** Some file systems ignore case. */
-function isOfRuns(name: string): boolean {
+/** Whether a name is that of the directory of runs. Some file systems ignore case. */
+export function isOfRuns(name: string): boolean {
   return name.toLowerCase() === RUNS;
 }

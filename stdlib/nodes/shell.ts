@@ -10,6 +10,8 @@ export const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
 const TAIL_BYTES = 256 * 1024;
 /** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 3000;
+/** After the end of a command: how long its background processes may still write, such as a `tee` that it feeds. */
+const LINGER_MS = 1_000;
 /** Maximum length of a failed command's output in the error message, in characters. */
 const EXCERPT = 2000;
 
@@ -268,7 +270,28 @@ function runCommand(call: Call, options: CommandOptions, watch: ShellOptions): P
         ),
       );
     });
+    // A background process that holds the output open would delay `close` until it ends.
+    let lingering: ReturnType<typeof setTimeout> | undefined;
+    let isClosed = false;
+    let hasLeft = false;
+    child.once("exit", () => {
+      const { pid } = child;
+      if (!isGroup || pid === undefined || isClosed) return;
+      lingering = setTimeout(() => {
+        void endGroupMembers(pid, GRACE_MS).then((hadMembers) => {
+          hasLeft = hadMembers;
+          if (isClosed) return;
+          // One that has left the group goes on, and what it writes is no output of the command.
+          lingering = setTimeout(() => {
+            child.stdout?.destroy();
+            child.stderr?.destroy();
+          }, LINGER_MS);
+        });
+      }, LINGER_MS);
+    });
     child.once("close", (code, name) => {
+      isClosed = true;
+      clearTimeout(lingering);
       const settle = (): void => {
         ended();
         if (failure !== undefined) reject(failure);
@@ -277,7 +300,7 @@ function runCommand(call: Call, options: CommandOptions, watch: ShellOptions): P
       if (!isGroup || child.pid === undefined) return settle();
       // Its background processes would write beside the commands that come next.
       void endGroupMembers(child.pid, GRACE_MS).then((hadMembers) => {
-        if (hadMembers && running !== undefined && failure === undefined) watch.onLeft?.(running);
+        if ((hadMembers || hasLeft) && running !== undefined && failure === undefined) watch.onLeft?.(running);
         settle();
       });
     });

@@ -185,6 +185,13 @@ describe("glob", () => {
     expect(await run({ glob: "notes/**" })).toEqual(["notes/a.md", "notes/c.md", "notes/deep/b.md"]);
   });
 
+  test("lists no runs of ngc", async () => {
+    mkdirSync(join(root, ".ngraph"), { recursive: true });
+    writeFileSync(join(root, ".ngraph", "runs.db"), "");
+    expect(await run({ glob: ".ngraph/*" })).toEqual([]);
+    expect(await run({ glob: ".*/*" })).not.toContain(".ngraph/runs.db");
+  });
+
   test.each(["../*", "/etc/*", "", "a/../../*"])("refuses %j", async (glob) => {
     await expect(run({ glob })).rejects.toThrow("is not relative to the root");
   });

@@ -1,3 +1,4 @@
+import { groupMembers } from "../../stdlib/nodes/group-members.ts";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from "node:fs";
@@ -227,6 +228,23 @@ describe("shell", () => {
     controller.abort(new Error("stop it"));
     await expect(running).rejects.toThrow("stop it");
   });
+
+  test.skipIf(process.platform === "win32")(
+    "does not wait for background processes that hold its output open",
+    async () => {
+      const { stdout } = (await run("shell", { command: "sleep 600 & echo $$" })) as { stdout: string };
+      expect(groupMembers(Number(stdout))).toEqual([]);
+      const away =
+        "import('node:child_process').then(({ spawn }) => { " +
+        "const { pid } = spawn('sleep', ['600'], { detached: true, stdio: 'inherit' }); console.log(pid); process.exit() })";
+      const left = (await run("shell", { command: [process.execPath, "-e", away] })) as { stdout: string };
+      // It has left the group, and runs on.
+      process.kill(Number(left.stdout), "SIGKILL");
+      // What a command feeds may still write after it has ended.
+      const slow = "(sleep 0.05; echo late) & echo first";
+      expect(await run("shell", { command: slow })).toMatchObject({ stdout: "first\nlate" });
+    },
+  );
 });
 
 describe("http", () => {
