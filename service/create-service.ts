@@ -62,6 +62,12 @@ export function createService(options: ServiceOptions): Service {
     return handlers[id]({ request, context, principal, values, parameters: Object.fromEntries(given) });
   };
 
+  const refuse = (error: unknown): Response => {
+    const { status } = problemOf(error);
+    if (status >= 500) core.fail(error instanceof Error ? error.message : String(error), error);
+    return problemResponse(error);
+  };
+
   const app = new Hono<{ Variables: { principal: string } }>();
   app.use(async (context, next) => {
     const begin = performance.now();
@@ -95,7 +101,12 @@ export function createService(options: ServiceOptions): Service {
   }
   for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
     const path = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app.on(operation.method.toUpperCase(), path, (context) => handle(operation, id, context));
+    app.on(operation.method.toUpperCase(), path, async (context) => {
+      const { aroundRequest } = options;
+      if (aroundRequest === undefined) return handle(operation, id, context);
+      const routed = { request: context.req.raw, route: operation.path };
+      return aroundRequest(routed, () => handle(operation, id, context).catch(refuse));
+    });
     // A path that exists with another method.
     const methods = Object.values(OPERATIONS).flatMap((each: Operation) =>
       each.path === operation.path ? [each.method.toUpperCase()] : [],
@@ -126,11 +137,7 @@ export function createService(options: ServiceOptions): Service {
       new Problem("not-found", `there is no ${context.req.path.slice(0, 200)}; /openapi.json has the paths`),
     ),
   );
-  app.onError((error) => {
-    const { status } = problemOf(error);
-    if (status >= 500) core.fail(error.message, error);
-    return problemResponse(error);
-  });
+  app.onError(refuse);
 
   return {
     app: app as unknown as Hono,

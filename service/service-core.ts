@@ -126,7 +126,10 @@ export class ServiceCore {
       ...engineOptions,
       builtins: { ...builtinNodes, ...engineOptions.builtins },
       store: this.store,
-      onEvent: (event) => this.log.publish(event),
+      onEvent: (event) => {
+        this.log.publish(event);
+        return this.options.onEvent?.(event);
+      },
       onWake: ({ result, error, thread }) => {
         if (error !== null) this.fail(`thread \`${thread}\` could not be resumed`, error);
         else {

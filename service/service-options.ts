@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import type { UpgradeWebSocket } from "hono/ws";
 import type { DrainOptions, EngineOptions } from "../runtime/interface/engine-options.ts";
+import type { EventListener } from "../runtime/interface/events.ts";
 import type { Store } from "../runtime/interface/store.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { JsonObject } from "../runtime/value/json.ts";
@@ -52,8 +53,21 @@ export interface ServiceOptions extends AccessOptions {
    * store with a long-term memory, and `start()`. Services with different graphs on one store need different addresses.
    */
   readonly webhooks?: readonly Webhook[];
+  /** Receives the events of all runs: `traceRuns()` of `ngraph/opentelemetry`. Exceptions are ignored. */
+  readonly onEvent?: EventListener;
+  /**
+   * Surrounds the answers of the routes: `traceRequests()` of `ngraph/opentelemetry`. `next` answers the request, with a problem document
+   * if it is refused.
+   */
+  readonly aroundRequest?: (routed: RoutedRequest, next: () => Promise<Response>) => Promise<Response>;
   /** Receives an entry for each request and each failure. Exceptions are ignored. */
   readonly onLog?: (entry: LogEntry) => void;
+}
+
+/** A request, and the path of its route with the parameters in braces. */
+export interface RoutedRequest {
+  readonly request: Request;
+  readonly route: string;
 }
 
 /** The text of a `test` block, or the reason why there is none. */

@@ -59,7 +59,7 @@ test("the page of the service, with its hook of React", async () => {
   const page = "docs/serving.md";
   const files = programs(page, "serving");
   const hook = fencedBlocks(read(page)).find(({ text }) => text.includes("export function useThread"));
-  expect(Object.keys(files)).toHaveLength(2);
+  expect(Object.keys(files)).toHaveLength(3);
   const project = createProject({
     ...files,
     "serving/hook.ts": hook?.text ?? "",
