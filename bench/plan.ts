@@ -2,8 +2,12 @@
  * Measures the quality of schedules: the mean excess of the makespan over the lower bound on generated graphs of four
  * shapes, for file order, for the priorities, and for an optimised order; then on plans with shared reads, pools, `alone` and missing
  * durations. It also measures the cost of planning and
- * scheduling.
+ * scheduling, and of `ngc run` (the built program) with real commands.
  */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "../runtime/table/plan-table.ts";
 import { createPlanRunner } from "../runtime/plan/plan-runner.ts";
 import { createPlanScheduler } from "../runtime/plan/plan-scheduler.ts";
@@ -250,3 +254,35 @@ const withEvents = await leastCost(() => runner.run({}, { onEvent: () => events+
 console.log(
   `run with ${running.toFixed(2)} µs a task, ${withEvents.toFixed(2)} µs with a listener for its ${events / 9} events`,
 );
+
+const COMMANDS = 2000;
+const PATHS = 200;
+
+/** Milliseconds of processor time of `ngc run` for each of its tasks, from its start to its end. Its commands do nothing. */
+function commandCost(): number {
+  const directory = mkdtempSync(join(tmpdir(), "ngraph-bench-"));
+  try {
+    const tasks = Array.from({ length: COMMANDS }, (_, index) => {
+      const after = index < 8 ? "" : ` after t${index - 8}`;
+      return `  task t${index} = shell("true")${after} { touches "f${index % PATHS}" }\n`;
+    });
+    writeFileSync(join(directory, "p.ngraph"), `plan p {\n  max parallel 8\n${tasks.join("")}}\n`);
+    // Written by the program itself: the processor time of its commands does not count.
+    const cpu = join(directory, "cpu.json");
+    const hook = `process.on("exit", () => process.getBuiltinModule("fs").writeFileSync(${JSON.stringify(cpu)}, JSON.stringify(process.cpuUsage())))`;
+    const program = ["--import", `data:text/javascript,${encodeURIComponent(hook)}`, resolve("dist/cli/ngc.js")];
+    const { status, stderr } = spawnSync(process.execPath, [...program, "run", "p.ngraph"], {
+      cwd: directory,
+      encoding: "utf8",
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    if (status !== 0) throw new Error(`ngc run ended with ${status}: ${stderr}`);
+    const { user, system } = JSON.parse(readFileSync(cpu, "utf8")) as NodeJS.CpuUsage;
+    return (user + system) / 1000 / COMMANDS;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const rounds = Array.from({ length: 3 }, commandCost);
+console.log(`${COMMANDS} commands with ${Math.min(...rounds).toFixed(1)} ms of processor time a task`);
