@@ -44,21 +44,26 @@ export async function runOnHost(
   };
   const given: ExecuteOptions = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
   const metadata = { file: resolve(file), graph: table.name };
+  let hasBegun = false;
   const waiting = setTimeout(() => say.note(NO_WORKER), NO_WORKER_MS);
   try {
-    const result = await withInterruption((signal) =>
-      start(engine, {
+    const result = await withInterruption((signal) => {
+      signal.addEventListener("abort", () => {
+        if (!hasBegun) say.note(MAY_BEGIN);
+      });
+      return start(engine, {
         ...given,
         metadata,
         signal,
         onEvent(event) {
           clearTimeout(waiting);
+          hasBegun = true;
           progress.onEvent(event);
           if (event.type !== "run" || event.phase !== "start" || event.namespace.length > 0) return;
           say.note(`${event.resumed ? "resuming" : "running as"} thread ${printable(event.thread ?? "")}`);
         },
-      }),
-    );
+      });
+    });
     progress.stop();
     const flags = `${hostFlag(options.host!)} --file ${quoteArgument(file)}`;
     return reportResult(result, { flags, isMemory: false }, say);
@@ -70,6 +75,8 @@ export async function runOnHost(
   }
 }
 
+const MAY_BEGIN =
+  "asks the host to cancel; a second Ctrl-C ends this command, and the host may still begin the run when a worker answers";
 const NO_WORKER_MS = 15_000;
 const NO_WORKER =
   "no worker has begun yet: the host keeps the call until one answers at the deployed address (`ngc worker`), or until the thread is free";
