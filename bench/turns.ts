@@ -1,8 +1,8 @@
 /**
  * The longest time that work keeps the event loop without a turn. A turn is measured in wall time and in CPU time, and counts with
  * the smaller of both: a machine with other work lengthens the one, threads that collect garbage the other. The pauses of the
- * garbage collector in the longest turn are shown beside it. Each row is the median of its rounds after the first, in which the
- * code is compiled.
+ * garbage collector in the longest turn are shown beside it, in wall time. Each row is the median of its rounds after the first, in
+ * which the code is compiled.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -109,7 +109,7 @@ async function row(
   }
   const [length, garbage] = [median(longest.map((turn) => turn.length)), median(longest.map((turn) => turn.garbage))];
   console.log(
-    `${name}: no turn for ${length.toFixed(1)} ms, ${garbage.toFixed(1)} of them garbage collection; ` +
+    `${name}: no turn for ${length.toFixed(1)} ms, at most ${garbage.toFixed(1)} of them garbage collection; ` +
       `${median(times).toFixed(0)} ms CPU in all`,
   );
 }

@@ -2,6 +2,7 @@ import { RunError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { redactAppended, redactJson } from "../event/redact.ts";
 import { describeError, emitEvent } from "../event/run-events.ts";
+import type { ChannelCode } from "../program/channel-code.ts";
 import type { Run } from "../run/run.ts";
 import { endTurnAfter, inTurns } from "../run/take-turns.ts";
 import type { Work } from "../value/work.ts";
@@ -68,7 +69,7 @@ function* applyAll(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[
       }
       try {
         if (code.reduce === undefined) state[channel] = value;
-        else if (code.reducing !== undefined && isLong(current, value))
+        else if (code.reducing !== undefined && readsItems(code) && isLong(current, value))
           state[channel] = yield* code.reducing(current, [value]);
         else {
           // An imported reducer is one part, which begins in a turn of its own if the update is long.
@@ -112,7 +113,12 @@ function applyOne({ writer, listening, state, program }: Run, { updates, failure
   return true;
 }
 
-/** Whether a reducer may take longer than the rest of a step. */
+/** Whether a reducer reads each item of the value. One append copies a list, which takes little time for its length. */
+function readsItems({ spec }: ChannelCode): boolean {
+  return spec.reducer?.kind !== "append";
+}
+
+/** Whether a reducer that reads each item may take longer than the rest of a step. */
 function isLong(current: Json, update: Json): boolean {
   return lengthOf(current) + lengthOf(update) >= LONG;
 }
