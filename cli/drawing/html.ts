@@ -8,7 +8,7 @@ import { renderSvg } from "./svg.ts";
 
 const LEGEND =
   "Hexagon: barrier. Double frame or ‖: waits for a person. Box with depth and ∀: one task for each item. Diamond at the start of an arrow: condition. " +
-  "Double head or ↻: leads back. Red dashed arrow: on error. Dotted arrow: jump. ◷ timer or deadline. ↶ undo. ⚡ effects. ⊞ a called graph. ✗ ⚠ findings.";
+  "Double head or ↻: leads back. Red dashed arrow: on error. Dotted arrow: jump. ◷ timer or deadline. ↶ undo. ⚡ effects. ⊞ a called graph. ⚒ tools of a model. ✗ ⚠ findings.";
 
 const RUN_LEGEND =
   " Thick frame: the run was here. Dashed frame: it waits here, or this runs next. Thick arrow: its two ends ran one after the other.";

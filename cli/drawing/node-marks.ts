@@ -1,4 +1,4 @@
-import type { CallSpec, NodeSpec } from "../../runtime/table/table.ts";
+import type { CallSpec, NodeSpec, ToolSpec } from "../../runtime/table/table.ts";
 import { formatTime } from "../schedule/schedule-view.ts";
 
 /** Built-in nodes that wait for a time. */
@@ -11,6 +11,7 @@ export function marksOf(node: NodeSpec, describe: (call: CallSpec) => string): {
     ...(node.pauseBefore === true ? ["‖ pauses before"] : []),
     ...(node.pauseAfter === true ? ["‖ pauses after"] : []),
     ...(call.kind === "builtin" && TIMERS.has(call.name) ? ["◷ timer"] : []),
+    ...(call.kind === "builtin" && call.tools !== undefined ? [`⚒ tools: ${call.tools.map(toolText).join(", ")}`] : []),
     ...(within === undefined ? [] : [`◷ within ${formatTime(within, "ms")}`]),
     ...(timeout === undefined ? [] : [`◷ timeout ${formatTime(timeout, "ms")}`]),
     ...(tries === undefined ? [] : [`↻ ${tries.attempts} tries`]),
@@ -18,4 +19,9 @@ export function marksOf(node: NodeSpec, describe: (call: CallSpec) => string): {
     ...(undo === undefined ? [] : [`↶ undo ${describe(undo.call)}`]),
   ];
   return marks.length === 0 ? {} : { marks };
+}
+
+/** `⊞`: the tool is a graph; `‖`: a person approves its calls. */
+function toolText({ name, graph, approval }: ToolSpec): string {
+  return `${graph === undefined ? "" : "⊞ "}${name}${approval === undefined ? "" : " ‖"}`;
 }

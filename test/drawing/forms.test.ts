@@ -4,12 +4,13 @@ import { compile } from "../../compiler/compile.ts";
 import { lowerGraph } from "../../compiler/lower/lower.ts";
 import { drawCompiled } from "../../cli/drawing/compiled-drawing.ts";
 import { renderDot } from "../../cli/drawing/dot.ts";
-import type { Drawing } from "../../cli/drawing/drawing.ts";
+import { drawTable, type Drawing } from "../../cli/drawing/drawing.ts";
 import { renderHtml } from "../../cli/drawing/html.ts";
 import { renderMermaid } from "../../cli/drawing/mermaid.ts";
 import { renderSvg } from "../../cli/drawing/svg.ts";
 import { renderText } from "../../cli/drawing/text.ts";
 import { unfold } from "../../cli/drawing/unfold.ts";
+import { tableOf } from "../support/graph.ts";
 
 const TEXT = `/// What all else rests on.
 graph inner {
@@ -127,4 +128,16 @@ test("a graph of 200 nodes is not wider than a page of 1,280 pixels whose text c
   const [, font] = /font-size="([\d.]+)"/.exec(svg) ?? [];
   // Points of the picture are pixels of a page; smaller text is hard to read.
   expect(Number(font) * Math.min(1, 1280 / Number(width))).toBeGreaterThan(9);
+});
+
+test("the tools of a model are listed, graphs and those that a person approves with signs", () => {
+  const table = tableOf(
+    `graph inner { input q: string  output a: string  node x = upper(q) into a  start -> x -> end }
+     graph other { input q: string  output a: string  node x = lower(q) into a  start -> x -> end }
+     graph outer { output a: string
+       node l = llm("x", tools: [inner, other], approve: [other]) into a
+       start -> l -> end }`,
+  );
+  const text = renderText(drawTable(table));
+  expect(text).toContain("⚒ tools: ⊞ inner, ⊞ other ‖");
 });

@@ -131,6 +131,7 @@ describe("sleep", () => {
     expect(await run("sleep", { duration: 250 }, context)).toBeNull();
     expect(slept).toEqual([0, 250]);
     await expect(run("sleep", { duration: -1 }, context)).rejects.toThrow("number of milliseconds");
+    await expect(run("sleep", { duration: Number.MAX_SAFE_INTEGER }, context)).rejects.toThrow("36500 days at most");
     await expect(run("sleep", { duration: 1 })).rejects.toThrow("runs in an engine");
   });
 });
