@@ -66,7 +66,8 @@ export async function runOnHost(
     });
     progress.stop();
     const flags = `${hostFlag(options.host!)} --file ${quoteArgument(file)}`;
-    return reportResult(result, { flags, isMemory: false }, say);
+    const signalFlags = `${hostFlag(options.host!)} --graph ${quoteArgument(table.name)}`;
+    return reportResult(result, { flags, signalFlags, isMemory: false }, say);
   } catch (error) {
     throw error instanceof RunError && error.code === "NG_OTHER_VERSION" ? otherVersion(error, file, options) : error;
   } finally {

@@ -20,6 +20,8 @@ import { userPlace } from "../process/user-error.ts";
 export interface RunPlace {
   /** `--store …` and `--file …` where they are needed, each with a leading space. */
   readonly flags: string;
+  /** For a thread on a host, which wakes it: the flags with which `ngc signal` finds it. */
+  readonly signalFlags?: string;
   readonly isMemory: boolean;
   /** Replaces the values of secrets in a text. */
   readonly redact?: (text: string) => string;
@@ -128,10 +130,14 @@ export function reportPauses(result: Pick<RunResult, "pauses" | "thread">, place
   const signal = pauses.find(({ kind }) => kind === "signal");
   if (signal !== undefined) {
     const name = typeof signal.payload === "string" ? signal.payload : "NAME";
-    output.result(`send it with: ngc signal ${quoteArgument(thread ?? "")} ${quoteArgument(name)} VALUE${place.flags}`);
+    output.result(
+      `send it with: ngc signal ${quoteArgument(thread ?? "")} ${quoteArgument(name)} VALUE${place.signalFlags ?? place.flags}`,
+    );
   }
   if (pauses.every(({ kind }) => kind === "signal" || kind === "timer")) {
-    output.result("then, or when it is due, continue with: ngc resume --due");
+    const isWoken = place.signalFlags !== undefined;
+    const when = signal === undefined ? "when it is due" : "then, or when it is due";
+    output.result(isWoken ? `the host continues the run ${when}` : `${when}, continue with: ngc resume --due`);
     return;
   }
   const [first] = pauses;

@@ -69,7 +69,8 @@ export class Ingress {
   }
 
   /** Makes sure that a server listens, before the first call: that may wait for hours, or for a worker. @throws StoreError NG_STORE_FAILED */
-  async reach(): Promise<void> {
+  async reach(path: readonly string[]): Promise<void> {
+    path.forEach(encodePart);
     if (this.#hasAnswered) return;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -88,7 +89,7 @@ export class Ingress {
   async #post(path: readonly string[], input: object, options: CallOptions): Promise<string> {
     const { within, signal } = options;
     if (within === undefined) return this.#attempt(path, input, options);
-    await this.reach();
+    await this.reach(path);
     try {
       return await inTime(within, signal, (both) => this.#attempt(path, input, { ...options, signal: both }));
     } catch (error) {

@@ -191,7 +191,7 @@ class RestateClient {
     signal?.addEventListener("abort", cancel, { once: true });
     if (signal?.aborted === true)
       throw new RunError("NG_CANCELLED", `the run of thread \`${thread}\` was cancelled before its start`);
-    await this.#ingress.reach();
+    await this.#ingress.reach([this.#names.runs, thread, method]);
     // A run that has ended has its result, also if the last events cannot be read.
     const watching = onEvent && this.#watch(stream.stream!, onEvent, ended.signal).catch(() => undefined);
     try {

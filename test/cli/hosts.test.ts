@@ -94,12 +94,15 @@ test("a worker, a deployment, a run, a resume", async () => {
   const server = await RestateServer.start();
   onTestFinished(() => server.stop());
   const host = ["--host", `restate:${server.url}`];
-  const project = createProject({ "flow.ngraph": FLOW, "hello.ngraph": HELLO, "nodes.ts": NODES });
+  const project = createProject({
+    ...{ "flow.ngraph": FLOW, "hello.ngraph": HELLO, "nodes.ts": NODES },
+    "wait.ngraph": `graph waiting { output got: int  node take = receive("picked") into got { within 1h }  start -> take -> end }\n`,
+  });
   expect(project.ngc(["run", "flow.ngraph", ...host, "--input", '{"n": 4}'])).toMatchObject({
     status: 1,
     stderr: expect.stringContaining("register it with `ngc deploy`"),
   });
-  const worker = await startWorker(project, ["flow.ngraph", ...host, "--copy-to", "sqlite:copies.db"]);
+  const worker = await startWorker(project, ["flow.ngraph", "wait.ngraph", ...host, "--copy-to", "sqlite:copies.db"]);
   const deploy = ["deploy", "flow.ngraph", ...host, "--admin", server.admin, "--worker", worker.url];
   expect(project.ngc(["deploy", "hello.ngraph", ...deploy.slice(2)])).toMatchObject({
     status: 1,
@@ -110,6 +113,11 @@ test("a worker, a deployment, a run, a resume", async () => {
   expect(paused).toMatchObject({ status: 3, stderr: expect.stringContaining("running as thread t") });
   expect(paused.stdout).toContain(`ngc resume t --host restate:${server.url} --file flow.ngraph`);
   const at = [...host, "--graph", "flow"];
+  const waiting = project.ngc(["run", "wait.ngraph", ...host, "--thread", "s"]);
+  expect([waiting.status, waiting.stderr]).toEqual([3, expect.anything()]);
+  const send = ["signal", "s", "picked", "1", ...host, "--graph", "waiting"];
+  expect(waiting.stdout).toContain(`ngc ${send.join(" ").replace(" 1 ", " VALUE ")}\nthe host continues the run then,`);
+  expect(project.ngc(send)).toMatchObject({ status: 0 });
   const history = project.ngc(["history", "t", ...at, "--json"]);
   const { checkpoints } = JSON.parse(history.stdout) as { checkpoints: { id: string; status: string }[] };
   expect(checkpoints[0]?.status).toBe("paused");
