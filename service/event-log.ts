@@ -30,8 +30,6 @@ interface ThreadLog {
   /** Number of the first event of `events`. */
   first: number;
   readonly events: LoggedEvent[];
-  /** The newest checkpoint that an event has named. */
-  head: CheckpointId | undefined;
   size: number;
   readers: number;
   /** Resolve functions of readers that wait. */
@@ -63,7 +61,6 @@ export class EventLog {
     const number = log.first + log.events.length;
     this.#next = Math.max(this.#next, number + 1);
     const data = JSON.stringify(event);
-    if (event.type === "checkpoint" && event.namespace.length === 0) log.head = event.id;
     log.events.push({ id: `${this.#epoch}.${number}`, number, type: event.type, data });
     this.#resize(log, data.length);
     let removed = 0;
@@ -104,9 +101,13 @@ export class EventLog {
     return this.#threads.get(thread)?.first ?? this.#next;
   }
 
-  /** The newest checkpoint that an event of the thread has named; `undefined` if this process has not written one. */
-  head(thread: string): CheckpointId | undefined {
-    return this.#threads.get(thread)?.head;
+  /** Whether an event that is kept tells of a checkpoint: this process has written it. */
+  hasCheckpoint(thread: string, id: CheckpointId): boolean {
+    const text = JSON.stringify(id);
+    const found = this.#threads
+      .get(thread)
+      ?.events.findLast(({ type, data }) => type === "checkpoint" && data.includes(text));
+    return found !== undefined;
   }
 
   /** The position behind the event with this id; `undefined` for an id of another process, or of no event. */
@@ -160,7 +161,7 @@ export class EventLog {
   #logOf(thread: string): ThreadLog {
     let log = this.#threads.get(thread);
     if (log === undefined) {
-      log = { first: this.#next, events: [], head: undefined, size: 0, readers: 0, waiting: new Set() };
+      log = { first: this.#next, events: [], size: 0, readers: 0, waiting: new Set() };
       this.#threads.set(thread, log);
     }
     return log;

@@ -106,7 +106,7 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
             if (latest === undefined || latest === seen) return undefined;
             seen = latest;
             // The events of this process have told it.
-            if (latest === log.head(thread)) return undefined;
+            if (log.hasCheckpoint(thread, latest)) return undefined;
             return stateOf();
           },
         },
