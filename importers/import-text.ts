@@ -1,3 +1,4 @@
+import { parseExpression } from "@babel/parser";
 import { format } from "../grammar/format/format.ts";
 import { parse } from "../grammar/parse.ts";
 import { parseYamlText } from "../grammar/yaml/parse-yaml-text.ts";
@@ -82,9 +83,12 @@ function readDocument(text: string): JsonValue {
     try {
       return JSON.parse(withoutComments(trimmed)) as JsonValue;
     } catch (error) {
+      const message = error instanceof Error ? error.message : "";
       throw new ImportError(
-        "line 1",
-        `the file is not JSON: ${error instanceof Error ? error.message.slice(0, 200) : ""}`,
+        `line ${lineOfMistake(text)}`,
+        // The message repeats a part of the text, or has a position in it.
+        `the file is not JSON: ${message.replace(/(?:, (?:\.\.\.)?"| in JSON at position )[^]*$/, "")}`,
+        /\$\{/.test(text) ? "a template with `${…}` is imported after its parts are filled in" : undefined,
       );
     }
   }
@@ -95,6 +99,16 @@ function readDocument(text: string): JsonValue {
       "line 1",
       `the file is not YAML: ${error instanceof Error ? error.message.slice(0, 200) : ""}`,
     );
+  }
+}
+
+/** The line on which a text stops to be JSON. Messages of `JSON.parse` have no place in each version of Node. */
+function lineOfMistake(text: string): number {
+  try {
+    parseExpression(text);
+    return 1;
+  } catch (error) {
+    return (error as { readonly loc?: { readonly line: number } }).loc?.line ?? 1;
   }
 }
 

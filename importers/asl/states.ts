@@ -461,7 +461,13 @@ export class StateWriter {
     const key = lastKey(value);
     if (key === "Seconds" && expression === undefined) {
       if (typeof value.value !== "number" || !(value.value >= 0) || value.value > 99_999_999)
-        throw value.wrong("a number of seconds from 0 to 99999999");
+        throw typeof value.value === "string" && value.value.startsWith("${")
+          ? new ImportError(
+              value.at,
+              `${quoted(value.value)} stands for a number`,
+              "fill in the template, or write a number",
+            )
+          : value.wrong("a number of seconds from 0 to 99999999");
       machine.node(`${node} = sleep(${value.value === 0 ? "0s" : duration(value.value * 1000)})`);
     } else if (key.startsWith("Seconds")) {
       const seconds = read("float");

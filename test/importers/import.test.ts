@@ -565,6 +565,10 @@ test("other files are refused with the kinds that there are", async () => {
   expect(await refusal("{}")).toBe("$: the file is of no kind that can be imported");
   expect(await refusal("[1, 2]")).toBe("$: the file is of no kind that can be imported");
   expect(await refusal("{")).toContain("line 1: the file is not JSON");
+  expect(await refusal('\n{\n  // a note\n  "a": 1,\n  "b": ${Size}\n}')).toBe(
+    "line 5: the file is not JSON: Unexpected token '$'",
+  );
+  expect(await refusal('{\n  "a": 1\n')).toMatch(/^line [23]: the file is not JSON: /);
   expect(await refusal("a: [", "a.yaml")).toContain("line 1: the file is not YAML");
   expect(await refusal(" \n")).toBe("line 1: the file is empty");
   expect(await refusal("", "agent.ts")).toBe("line 1: the file is empty");
