@@ -1,4 +1,3 @@
-import { parseExpression } from "@babel/parser";
 import { format } from "../grammar/format/format.ts";
 import { parse } from "../grammar/parse.ts";
 import { parseYamlText } from "../grammar/yaml/parse-yaml-text.ts";
@@ -9,6 +8,7 @@ import { importLangGraphGen, isLangGraphGen } from "./langgraph-gen.ts";
 import { importLangGraphJs } from "./langgraph-js.ts";
 import type { ReadModule } from "./program-modules.ts";
 import { importNeoGraph, isNeoGraph } from "./neograph.ts";
+import { lineOfBrokenJson } from "./program-tree.ts";
 import { importKahn, importPackageJson, importTurbo, isKahn, isTurbo } from "./plans.ts";
 
 interface Importer {
@@ -85,7 +85,7 @@ function readDocument(text: string): JsonValue {
     } catch (error) {
       const message = error instanceof Error ? error.message : "";
       throw new ImportError(
-        `line ${lineOfMistake(text)}`,
+        `line ${lineOfBrokenJson(text)}`,
         // The message repeats a part of the text, or has a position in it.
         `the file is not JSON: ${message.replace(/(?:, (?:\.\.\.)?"| in JSON at position )[^]*$/, "")}`,
         /\$\{/.test(text) ? "a template with `${…}` is imported after its parts are filled in" : undefined,
@@ -99,16 +99,6 @@ function readDocument(text: string): JsonValue {
       "line 1",
       `the file is not YAML: ${error instanceof Error ? error.message.slice(0, 200) : ""}`,
     );
-  }
-}
-
-/** The line on which a text stops to be JSON. Messages of `JSON.parse` have no place in each version of Node. */
-function lineOfMistake(text: string): number {
-  try {
-    parseExpression(text);
-    return 1;
-  } catch (error) {
-    return (error as { readonly loc?: { readonly line: number } }).loc?.line ?? 1;
   }
 }
 

@@ -20,10 +20,25 @@ export function parseProgram(text: string, file?: string): Tree {
   } catch (error) {
     if (error instanceof RangeError) throw new ImportError("line 1", "the program is nested too deeply");
     throw new ImportError(
-      "line 1",
+      `line ${lineOf(error)}`,
       `the program cannot be parsed: ${error instanceof Error ? error.message.slice(0, 200) : ""}`,
     );
   }
+}
+
+/** The line on which a text stops to be JSON. Messages of `JSON.parse` have no place in some versions of Node. */
+export function lineOfBrokenJson(text: string): number {
+  try {
+    parse(`(${text})`);
+    return 1;
+  } catch (error) {
+    return lineOf(error);
+  }
+}
+
+/** The line of an error of the parser. */
+function lineOf(error: unknown): number {
+  return (error as { readonly loc?: { readonly line: number } }).loc?.line ?? 1;
 }
 
 /** The place of a tree in messages: `line 12`, and the file if it is an imported one. */
