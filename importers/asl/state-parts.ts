@@ -1,5 +1,5 @@
 /** Parts of a state that the writers of states share. */
-import { type Source } from "../imported.ts";
+import { ImportError, type Source } from "../imported.ts";
 
 export function block(policies: readonly string[]): string {
   return policies.length === 0 ? "" : ` { ${policies.join("  ")} }`;
@@ -41,4 +41,15 @@ export function isWhole(state: Source): boolean {
   return ["ResultPath", "OutputPath"].every((field) =>
     [undefined, "$"].includes(state.field(field).value as string | undefined),
   );
+}
+
+/** A part of a template is no number before the template is filled in. */
+export function wrongSeconds(value: Source): ImportError {
+  if (typeof value.value === "string" && value.value.startsWith("${"))
+    return new ImportError(
+      value.at,
+      `${JSON.stringify(value.value)} stands for a number`,
+      "fill in the template, or write a number",
+    );
+  return value.wrong("a number of seconds from 0 to 99999999");
 }

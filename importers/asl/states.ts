@@ -18,7 +18,7 @@ import {
   type Scope,
 } from "./said.ts";
 import type { Kind } from "./shape.ts";
-import { asPath, block, callbackOf, isWhole, lastKey, nameOfResource } from "./state-parts.ts";
+import { asPath, block, callbackOf, isWhole, lastKey, nameOfResource, wrongSeconds } from "./state-parts.ts";
 
 const DATA: Root = { channel: "data", path: [] };
 
@@ -460,14 +460,7 @@ export class StateWriter {
     let last = node;
     const key = lastKey(value);
     if (key === "Seconds" && expression === undefined) {
-      if (typeof value.value !== "number" || !(value.value >= 0) || value.value > 99_999_999)
-        throw typeof value.value === "string" && value.value.startsWith("${")
-          ? new ImportError(
-              value.at,
-              `${quoted(value.value)} stands for a number`,
-              "fill in the template, or write a number",
-            )
-          : value.wrong("a number of seconds from 0 to 99999999");
+      if (typeof value.value !== "number" || !(value.value >= 0) || value.value > 99_999_999) throw wrongSeconds(value);
       machine.node(`${node} = sleep(${value.value === 0 ? "0s" : duration(value.value * 1000)})`);
     } else if (key.startsWith("Seconds")) {
       const seconds = read("float");
