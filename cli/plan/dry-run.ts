@@ -3,7 +3,7 @@ import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { selectTasks } from "../../runtime/plan/select-tasks.ts";
 import type { Output } from "../output/output.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
-import type { PlanFlags } from "./plan-flags.ts";
+import { withOneAuthor, type PlanFlags } from "./plan-flags.ts";
 import { RUNS_DIRECTORY } from "./run-directory.ts";
 import { expectedDurations } from "./expected-durations.ts";
 
@@ -14,9 +14,10 @@ import { expectedDurations } from "./expected-durations.ts";
  */
 export function dryRun(
   table: PlanTable,
-  { maxParallel, only, fromTask }: Pick<PlanFlags, "only" | "fromTask"> & { readonly maxParallel?: number },
+  options: PlanFlags & { readonly maxParallel?: number },
   output: Output,
 ): ExitCode {
+  const { maxParallel, only, fromTask } = withOneAuthor(options);
   const { expected } = expectedDurations(RUNS_DIRECTORY, table, maxParallel);
   const selection = {
     ...(only === undefined ? {} : { only }),

@@ -14,7 +14,7 @@ import { openSharedCache, type SharedCache } from "./cache/shared-cache.ts";
 import { expectedDurations } from "./expected-durations.ts";
 import { createFailedOutputs } from "./failed-outputs.ts";
 import { notifyEnd } from "./notify.ts";
-import type { PlanFlags } from "./plan-flags.ts";
+import { withOneAuthor, type PlanFlags } from "./plan-flags.ts";
 import { PlanLog } from "./plan-log.ts";
 import { createPlanProgress, planEventLines } from "./plan-progress.ts";
 import { createPlanView } from "./plan-view.ts";
@@ -37,7 +37,8 @@ export interface PlanExecution extends RunTarget<PlanTable> {
 /**
  * Loads the user's code, runs the plan with its log below `.ngraph/runs/`, closes the store, and prints progress and result.
  */
-export async function executePlan(execution: PlanExecution, output: Output): Promise<ExitCode> {
+export async function executePlan(given: PlanExecution, output: Output): Promise<ExitCode> {
+  const execution = { ...given, options: withOneAuthor(given.options) };
   const { table, options, file } = execution;
   const [{ createPlanRunner }, { createShell }] = await Promise.all([
     import("../../runtime/plan/plan-runner.ts"),

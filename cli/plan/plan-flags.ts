@@ -28,11 +28,21 @@ export interface PlanFlags {
   readonly hostGone?: readonly string[];
 }
 
+/** With `--verify-touches` one task runs at a time: a change then has one possible author. `--max-parallel` says otherwise. */
+export function withOneAuthor<Options extends PlanFlags & { readonly maxParallel?: number }>(
+  options: Options,
+): Options {
+  return options.verifyTouches === true && options.maxParallel === undefined ? { ...options, maxParallel: 1 } : options;
+}
+
 export function addPlanOptions(command: Command): void {
   command
     .option("--only <tasks>", "plans: run only these tasks, as if all others were done", taskNames)
     .option("--from-task <task>", "plans: run this task and every task that comes after it")
-    .option("--verify-touches", "plans: fail tasks that change files of the git tree that they do not declare")
+    .option(
+      "--verify-touches",
+      "plans: fail tasks that change files of the git tree that they do not declare; one task at a time, unless --max-parallel says more",
+    )
     .option(
       "--report <file>",
       "plans: write a report: FILE.xml (JUnit) or FILE.html (with a Gantt chart); may be repeated",

@@ -323,6 +323,34 @@ describe("--verify-touches", () => {
     ]);
   });
 
+  test("one task runs at a time, so that a change of what another task declares has its author", () => {
+    const project = createProject({
+      "p.ngraph": `plan p {
+  order file
+  task a = shell("echo x > src/b.ts; sleep 0.3") { touches "src/a.ts" }
+  task b = shell("echo y > src/b.ts; sleep 0.3") { touches "src/b.ts" }
+  task c = shell("cat src/b.ts") after b
+}
+`,
+      "src/a.ts": "",
+      "src/b.ts": "",
+    });
+    git(project, "init", "-q");
+    const { status, document } = project.json(["run", "p.ngraph", "--verify-touches"]);
+    expect(status).toBe(1);
+    expect(document.tasks.map(({ id, reason }: Document) => [id, reason])).toEqual([
+      ["a", "undeclared_touches:src/b.ts"],
+      ["b", null],
+      ["c", null],
+    ]);
+    expect(project.json(["run", "p.ngraph", "--dry-run", "--verify-touches"]).document.batches).toEqual([
+      ["a"],
+      ["b"],
+      ["c"],
+    ]);
+    expect(project.json(["run", "p.ngraph", "--dry-run"]).document.batches[0]).toEqual(["a", "b"]);
+  });
+
   test("an undeclared change fails every task that can have made it, and what depends on them does not start", () => {
     const project = createProject({
       "p.ngraph": `plan p {
@@ -334,7 +362,7 @@ describe("--verify-touches", () => {
 `,
     });
     git(project, "init", "-q");
-    const { status, document } = project.json(["run", "p.ngraph", "--verify-touches"]);
+    const { status, document } = project.json(["run", "p.ngraph", "--verify-touches", "--max-parallel", "4"]);
     expect(status).toBe(1);
     expect(document.remarks[0]).toMatch(/^stray\.txt: changed by one of .*, which none of them declares$/);
     const reasons = Object.fromEntries(document.tasks.map(({ id, reason }: Document) => [id, reason]));
