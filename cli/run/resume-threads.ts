@@ -6,6 +6,7 @@ import type { Output } from "../output/output.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { withInterruption } from "../process/interruption.ts";
+import { callsPlans } from "../sources/called-tables.ts";
 import { loadGraph } from "../sources/load-graph.ts";
 import type { OpenStore } from "../threads/open-store.ts";
 import { latestOf, sourceOf } from "../threads/thread-source.ts";
@@ -149,6 +150,15 @@ class Engines {
       output.json ? { ...output, json: false, document: () => undefined } : output,
     );
     if (table === undefined) throw new CommandError(`${file} is invalid`, { code: "NG_BAD_INPUT" });
+    // Runs of plans claim the working tree, which only one of the threads could have.
+    if (callsPlans(table)) {
+      throw new CommandError(
+        `graph \`${table.name}\` calls plans: resume its threads by their names, \`ngc resume THREAD\``,
+        {
+          code: "NG_BAD_INPUT",
+        },
+      );
+    }
     const { createEngine } = await import("../../runtime/index.ts");
     const display = eventLines();
     const target = { table, file, store: this.#store, options: this.#options, flags: "" };

@@ -214,3 +214,28 @@ test("finds the top of a working tree without git", () => {
   file("not of git", "top/a/.git");
   expect(workingTreeOf(at("top/a/b"))).toBe(at("top"));
 });
+
+test("runs of many threads leave graphs that call plans to a run that claims the tree", () => {
+  const graph = `graph g {
+  output done_: string
+  state go: bool = false
+  node ok   = receive("go") into go
+  node pack = inner() into { done_ }
+  start -> ok -> pack -> end
+}
+plan inner {
+  output done_: string
+  task a = shell("echo packed") into { stdout: done_ }
+}
+`;
+  const { top } = treeOf({ "g.ngraph": graph });
+  expect(top.ngc(["run", "g.ngraph", "--graph", "g", "--thread", "t"]).status).toBe(3);
+  expect(top.ngc(["signal", "t", "go", "true"]).status).toBe(0);
+  const { status, stderr } = top.ngc(["resume", "--due"]);
+  expect(status).toBe(1);
+  expect(stderr).toContain(
+    "graph `g` calls plans: resume its threads by their names, `ngc resume THREAD` [NG_BAD_INPUT]",
+  );
+  const whole = top.ngc(["resume", "t"]);
+  expect([whole.status, whole.stdout], whole.stderr).toEqual([0, expect.stringContaining("packed")]);
+});
