@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { StoreReport } from "../../runtime/stores/contract/inspect-rows.ts";
 import { readEnvironment } from "../doctor/environment.ts";
+import { readToolLocks } from "../doctor/tool-locks.ts";
 import type { Output } from "../output/output.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -28,8 +29,11 @@ export const doctorCommand = defineCommand<DoctorOptions>({
 /** Exit code 0 if graphs can run and be stored here, otherwise 1. */
 function reportEnvironment(output: Output): ExitCode {
   const environment = readEnvironment();
-  const { problems, ...document } = environment;
-  output.document({ version: 1, ok: problems.length === 0, ...document, problems });
+  const locks = readToolLocks(".");
+  const { problems: ownProblems, ...document } = environment;
+  const problems = [...ownProblems, ...locks.problems];
+  const { files: toolLocks, warnings } = locks;
+  output.document({ version: 1, ok: problems.length === 0, ...document, toolLocks, problems, warnings });
   const { node, platform, ngc, sqlite, packages, terminal } = environment;
   const { driver } = sqlite;
   output.result(
@@ -40,16 +44,24 @@ function reportEnvironment(output: Output): ExitCode {
         ? "SQLite    not available"
         : `SQLite    ${sqlite.version} through ${driver}, journal ${sqlite.journal}, synchronous ${sqlite.synchronous}`,
       ...packages.map(({ name, version, use }) => `package   ${name} ${version ?? "not installed"} (${use})`),
+      ...toolLocks.map(({ path, status, servers }) => `tools     ${path} ${describeLock(status, servers)}`),
       `terminal  ${terminal.isTerminal ? `${terminal.columns} columns` : "none"}, colours ${terminal.colors ? "on" : "off"}`,
     ].join("\n"),
   );
   for (const problem of problems) output.problem(`${output.stderrStyles.error("error")}: ${problem}`);
+  for (const warning of warnings) output.problem(`${output.stderrStyles.warning("warning")}: ${warning}`);
   output.result(
     problems.length === 0
       ? "ready: graphs run here, and their runs are stored"
       : `not ready: ${countOf(problems.length, "problem")}`,
   );
   return problems.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+function describeLock(status: string, servers: readonly { readonly name: string; readonly tools: number }[]): string {
+  if (status !== "sound") return status;
+  if (servers.length === 0) return "no servers";
+  return servers.map(({ name, tools }) => `${name}: ${countOf(tools, "tool")}`).join(", ");
 }
 
 /** Exit code 0 if the store is sound, otherwise 1. */

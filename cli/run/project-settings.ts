@@ -11,7 +11,7 @@ import { readSource, reasonOf } from "../sources/source-files.ts";
 import { parseEffect } from "./parse-effect.ts";
 
 /** The name of the file with the settings of a project. */
-const PROJECT_FILE = "ngraph.json";
+export const PROJECT_FILE = "ngraph.json";
 
 /** The fields of one file. */
 interface ProjectSettings {

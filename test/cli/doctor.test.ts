@@ -44,6 +44,82 @@ describe("ngc doctor", () => {
     });
   });
 
+  const SERVERS = JSON.stringify({
+    servers: { docs: { url: "https://x.example/" }, shop: { url: "https://y.example/" } },
+  });
+  const locked = (...names: string[]): string =>
+    JSON.stringify({ version: 1, servers: Object.fromEntries(names.map((name) => [name, { tools: TOOLS }])) });
+  const TOOLS = { find: { inputSchema: { type: "object" } } };
+
+  test.each([
+    [
+      SERVERS,
+      undefined,
+      "ngraph.lock.json is missing, so calls of tools of `docs` and `shop` are not checked: run `ngc tools sync`",
+    ],
+    [
+      SERVERS,
+      locked("docs"),
+      "ngraph.lock.json has no tools of `shop`, so calls of them are not checked: run `ngc tools sync`",
+    ],
+    [
+      SERVERS,
+      locked("docs", "old", "shop"),
+      "ngraph.lock.json has tools of `old`, which ngraph.json beside it does not name: run `ngc tools sync`, which removes them",
+    ],
+    [
+      undefined,
+      locked("old"),
+      "ngraph.lock.json has tools of `old`, which ngraph.json beside it does not name: delete the file",
+    ],
+  ])("warns of tools of MCP servers that are not checked: %#", (settings, lock, warning) => {
+    const project = createProject();
+    if (settings !== undefined) project.write("ngraph.json", settings);
+    if (lock !== undefined) project.write("ngraph.lock.json", lock);
+    const { status, document } = project.json(["doctor"]);
+    expect({ status, document }).toMatchObject({ status: 0, document: { ok: true, problems: [] } });
+    expect(document.warnings).toEqual([expect.stringContaining(warning)]);
+    expect(project.ngc(["doctor"]).stderr).toContain(`warning: ${warning}`);
+  });
+
+  test.each([
+    [SERVERS, '{"vers', "damaged", "it is not valid JSON; run `ngc tools sync`, which writes it again"],
+    [
+      undefined,
+      '{"version":1,"servers":{"a":{}}}',
+      "damaged",
+      'its server "a" has no `tools`; delete it, or restore it',
+    ],
+    [SERVERS, '{"version":2,"servers":{}}', "newer", "a later version of ngraph has written it: update ngraph"],
+  ])("reports a lock file that cannot be used: %#", (settings, lock, state, problem) => {
+    const project = createProject({ "ngraph.lock.json": lock });
+    if (settings !== undefined) project.write("ngraph.json", settings);
+    const { status, document } = project.json(["doctor"]);
+    expect(status).toBe(1);
+    expect(document).toMatchObject({
+      ok: false,
+      toolLocks: [{ path: "ngraph.lock.json", status: state }],
+      warnings: [],
+    });
+    expect(document.problems).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test("lists the tools of a sound lock file, and reports a broken ngraph.json", () => {
+    const project = createProject({
+      "ngraph.json": SERVERS,
+      "ngraph.lock.json": locked("docs", "shop"),
+    });
+    expect(project.ngc(["doctor"])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("\ntools     ngraph.lock.json docs: 1 tool, shop: 1 tool\n"),
+      stderr: "",
+    });
+    project.write("ngraph.json", '{"server": {}}');
+    const { status, stderr } = project.ngc(["doctor"]);
+    expect(status).toBe(1);
+    expect(stderr).toContain('ngraph.json has the unknown field "server": did you mean `servers`?');
+  });
+
   test("finds a store sound", () => {
     const project = done();
     expect(project.ngc(["doctor", ...STORE])).toMatchObject({
