@@ -188,10 +188,12 @@ class RestateClient {
     const cancel = (): void => {
       void this.#ingress.call([this.#names.runs, thread, "cancel"], {}, SHORT).catch(() => undefined);
     };
-    signal?.addEventListener("abort", cancel, { once: true });
-    if (signal?.aborted === true)
+    const isCancelled = (): boolean => signal?.aborted === true;
+    if (!isCancelled()) await this.#ingress.reach([this.#names.runs, thread, method]);
+    // Nothing has started: a call that cancels would meet the run of another client.
+    if (isCancelled())
       throw new RunError("NG_CANCELLED", `the run of thread \`${thread}\` was cancelled before its start`);
-    await this.#ingress.reach([this.#names.runs, thread, method]);
+    signal?.addEventListener("abort", cancel, { once: true });
     // A run that has ended has its result, also if the last events cannot be read.
     const watching = onEvent && this.#watch(stream.stream!, onEvent, ended.signal).catch(() => undefined);
     try {

@@ -123,3 +123,36 @@ test("a run has its result, also if its events cannot be read", async () => {
   await expect(run).rejects.toMatchObject({ code: "NG_BAD_INPUT", message: "the result" });
   expect([reads > 0, events]).toEqual([true, []]);
 });
+
+describe("a run that is cancelled before the server has answered", () => {
+  const table = tableOf(`graph g { output n: int = 0  node next = n + 1 into n  start -> next -> end }`);
+
+  test("does not start", async () => {
+    const asked: string[] = [];
+    const stopped = new AbortController();
+    const url = await serve((request, response) => {
+      asked.push(request.url!);
+      stopped.abort();
+      setTimeout(() => response.end("{}"), 20);
+    });
+    const run = createEngine(table, { host: restate(url) }).run({}, { thread: "t", signal: stopped.signal });
+    await expect(run).rejects.toMatchObject({ code: "NG_CANCELLED" });
+    expect(asked).toEqual(["/restate/health"]);
+  });
+
+  test("cancels no run of another client after it has failed", async () => {
+    let asked = 0;
+    const refusing: typeof fetch = async () => {
+      asked++;
+      throw new TypeError("the connection is refused");
+    };
+    const stopped = new AbortController();
+    const host = restate({ url: "http://127.0.0.1:1", fetch: refusing });
+    const run = createEngine(table, { host }).run({}, { thread: "t", signal: stopped.signal });
+    await expect(run).rejects.toMatchObject({ code: "NG_STORE_FAILED" });
+    const before = asked;
+    stopped.abort();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(asked).toBe(before);
+  });
+});

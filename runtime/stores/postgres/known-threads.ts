@@ -51,9 +51,19 @@ export class KnownThreads {
   }
 
   /** The rows of a thread, if its own row is unchanged since a runner of this process released it. */
-  takeReleased({ name, v, sum }: ThreadRow): KnownThread | undefined {
-    const released = this.#released.get(name);
-    this.#released.delete(name);
-    return released !== undefined && released.thread.v === v && released.thread.sum === sum ? released : undefined;
+  takeReleased(row: ThreadRow): KnownThread | undefined {
+    const released = this.#released.get(row.name);
+    this.#released.delete(row.name);
+    return released !== undefined && isSame(released.thread, row) ? released : undefined;
   }
+}
+
+const COMPARED = ["v", "sum", "epoch", "last", "checkpoints", "namespaces", "writes"] as const;
+
+/**
+ * Whether nobody has written a thread between two reads of its row. A checksum of 32 bits alone would be the same by chance now and then:
+ * each claim has an epoch of its own, and a prune changes the counts.
+ */
+function isSame(a: ThreadRow, b: ThreadRow): boolean {
+  return COMPARED.every((column) => a[column] === b[column]);
 }
