@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Table } from "../../runtime/table/table.ts";
 import type { MaybePromise } from "../../runtime/value/json.ts";
-import type { RunningCommand } from "../../stdlib/nodes/shell.ts";
+import type { RunningCommand } from "../../stdlib/shell/shell-options.ts";
 import { PRIVATE, type OpenStore } from "../threads/open-store.ts";
 import { processRecorder } from "./process-groups.ts";
 import { PROCESSES, RUNS_DIRECTORY } from "./run-directory.ts";

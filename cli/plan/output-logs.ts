@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import type { RunningCommand } from "../../stdlib/nodes/shell.ts";
+import type { RunningCommand } from "../../stdlib/shell/shell-options.ts";
 import type { RunDirectory } from "./run-directory.ts";
 
 /** A longer text without a line break is written in parts, in characters. */

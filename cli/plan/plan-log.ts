@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
-import type { RunningCommand } from "../../stdlib/nodes/shell.ts";
+import type { RunningCommand } from "../../stdlib/shell/shell-options.ts";
 import { processRecorder } from "./process-groups.ts";
 import { createOutputLogs, type OutputLogs } from "./output-logs.ts";
 import { createRunDirectory, type PlannedRun, type RunDirectory } from "./run-directory.ts";

@@ -4,7 +4,7 @@ import type { StoredItem } from "../../runtime/interface/memory.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { hasExited, thisProcess, type HolderProcess } from "../../runtime/stores/contract/holder-process.ts";
 import type { Json, MaybePromise } from "../../runtime/value/json.ts";
-import type { RunningCommand } from "../../stdlib/nodes/shell.ts";
+import type { RunningCommand } from "../../stdlib/shell/shell-options.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
