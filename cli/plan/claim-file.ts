@@ -1,6 +1,6 @@
 /** A file that says which run works in a directory. */
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { findProcess } from "../../stdlib/nodes/group-members.ts";
+import { findProcess } from "../../stdlib/shell/group-members.ts";
 import { CommandError } from "../process/command-error.ts";
 import { reasonOf } from "../sources/source-files.ts";
 import { hasRestarted, thisMachine, type RecordedMachine } from "./machine.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { PlanRunResult } from "../../runtime/plan/plan-options.ts";
-import { endGroupMembers } from "../../stdlib/nodes/group-members.ts";
+import { endGroupMembers } from "../../stdlib/shell/group-members.ts";
 import { reasonOf } from "../sources/source-files.ts";
 
 /** How long a notification may take, in milliseconds. */

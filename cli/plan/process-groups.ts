@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findProcess, groupMembers as members, signalGroup } from "../../stdlib/nodes/group-members.ts";
+import { findProcess, groupMembers as members, signalGroup } from "../../stdlib/shell/group-members.ts";
 import type { RunningCommand } from "../../stdlib/shell/shell-options.ts";
 import { CommandError } from "../process/command-error.ts";
 import { PROCESSES, readJsonLines, type RunDirectory } from "./run-directory.ts";

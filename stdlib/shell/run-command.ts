@@ -1,8 +1,8 @@
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { NodeFailure } from "../node-failure.ts";
-import { endGroupMembers } from "../nodes/group-members.ts";
 import { collectOutput } from "./collect-output.ts";
 import type { CommandCall } from "./command-call.ts";
+import { endGroupMembers } from "./group-members.ts";
 import { unwatchGroup, watchGroup } from "./live-groups.ts";
 import { nodeProcesses } from "./node-processes.ts";
 import type { RunningCommand, ShellOptions } from "./shell-options.ts";

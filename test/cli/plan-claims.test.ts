@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { workingTreeOf } from "../../cli/plan/working-tree.ts";
-import { groupMembers } from "../../stdlib/nodes/group-members.ts";
+import { groupMembers } from "../../stdlib/shell/group-members.ts";
 import { createProject, PROGRAM, type Project } from "./project.ts";
 
 /** Adds the process group of the command to a file, and waits for another file. */

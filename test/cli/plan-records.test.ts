@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { StoredItem } from "../../runtime/interface/memory.ts";
 import { thisMachine } from "../../cli/plan/machine.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
-import { groupMembers } from "../../stdlib/nodes/group-members.ts";
+import { groupMembers } from "../../stdlib/shell/group-members.ts";
 import { createProject, type Document, type Project } from "./project.ts";
 
 const PLAN = `plan p {\n  task a = shell("echo $$ >> groups; test -f go || sleep 600")\n}\n`;

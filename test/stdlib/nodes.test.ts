@@ -1,4 +1,4 @@
-import { groupMembers } from "../../stdlib/nodes/group-members.ts";
+import { groupMembers } from "../../stdlib/shell/group-members.ts";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from "node:fs";
