@@ -57,6 +57,13 @@ export function createPlanProgress(
   };
 }
 
+/** @param changed what has changed since the last result of a cached task */
+function whyItRuns(changed: readonly string[]): string {
+  const [only] = changed;
+  if (only === "first run") return "it has no stored result";
+  return only === "--no-cache" ? only : `changed since: ${changed.join(", ")}`;
+}
+
 function lineOf(
   event: PlanEvent,
   { stderrStyles: styles }: Output,
@@ -65,7 +72,7 @@ function lineOf(
   isLive: boolean,
   triesOf: (task: string) => number,
 ): string | undefined {
-  if (event.type === "node_changed") return `· ${event.node_id} runs: changed since: ${event.changed.join(", ")}`;
+  if (event.type === "node_changed") return `· ${event.node_id} runs: ${whyItRuns(event.changed)}`;
   if (event.type === "node_attempt") {
     if (event.cached === true) return `${styles.info("=")} ${event.node_id}: nothing it depends on has changed`;
     if (event.converged || event.attempt >= triesOf(event.node_id)) return undefined;

@@ -281,7 +281,8 @@ describe("cache", () => {
   test("a task runs again if a dependency has changed, and prints which", () => {
     const project = createProject({ "p.ngraph": CACHED, "src/a.txt": "1" });
     const ran = (): string[] => (project.has("ran") ? project.read("ran").trim().split("\n") : []);
-    expect(project.ngc(["run", "p.ngraph"]).status).toBe(0);
+    const first = project.ngc(["run", "p.ngraph"]);
+    expect([first.status, first.stderr]).toEqual([0, expect.stringContaining("build runs: it has no stored result")]);
     expect(ran()).toEqual(["build", "test"]);
     const again = project.ngc(["run", "p.ngraph"]);
     expect(again.stderr).toContain("build: nothing it depends on has changed");
@@ -293,7 +294,7 @@ describe("cache", () => {
     expect(ran()).toEqual(["build", "test", "build", "test"]);
     project.write("out.txt", "tampered");
     expect(project.ngc(["run", "p.ngraph"]).stderr).toContain("build runs: changed since: out.txt");
-    expect(project.ngc(["run", "p.ngraph", "--no-cache"]).stderr).toContain("build runs: changed since: --no-cache");
+    expect(project.ngc(["run", "p.ngraph", "--no-cache"]).stderr).toContain("build runs: --no-cache");
   });
 });
 
