@@ -4,10 +4,19 @@
  * taint. A pause for a person clears the taint of all channels, because the person can check their values. Text passes
  * through called graphs: their outputs hold what their inputs hold, and their effects are effects of their callers.
  */
-import { graphsCalledBy, type BoundGraph, type BoundNode, type TypedExpression } from "../bind/bound-graph.ts";
+import {
+  FINALLY,
+  graphsCalledBy,
+  START,
+  type BoundGraph,
+  type BoundNode,
+  type TypedExpression,
+} from "../bind/bound-graph.ts";
+import { sourcesOf, targetsOf } from "../bind/edge-parts.ts";
 import type { BoundPlan } from "../bind/plan/bound-plan.ts";
 import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
-import { startTargets, successorsOf } from "../control/signals.ts";
+import { END_TARGET } from "../control/net.ts";
+import { canEnd, routedTo, startTargets, successorsOf } from "../control/signals.ts";
 import { createCheckContext, type CheckContext } from "./check-context.ts";
 import { sinksOf, type Sink } from "./untrusted-sinks.ts";
 import {
@@ -24,6 +33,7 @@ import {
 } from "./untrusted-text.ts";
 
 const CLEAN: Taint = new Map();
+
 export interface UntrustedFlow {
   /** By model node: the taint when the node starts. */
   readonly before: readonly Taint[];
@@ -41,34 +51,82 @@ export function untrustedFlow(context: CheckContext): UntrustedFlow {
       { sources: { input: { what: "an input", kind: "input", channel } }, inputs: 1n << BigInt(rank) },
     ]),
   );
-  const successors = successorsOf(model);
+  const next = model.nodes.map(({ routing, jumps = [] }) => [
+    ...routedTo(routing),
+    ...jumps.filter((jump) => jump !== END_TARGET),
+  ]);
   const before = model.nodes.map((): Map<number, Held> => new Map());
   const left = new Map(inputs);
+  const endings = enteredFrom(context, FINALLY);
   let start = inputs;
   for (;;) {
-    const seen = new Set<number>(startTargets(model));
+    const starts = startTargets(model);
+    const seen = new Set<number>([...starts, ...endings]);
     const pending = new Set<number>(seen);
-    for (const index of seen) merge(before[index]!, start);
+    for (const index of starts) merge(before[index]!, start);
+    // It begins at any point of a run.
+    for (const index of endings) merge(before[index]!, left);
+    const pass = (targets: readonly number[], taint: Taint): void => {
+      for (const target of targets) {
+        const isNew = !seen.has(target);
+        seen.add(target);
+        if (merge(before[target]!, taint) || isNew) pending.add(target);
+      }
+    };
+    let isLeftGrown = false;
     for (const index of pending) {
       pending.delete(index);
       const after = passThrough(context, index, before[index]!);
-      merge(left, after);
-      for (const next of successors[index]!) {
-        const isNew = !seen.has(next);
-        seen.add(next);
-        if (merge(before[next]!, after) || isNew) pending.add(next);
-      }
+      if (merge(left, after)) isLeftGrown = true;
+      pass(next[index]!, after);
+      pass(routedTo(model.nodes[index]!.errorRouting), afterFailure(context, index, before[index]!));
     }
     // A memory channel starts with what an earlier run has left in it.
     const kept = new Map([...left].filter(([channel]) => graph.channels[channel]?.role === "memory"));
-    const next = new Map(start);
-    if (!merge(next, kept)) {
+    const again = new Map(start);
+    const isChanged = merge(again, kept);
+    if (!isChanged && !(isLeftGrown && endings.size > 0)) {
       // A rollback can begin before a person has seen the result at `pause after`.
       const inUndo = (index: number): Taint => passThrough(context, index, before[index]!, false);
       return { before, inUndo, left };
     }
-    start = next;
+    start = again;
   }
+}
+
+/** A node that fails writes nothing, and a question can fail before a person has seen it. */
+function afterFailure(context: CheckContext, index: number, before: Taint): Taint {
+  return context.node(index).pauseBefore ? CLEAN : before;
+}
+
+/** The taint that a run leaves behind that completes: that of the last nodes of its branches, and what the nodes behind `finally` write. */
+function taintAtEnd(context: CheckContext, { before }: UntrustedFlow): Taint {
+  const found = new Map<number, Held>();
+  const main = reachedFrom(context, START);
+  const ending = reachedFrom(context, FINALLY);
+  for (const { index, routing, errorRouting, jumps = [] } of context.model.nodes) {
+    const isLast = main.has(index) && (canEnd(routing) || jumps.includes(END_TARGET));
+    if (main.has(index) && canEnd(errorRouting)) merge(found, afterFailure(context, index, before[index]!));
+    if (!isLast && !ending.has(index)) continue;
+    const after = passThrough(context, index, before[index]!);
+    const written = new Set(context.model.data.writes[index]!.map(({ channel }) => channel));
+    merge(found, isLast ? after : new Map([...after].filter(([channel]) => written.has(channel))));
+  }
+  return found;
+}
+
+/** The model nodes to which the edges of `start` or `finally` lead. */
+function enteredFrom({ graph, model, nodeName }: CheckContext, entry: string): ReadonlySet<number> {
+  const edges = graph.edges.filter((edge) => sourcesOf(edge).some(({ name }) => name === entry));
+  const names = new Set(edges.flatMap((edge) => targetsOf(edge).map(({ name }) => name)));
+  return new Set(model.nodes.flatMap(({ index, isSent }) => (!isSent && names.has(nodeName(index)) ? [index] : [])));
+}
+
+function reachedFrom(context: CheckContext, entry: string): ReadonlySet<number> {
+  const successors = successorsOf(context.model);
+  const reached = new Set(enteredFrom(context, entry));
+  for (const index of reached) for (const next of successors[index]!) reached.add(next);
+  return reached;
 }
 
 /** The inputs that can hold text. The operator of the graph supplies its configuration, so it is trusted as the graph is. */
@@ -199,8 +257,10 @@ export function summaryOf(called: BoundGraph | BoundPlan): Summary {
   const quiet = (): void => undefined;
   const context = createCheckContext(graph, quiet, quiet);
   const flow = untrustedFlow(context);
+  // Conditions skip tasks of a plan, so any task can be the last one that writes.
+  const atEnd = "tasks" in called ? flow.left : taintAtEnd(context, flow);
   const outputs = new Map<string, Held>();
-  for (const [channel, { sources, inputs }] of flow.left) {
+  for (const [channel, { sources, inputs }] of atEnd) {
     const { role, name = "" } = graph.channels[channel] ?? {};
     if (role !== "output") continue;
     const own: Partial<Record<SourceKind, Source>> = {};

@@ -76,6 +76,9 @@ export function textIn(expression: Expression, taint: Taint, node: Pick<BoundNod
       case "if":
         pending.push(part.then, part.else);
         break;
+      case "comprehension":
+        pending.push(part.list, part.value);
+        break;
       case "binary":
         if (part.operator === "+" || part.operator === "??") pending.push(part.left, part.right);
         break;

@@ -54,19 +54,31 @@ const knownSuccessors = new WeakMap<Net["nodes"], readonly (readonly number[])[]
 function findSuccessors(nodes: Net["nodes"]): readonly (readonly number[])[] {
   return nodes.map((node) => {
     const found = new Set<number>();
-    for (const routing of [node.routing, node.errorRouting]) {
-      for (const { place, node: target } of signalsOf(routing)) {
-        if (place !== undefined && target !== END_TARGET) found.add(target);
-      }
-    }
+    for (const routing of [node.routing, node.errorRouting]) for (const target of routedTo(routing)) found.add(target);
     for (const jump of node.jumps ?? []) if (jump !== END_TARGET) found.add(jump);
     return [...found];
   });
 }
 
+/** Whether a routing can end a branch of a run: at `end`, or because it has no route. The conditions of a graph have no gap. */
+export function canEnd(routing: AnyRouting | undefined): boolean {
+  if (routing === undefined) return false;
+  return (
+    routing.groups.length === 0 ||
+    signalsOf(routing).some(
+      ({ place, node, rollsBack }) => place === undefined || (node === END_TARGET && rollsBack !== true),
+    )
+  );
+}
+
+/** Nodes that the signals of a routing can start, directly or through a barrier. */
+export function routedTo(routing: AnyRouting | undefined): readonly number[] {
+  const found = new Set<number>();
+  for (const { place, node } of signalsOf(routing)) if (place !== undefined && node !== END_TARGET) found.add(node);
+  return [...found];
+}
+
 /** Nodes that `start` signals. */
 export function startTargets(net: Pick<Net, "start">): readonly number[] {
-  const found = new Set<number>();
-  for (const { place, node } of signalsOf(net.start)) if (place !== undefined && node !== END_TARGET) found.add(node);
-  return [...found];
+  return routedTo(net.start);
 }

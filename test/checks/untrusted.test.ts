@@ -105,6 +105,64 @@ test.each([
   expect(untrusted(`${raw(source)}\n${edges}`)).toBeUndefined();
 });
 
+test("a node that fails has written nothing, and a question that fails may be unseen", () => {
+  const run = (checking: string): string | undefined =>
+    untrusted(`state x: string = ""  state ok: bool = false  node get = llm("a") into x
+      node check = ${checking}  node run = shell(raw(x))
+      start -> get -> check -> end
+      check -> run on error`);
+  expect(run("clean(x) into x")).toContain("written by `get`");
+  expect(run("ask(x) into ok { within 1h }")).toContain("written by `get`");
+  expect(run("clean(x) into x { pause before }")).toBeUndefined();
+  const made = `graph draft { output c: string = ""  node write = llm("a") into c  node check = clean(c) into c
+    start -> write -> check -> end  check -> end on error }`;
+  expect(
+    untrusted(
+      "state z: string  node make = draft() into { c: z }  node run = shell(raw(z))\nstart -> make -> run",
+      made,
+    ),
+  ).toContain("written by `make`");
+});
+
+test("a condition that chooses items passes no text on", () => {
+  const run = (list: string): string | undefined =>
+    untrusted(
+      `input n: string  state xs: string[] = ["a"]  node run = shell(\`ls \${raw(join(${list}, " "))}\`)\nstart -> run`,
+    );
+  expect(run("[x for x in xs if x == n]")).toBeUndefined();
+  expect(run("[n for x in xs]")).toContain("an input");
+});
+
+describe("behind `finally`", () => {
+  const body = (command: string, more = ""): string =>
+    `state x: string = ""  ${more}  node get = llm("a") into x  node run = shell(${command})\n` +
+    "start -> get  finally -> run";
+
+  test("channels can hold what any node has left in them", () => {
+    expect(untrusted(body("raw(x)"))).toContain(
+      "model output reaches a shell command without approval: `run` uses `x`",
+    );
+    expect(untrusted(body("`a ${x}`"))).toBeUndefined();
+    // A run can fail or be cancelled before the check.
+    expect(untrusted(`${body("raw(x)", "node check = clean(x) into x")}  get -> check`)).toContain("written by `get`");
+    expect(untrusted(`${body("raw(x)", "node see = ask(x)")}  get -> see`)).toContain("written by `get`");
+  });
+
+  test("text passes between its nodes, and from an argument of a call", () => {
+    expect(
+      untrusted(
+        `state x: string = ""  node first = "a" into x  node get = ask("a") into x  node run = shell(raw(x))
+        start -> first  finally -> get -> run`,
+      ),
+    ).toContain("the answer of a person");
+    const sweep = `graph sweep { input p: string  node first = print("a")  node run = http(p)
+      start -> first -> end  finally -> run }`;
+    expect(
+      untrusted('state x: string  node get = llm("a") into x  node go = sweep(p: x)\nstart -> get -> go', sweep),
+    ).toContain("model output reaches the host of a request in `sweep`");
+  });
+});
+
 test("the message of an error is untrusted", () => {
   const body = 'node a = http("https://a.b")  node run = shell(raw(error!.message))'.replace(
     "error!.message",
@@ -283,6 +341,39 @@ describe("text that is passed to a graph", () => {
     expect(back("c")).toContain("model output reaches a shell command without approval: `run` uses `z`");
     expect(back("d")).toBeUndefined();
     expect(back("d", 'a: "y", b: x', PERSON)).toContain("the answer of a person");
+  });
+
+  test("comes back as it is at the end of the graph", () => {
+    const back = (body: string): string | undefined =>
+      untrusted(
+        "state z: string  node make = draft() into { c: z }  node run = shell(raw(z))\nstart -> make -> run",
+        `graph draft { output c: string = ""  node write = llm("a") into c\n${body} }`,
+      );
+    expect(back("start -> write -> end")).toContain("written by `make`");
+    expect(back("node check = clean(c) into c  start -> write -> check -> end")).toBeUndefined();
+    expect(
+      back(
+        "state ok: bool = false  node see = ask(c) into ok  start -> write -> see  see -> end when ok  see -> write otherwise  limit steps 20",
+      ),
+    ).toBeUndefined();
+    const either = (other: string): string | undefined =>
+      back(`node check = clean(c) into c  start -> write  check -> end
+        write -> check when len(c) > 3
+        write -> ${other} otherwise`);
+    expect(either("check")).toBeUndefined();
+    expect(either("end")).toContain("written by `make`");
+    // What follows `finally` changes a copy of the last values, and is a part of the result.
+    expect(back("node check = clean(c) into c  start -> write -> end  finally -> check")).toContain(
+      "written by `make`",
+    );
+    expect(
+      back('node see = ask("a")  node check = clean(c) into c  start -> write -> check -> end  finally -> see'),
+    ).toBeUndefined();
+    expect(
+      back(
+        'node check = clean(c) into c  node again = llm("b") into c  start -> write -> check -> end  finally -> again',
+      ),
+    ).toContain("written by `make`");
   });
 
   test("is chosen by a model that has the graph among its tools", () => {
