@@ -20,6 +20,7 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { constantOf } from "./constant.ts";
 import {
+  constantValue,
   fieldText,
   filterText,
   inPercent,
@@ -101,7 +102,7 @@ function startValue({ name, role, initial, reducer, type }: BoundChannel): Json 
           ? 0
           : null;
   const value = initial ?? empty;
-  if (role !== "input" && role !== "config") return value;
+  if (role !== "input" && role !== "config") return constantValue(value);
   const given = `$states.input.${fieldText(name)}`;
   return inPercent(initial === undefined ? given : `$exists(${given}) ? ${given} : ${JSON.stringify(value)}`);
 }

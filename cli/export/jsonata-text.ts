@@ -46,8 +46,13 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
 /** A value of a state: JSON for a constant, else `{% … %}`. @throws NoJsonata */
 export function jsonataValue(expression: Expression, scope: JsonataScope): Json {
   const value = constantOf(expression);
-  if (value !== undefined && !JSON.stringify(value).includes("{%")) return value;
-  return inPercent(jsonataText(expression, scope));
+  return value === undefined ? inPercent(jsonataText(expression, scope)) : constantValue(value);
+}
+
+/** A constant of a state. A text that looks like JSONata would be computed. */
+export function constantValue(value: Json): Json {
+  const text = JSON.stringify(value);
+  return text.includes("{%") ? inPercent(text) : value;
 }
 
 export function inPercent(text: string): string {

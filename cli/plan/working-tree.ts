@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /**
@@ -20,14 +20,22 @@ export function workingTreeOf(directory: string): string {
 /** The kind of the working tree whose top is a directory; `undefined` if there is none. */
 function repositoryAt(directory: string): "own" | "submodule" | undefined {
   const path = join(directory, ".git");
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return undefined;
-  if (stat.isDirectory()) return existsSync(join(path, "HEAD")) ? "own" : undefined;
-  const place = gitDirectoryOf(path);
+  const kind = statOf(path);
+  if (kind?.isDirectory() === true) return existsSync(join(path, "HEAD")) ? "own" : undefined;
+  const place = kind?.isFile() === true ? gitDirectoryOf(path) : undefined;
   if (place === undefined) return undefined;
   // The git directory of a linked worktree names the one that it shares.
   const isSubmodule = /[\\/]modules[\\/]/.test(place) && !existsSync(join(resolve(directory, place), "commondir"));
   return isSubmodule ? "submodule" : "own";
+}
+
+/** `undefined` for what is not there, or cannot be read: a loop of symbolic links, or a place without permission. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The directory that a file `.git` names. */

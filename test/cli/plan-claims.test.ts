@@ -1,6 +1,6 @@
 /** One run of a plan at a time in a git working tree, whatever directory it runs in. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { workingTreeOf } from "../../cli/plan/working-tree.ts";
@@ -212,6 +212,8 @@ test("finds the top of a working tree without git", () => {
   file("gitdir: ../.git/worktrees/z\n", "top/z/.git");
   expect(workingTreeOf(at("top/z"))).toBe(at("top/z"));
   file("not of git", "top/a/.git");
+  expect(workingTreeOf(at("top/a/b"))).toBe(at("top"));
+  symlinkSync(".git", at("top/a/b/.git"));
   expect(workingTreeOf(at("top/a/b"))).toBe(at("top"));
 });
 

@@ -123,6 +123,8 @@ test("expressions are JSONata: a missing value is null, and no text grows with t
 graph g {
   input r: R
   input s: string = "{% x %}"
+  state t: string = "{% $error('x') %}"
+  state u: string[] = ["a", "{% 1 %}"]
   output o: json = null
   node one = r.deep?.name ?? r.tags[0] ?? "none" into o
   node two = [upper(t) for t in r.tags if t != ""] into o
@@ -141,6 +143,8 @@ graph g {
   expect(assigned("four")).toEqual({ o: '{% ($contains($s, "x") and $not(($s in ["a","b"]))) %}' });
   expect(machine.States["start of g"]!["Assign"]).toMatchObject({
     s: '{% $exists($states.input.s) ? $states.input.s : "{% x %}" %}',
+    t: `{% "{% $error('x') %}" %}`,
+    u: '{% ["a","{% 1 %}"] %}',
   });
   const deep = `${"(".repeat(40)}r${' ?? "x") + "y"'.repeat(40)}`;
   const bound = await boundGraph(
