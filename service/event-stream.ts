@@ -120,8 +120,12 @@ async function* messagesOf(options: EventStreamOptions, signal: AbortSignal): As
   let position = options.from;
   let quiet = 0;
   for (;;) {
-    if (signal.aborted) return;
     const found = log.read(thread, position);
+    if (signal.aborted) {
+      // What has happened shortly before the service ends was not sent yet.
+      if (found?.kind === "event") yield eventsFrom(options, position).messages;
+      return;
+    }
     if (found?.kind === "missed") {
       position = found.next;
       yield [{ event: "dropped", data: JSON.stringify({ type: "dropped", count: found.count ?? null }) }];

@@ -1,6 +1,8 @@
 /** What streams of events learn of the runs of their own process and of others. */
 import { expect, test } from "vitest";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { EventLog } from "../../service/event-log.ts";
+import { eventStream, socketMessages } from "../../service/event-stream.ts";
 import { parseEvents } from "../../service/parse-events.ts";
 import { compiledTable } from "../support/compiled-engine.ts";
 import { checkedService } from "./checked-service.ts";
@@ -34,3 +36,24 @@ test("a stream reports runs of its own process by their events, and those of oth
   expect(await event).toMatchObject({ type: "state", data: { status: "completed", output: { m: 6 } } });
   await events.return(undefined);
 }, 60_000);
+
+test("a stream that the service ends has the events that happened before", async () => {
+  const log = new EventLog();
+  const closing = new AbortController();
+  const stream = eventStream(
+    { log, thread: "t", from: log.end("t"), signal: closing.signal, onClose: () => undefined },
+    socketMessages,
+  );
+  const reader = stream.getReader();
+  expect((await reader.read()).value).toEqual([expect.stringContaining("connected")]);
+  const next = reader.read();
+  // The stream waits for events.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  for (const phase of ["start", "end"]) log.publish({ type: "run", phase, thread: "t", namespace: [] } as never);
+  closing.abort();
+  expect((await next).value).toEqual([
+    expect.stringContaining('"phase":"start"'),
+    expect.stringContaining('"phase":"end"'),
+  ]);
+  expect((await reader.read()).done).toBe(true);
+});

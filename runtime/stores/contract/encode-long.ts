@@ -15,7 +15,7 @@ const TURN_MS = 4;
 
 /**
  * Encodes the long lists of a checkpoint before it is saved, in turns of the event loop: one call of `JSON.stringify` for 100,000
- * records takes 30 ms and more. `jsonText` then finds the text.
+ * records takes 30 ms and more. `encodeChanges` then takes the texts.
  *
  * @returns a promise if there is such a list
  */
