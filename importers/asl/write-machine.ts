@@ -2,7 +2,7 @@
 import { comment, ImportError, isObject, type Source } from "../imported.ts";
 import type { FileText } from "./file-text.ts";
 import { Machine, type Outer, type WrittenMachine } from "./machine.ts";
-import { StateWriter } from "./states.ts";
+import { writeStates } from "./states.ts";
 
 /** Machines nest at most so deep. */
 const DEEPEST = 12;
@@ -17,7 +17,7 @@ export function writeMachine(source: Source, name: string, file: FileText, outer
   const graph = file.globals.of("graph", depth === 0 ? name : `${name} ${source.at}`);
   const graphName = depth === 0 ? graph : file.globals.fresh(name);
   const start = machine.state(source.field("StartAt"));
-  new StateWriter(machine, start, writeMachine).writeAll();
+  writeStates(machine, start, writeMachine);
 
   for (const [field, message] of [
     ["TimeoutSeconds", "a graph has no time limit: the caller of the run cancels it"],
