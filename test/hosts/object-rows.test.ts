@@ -37,13 +37,18 @@ test("a listing has all threads of one place, whatever page they are on", async 
 
 test("names of threads are text in the question to the administration", async () => {
   const asked: string[] = [];
-  const answer: typeof fetch = async (_url, init) => {
+  const isDeployed = new Set([serviceNames("g").store]);
+  const answer: typeof fetch = async (url, init) => {
+    const service = /\/services\/(.*)$/.exec(String(url))?.[1];
+    if (service !== undefined) return new Response("{}", { status: isDeployed.has(service) ? 200 : 404 });
     asked.push((JSON.parse(init!.body as string) as { query: string }).query);
     return new Response(JSON.stringify({ rows: [] }));
   };
-  const scan = scanThreads({ url: "http://localhost:8080", fetch: answer }, serviceNames("g"));
-  await scan({ after: "0", before: { place: "1", thread: "o'neil'; DROP" }, limit: 5 });
+  const scanOf = (graph: string) => scanThreads({ url: "http://localhost:8080", fetch: answer }, serviceNames(graph));
+  const from = { after: "0", before: { place: "1", thread: "o'neil'; DROP" }, limit: 5 };
+  expect(await scanOf("g")(from)).toEqual([]);
   expect(asked[0]).toContain("service_key < 'o''neil''; DROP')");
+  await expect(scanOf("other")(from)).rejects.toThrow(`Restate knows no service \`${serviceNames("other").store}\``);
 });
 
 test("a second prune reads what the first one has kept, and what came after it", async () => {
