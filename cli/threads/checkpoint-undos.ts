@@ -1,7 +1,7 @@
 import { openUndos } from "../../runtime/checkpoint/undo-log.ts";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import type { Store } from "../../runtime/interface/store.ts";
-import { storedUndos } from "../../runtime/thread/thread-undos.ts";
+import { storedUndos } from "../../runtime/checkpoint/stored-calls.ts";
 
 /** An undo that a rollback to come runs. */
 interface OpenUndo {

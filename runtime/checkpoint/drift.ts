@@ -11,6 +11,7 @@ import { findUndo, openUndos, readLog, withDone } from "./undo-log.ts";
 import { drift, problemsOf, type DriftProblem } from "./drift-problem.ts";
 import { presentPauses } from "./present-pauses.ts";
 import { isResult, undoneKeys } from "./restore-run.ts";
+import { lostUndos } from "./stored-calls.ts";
 import { ROLLBACK, type BarrierSpec, type Table } from "../table/table.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 
@@ -38,6 +39,7 @@ export async function refuseDrift(
   const problems = [
     ...problemsOf([...known, ...present.problems]),
     ...driftProblems(program, present.head, present.writes, shapes),
+    ...(head.digest === table.digest ? [] : problemsOf(await lostUndos(program, store, stored, writes))),
   ];
   // Mutation point: drift
   if (problems.length === 0) return withPresentPauses(program, present);

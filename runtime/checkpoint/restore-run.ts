@@ -346,7 +346,8 @@ export function isPart(write: PendingWrite): boolean {
   return write.taskId.startsWith(PART);
 }
 
-function partOfWrite({ taskId, result }: PendingWrite): readonly [id: string, result: Json] {
+/** The name and the value of a part. */
+export function partOfWrite({ taskId, result }: PendingWrite): readonly [id: string, result: Json] {
   return [taskId.slice(PART.length), Array.isArray(result) ? (result as readonly Json[])[0]! : null];
 }
 

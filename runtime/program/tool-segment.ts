@@ -13,6 +13,9 @@ export interface ToolCallPlace {
   readonly key: string;
 }
 
+/** The end of the name of a part (`once`) that records such a call. */
+export const CALL_PART = " call";
+
 const TOOL = /\.([A-Za-z_]\w*)\.\d+/;
 
 /** The id of the task that a segment of a namespace belongs to. */

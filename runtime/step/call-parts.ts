@@ -1,10 +1,8 @@
 /** The parts of a task (`once`) that record the graphs which it calls as tools. */
 import type { Run } from "../run/run.ts";
 import { taskName } from "../run/item-identity.ts";
-import type { ToolCallPlace } from "../program/tool-segment.ts";
+import { CALL_PART, type ToolCallPlace } from "../program/tool-segment.ts";
 import type { Task } from "./task.ts";
-
-const CALL_PART = " call";
 
 /** The calls of graphs that a task has begun. */
 export function callParts({ parts }: Run, task: Task): readonly ToolCallPlace[] {

@@ -61,14 +61,14 @@ async function rollbackClaimed(
     if (head.status === "rolled_back") return { ...ROLLED_BACK, rollback: { undone: [], open: [] } };
     // It has rolled back, and its `finally` part has not ended.
     if (restored.rollsBack && isInFinally(head)) return continueRun(restored, head);
-    if (!restored.rollsBack) await beginRollback(restored, durable);
+    if (!restored.rollsBack) await beginRollback(restored, durable, head);
     return continueRollback(restored);
   });
 }
 
 /** Stores that the thread rolls back, with all that is to be undone, before the first undo runs. */
-async function beginRollback(run: Run, durable: Durable): Promise<void> {
-  const all = await undosOfRun(run, durable);
+async function beginRollback(run: Run, durable: Durable, head: Checkpoint): Promise<void> {
+  const all = await undosOfRun(run, durable, head);
   setUndos(run, openUndos(all).length === 0 && undoLog(run).length === 0 ? NO_ENTRIES : all);
   run.rollsBack = true;
   run.ready = [];

@@ -1,21 +1,20 @@
 /** The undo log of a thread at its head: what its runs have done and no rollback has undone. */
-import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
-import type { Store } from "../interface/store.ts";
+import type { Checkpoint } from "../interface/checkpoint.ts";
 import type { UndoEntry } from "../interface/undo.ts";
 import { ThreadError } from "../interface/errors.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
-import { asStoreError } from "../checkpoint/journal.ts";
 import { loadCall, loadWrites, roundOf } from "../checkpoint/load-checkpoint.ts";
-import { isResult, restoreRun, undoneKeys } from "../checkpoint/restore-run.ts";
+import { restoreRun } from "../checkpoint/restore-run.ts";
 import type { Program } from "../program/program.ts";
+import { storedUndos } from "../checkpoint/stored-calls.ts";
 import { nodeOfSegment, type ToolCallPlace } from "../program/tool-segment.ts";
 import { NO_LIMITS } from "../run/limits.ts";
 import { Cancellation } from "../run/cancellation.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
 import { placeOfCall, Run, segmentOfCall } from "../run/run.ts";
-import type { Durable, StoredOutcome } from "../run/shared.ts";
+import type { Durable } from "../run/shared.ts";
 import { undosOfResults } from "../checkpoint/stored-undos.ts";
-import { NO_ENTRIES, readLog, underCall, undoLog, withDone } from "../checkpoint/undo-log.ts";
+import { NO_ENTRIES, underCall, undoLog, withDone } from "../checkpoint/undo-log.ts";
 import { UNDO_NAME } from "../table/hidden-channels.ts";
 import { callParts } from "../step/call-parts.ts";
 import { tasksOf } from "../step/step-tasks.ts";
@@ -24,10 +23,19 @@ import type { Task } from "../step/task.ts";
 /**
  * The log of a restored run: the entries of its finished steps, then those of the stored results of its open step, and of the
  * graphs that this step has called, in task order.
+ *
+ * @param head the checkpoint that the run was restored from
+ * @throws ThreadError NG_DRIFT if a called graph was edited so that its run, or an undo of it, cannot continue
  */
-export async function undosOfRun(run: Run, durable: Durable): Promise<readonly UndoEntry[]> {
+export async function undosOfRun(
+  run: Run,
+  durable: Durable,
+  { digest }: Pick<Checkpoint, "digest">,
+): Promise<readonly UndoEntry[]> {
   const log = withDone(undoLog(run), run.undone);
-  if (!run.program.hasUndo || run.rollsBack || run.isOver) return [...log, ...run.unapplied];
+  // The version that wrote it may have had undos where this one has none.
+  const mayHaveUndos = run.program.hasUndo || digest !== run.program.table.digest;
+  if (!mayHaveUndos || run.rollsBack || run.isOver) return [...log, ...run.unapplied];
   const called: UndoEntry[] = [];
   for (const task of tasksOf(run)) {
     for (const leaf of task.items ?? [task]) {
@@ -62,18 +70,19 @@ async function undosOfPlace(
   durable: Durable,
   tool?: ToolCallPlace,
 ): Promise<readonly UndoEntry[]> {
-  if (!graph.hasUndo) return NO_ENTRIES;
   const child = new Run(graph, caller.shared, {
     cancellation: new Cancellation(false),
     limits: NO_LIMITS,
     place: placeOfCall(caller, task, tool),
   });
-  const { head, writes } = await loadCall(durable, child, caller.children);
+  const { head, writes, stored } = await loadCall(durable, child, caller.children);
   if (head === undefined || roundOf(head, child.callId) === undefined) return NO_ENTRIES;
-  restoreRun(child, head, writes);
-  child.children = head.children ?? {};
+  if (!graph.hasUndo && head.digest === graph.table.digest) return NO_ENTRIES;
+  const present = await refuseDrift(graph, durable.store, head, writes, { stored });
+  restoreRun(child, present.head, present.writes, present.moved);
+  child.children = present.head.children ?? {};
   const segment = segmentOfCall(task, tool);
-  return underCall(await undosOfRun(child, durable), nodeOfSegment(segment), segment);
+  return underCall(await undosOfRun(child, durable, head), nodeOfSegment(segment), segment);
 }
 
 /** The log of a thread at its head, for a run that does not continue the head. */
@@ -92,37 +101,10 @@ export async function undosOfThread(
     const run = new Run(program, shared, { cancellation: new Cancellation(false), limits: NO_LIMITS });
     restoreRun(run, present.head, present.writes);
     run.children = present.head.children ?? {};
-    return await undosOfRun(run, durable);
+    return await undosOfRun(run, durable, head);
   } catch (error) {
     if (!(error instanceof ThreadError) || error.code !== "NG_DRIFT") throw error;
     // The head does not fit this version of the graph: its log is read as it is stored.
     return storedUndos(program, store, head, writes);
   }
-}
-
-/**
- * The log of a checkpoint as it is stored, with the entries of the graphs that its open step has called. Needs no program: it
- * reads logs of other versions of the graph.
- */
-export async function storedUndos(
-  program: Pick<Program, "nodeIndex">,
-  store: Store,
-  head: Checkpoint,
-  writes: readonly PendingWrite[],
-): Promise<readonly UndoEntry[]> {
-  const results = [...(head.finished ?? []), ...writes]
-    .filter(isResult)
-    .map(({ taskId, result }) => ({ taskId, result: result as unknown as StoredOutcome }));
-  const entries = [...readLog(head.values[UNDO_NAME]), ...undosOfResults(program, results)];
-  const depth = head.namespace === "" ? 0 : head.namespace.split("/").length;
-  for (const [namespace, id] of Object.entries(head.children ?? {})) {
-    const path = namespace.split("/");
-    if (path.length !== depth + 1) continue;
-    const child = await asStoreError(() => store.loadById(head.threadId, id));
-    if (child === undefined) continue;
-    const task = path.at(-1)!;
-    const own = await storedUndos(program, store, child, await loadWrites(store, head.threadId, id));
-    entries.push(...underCall(own, nodeOfSegment(task), task));
-  }
-  return withDone(entries, undoneKeys(writes));
 }

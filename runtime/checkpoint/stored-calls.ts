@@ -1,0 +1,130 @@
+/** The graphs that an open step has called, as they are stored: read without a program, also for another version of the graph. */
+import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
+import type { Store } from "../interface/store.ts";
+import type { UndoEntry } from "../interface/undo.ts";
+import type { Program } from "../program/program.ts";
+import { CALL_PART, nodeOfSegment } from "../program/tool-segment.ts";
+import type { StoredOutcome } from "../run/shared.ts";
+import { UNDO_NAME } from "../table/hidden-channels.ts";
+import { formerNames } from "./former-names.ts";
+import { asStoreError } from "./journal.ts";
+import { loadChildHead, loadWrites } from "./load-checkpoint.ts";
+import { isOver } from "./is-over.ts";
+import { isPart, isResult, partOfWrite, resumeStep, undoneKeys } from "./restore-run.ts";
+import { undosOfResults } from "./stored-undos.ts";
+import { openUndos, readLog, underCall, withDone } from "./undo-log.ts";
+
+/**
+ * The log of a checkpoint as it is stored, with the entries of the graphs that its open step has called. Needs no program: it
+ * reads logs of other versions of the graph.
+ */
+export async function storedUndos(
+  program: Pick<Program, "nodeIndex">,
+  store: Store,
+  head: Checkpoint,
+  writes: readonly PendingWrite[],
+): Promise<readonly UndoEntry[]> {
+  const results = [...(head.finished ?? []), ...writes]
+    .filter(isResult)
+    .map(({ taskId, result }) => ({ taskId, result: result as unknown as StoredOutcome }));
+  const entries = [...readLog(head.values[UNDO_NAME]), ...undosOfResults(program, results)];
+  for (const { segment, head: child } of await storedCalls(store, head, writes)) {
+    const own = await storedUndos(program, store, child, await loadWrites(store, head.threadId, child.id));
+    entries.push(...underCall(own, nodeOfSegment(segment), segment));
+  }
+  return withDone(entries, undoneKeys(writes));
+}
+
+/**
+ * What an edit of the graph would leave undone without a word: results of calls in the open step whose node does not call the graph any
+ * more. One line for each call. A node that is gone is another problem.
+ *
+ * @param stored the checkpoint as the store has it
+ */
+export async function lostUndos(
+  program: Program,
+  store: Store,
+  stored: Checkpoint,
+  writes: readonly PendingWrite[],
+): Promise<string[]> {
+  const lines: string[] = [];
+  const renamed = formerNames(program)?.nodes;
+  for (const { segment, head } of await storedCalls(store, stored, writes)) {
+    const [former = "", tool] = nodeOfSegment(segment).split(".");
+    const node = renamed?.get(former) ?? former;
+    const call = program.nodes[program.nodeIndex.get(node) ?? -1]?.call;
+    if (call === undefined) continue;
+    if (tool === undefined ? call.kind === "graph" : call.kind === "builtin" && call.graphs?.has(tool) === true)
+      continue;
+    const open = openUndos(await storedUndos(program, store, head, await loadWrites(store, head.threadId, head.id)));
+    if (open.length === 0) continue;
+    const results = [...new Set(open.map(({ task }) => `\`${segment}/${task}\``))].join(", ");
+    const what = tool === undefined ? "calls no graph" : `has no graph \`${tool}\` among its \`tools\``;
+    lines.push(`the results of ${results} are to be undone, but node \`${node}\` ${what} any more`);
+  }
+  return lines;
+}
+
+/** The stored run of a graph that a task of the open step has called. */
+interface StoredCall {
+  /** The last part of its namespace. */
+  readonly segment: string;
+  readonly head: Checkpoint;
+}
+
+/** The calls that the checkpoint records, and those that only a process which has died knew of. */
+async function storedCalls(
+  store: Store,
+  caller: Checkpoint,
+  writes: readonly PendingWrite[],
+): Promise<readonly StoredCall[]> {
+  const { threadId, namespace, children = {} } = caller;
+  const depth = namespace === "" ? 0 : namespace.split("/").length;
+  const found = new Map<string, Checkpoint>();
+  for (const [place, id] of Object.entries(children)) {
+    const path = place.split("/");
+    if (path.length !== depth + 1) continue;
+    const head = await asStoreError(() => store.loadById(threadId, id));
+    if (head !== undefined) found.set(path.at(-1)!, head);
+  }
+  if (isOver(caller)) return callsOf(found);
+  const all = [...(caller.finished ?? []), ...writes];
+  const done = new Set(all.filter(isResult).map(({ taskId }) => taskId));
+  const inRun = `${caller.runId}/`;
+  const step = String(resumeStep(caller));
+  const visit = async (segment: string): Promise<boolean> => {
+    if (found.has(segment)) return true;
+    const head = await loadChildHead({ store, threadId }, namespace === "" ? segment : `${namespace}/${segment}`);
+    if (head?.runId.startsWith(inRun) !== true) return false;
+    if (CALL_IN_STEP.exec(head.runId.slice(inRun.length))?.[1] !== step) return false;
+    found.set(segment, head);
+    return true;
+  };
+  for (const task of [...caller.nextNodes, ...caller.pendingSends.map(({ taskId }) => taskId)]) {
+    if (!done.has(task)) await visit(task);
+  }
+  for (const node of caller.nextNodes) {
+    // Items begin in their order.
+    for (let item = 0; done.has(`${node}[${item}]`) || (await visit(`${node}[${item}]`)); item++);
+  }
+  for (const { task, tool, number } of all.filter(isPart).flatMap(toolCallOf)) {
+    if (!done.has(task)) await visit(`${task}.${tool}.${number}`);
+  }
+  for (const segment of done) found.delete(segment);
+  return callsOf(found);
+}
+
+/** The run id of a call without that of its caller: `agent@3`, `agent@3.charge.0#…`, and `.2` behind it for its second run. */
+const CALL_IN_STEP = /^[^/@]+@(\d+)(?:\.[^/]*)?$/;
+
+function callsOf(found: ReadonlyMap<string, Checkpoint>): readonly StoredCall[] {
+  return [...found].map(([segment, head]) => ({ segment, head }));
+}
+
+/** The call of a graph as a tool that a part of a body records. */
+function toolCallOf(write: PendingWrite): { readonly task: string; readonly tool: string; readonly number: number }[] {
+  const [id, value] = partOfWrite(write);
+  const task = /^[^/#]+/.exec(id)?.[0];
+  if (task === undefined || !id.endsWith(CALL_PART)) return [];
+  return [{ task, ...(value as { readonly tool: string; readonly number: number }) }];
+}
