@@ -4,9 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { BoundGraph } from "../../compiler/bind/bound-graph.ts";
-import type { FunctionSpec } from "../../runtime/table/table.ts";
-import { HELPER_TEXT, HELPERS, type Helper } from "../../importers/asl/stub-functions.ts";
+import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
+import type { FunctionSpec } from "../../../runtime/table/table.ts";
+import { HELPER_TEXT, HELPERS, type Helper } from "../../../importers/asl/stub-functions.ts";
 
 /** The helper that an imported function of a graph is; `undefined`: another function. */
 export type HelperOf = (graph: BoundGraph, imported: FunctionSpec) => Helper | undefined;

@@ -1,9 +1,9 @@
 /** Expressions of the language as JSONata, the query language of state machines. */
-import type { Expression } from "../../runtime/expression/expression.ts";
-import type { ValueType } from "../../runtime/table/value-type.ts";
-import type { Json } from "../../runtime/value/json.ts";
-import type { Helper } from "../../importers/asl/stub-functions.ts";
-import { constantOf } from "./constant.ts";
+import type { Expression } from "../../../runtime/expression/expression.ts";
+import type { ValueType } from "../../../runtime/table/value-type.ts";
+import type { Json } from "../../../runtime/value/json.ts";
+import type { Helper } from "../../../importers/asl/stub-functions.ts";
+import { constantOf } from "../constant.ts";
 import { keysOf } from "./imported-stubs.ts";
 
 /** What an expression reads. */
@@ -55,6 +55,13 @@ export function constantValue(value: Json): Json {
   return text.includes("{%") ? inPercent(text) : value;
 }
 
+/** Each field of a record by itself, which is easier to read; `undefined` for other expressions. @throws NoJsonata */
+export function jsonataFields(expression: Expression, scope: JsonataScope): Record<string, Json> | undefined {
+  if (expression.op !== "record" || expression.fields.some((field) => "spread" in field)) return undefined;
+  return Object.fromEntries(
+    expression.fields.flatMap((field) => ("spread" in field ? [] : [[field.name, jsonataValue(field.value, scope)]])),
+  );
+}
 export function inPercent(text: string): string {
   return `{% ${text} %}`;
 }

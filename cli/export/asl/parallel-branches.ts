@@ -1,6 +1,6 @@
 /** Branches that begin at one node and meet in one barrier, or at the end. */
-import type { Span } from "../../diagnostics/source.ts";
-import { END_NAME, type BoundEdge, type BoundGraph, type BoundReference } from "../../compiler/bind/bound-graph.ts";
+import type { Span } from "../../../diagnostics/source.ts";
+import { END_NAME, type BoundEdge, type BoundGraph, type BoundReference } from "../../../compiler/bind/bound-graph.ts";
 
 export interface Branches {
   readonly branches: readonly {

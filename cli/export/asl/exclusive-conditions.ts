@@ -1,6 +1,6 @@
 /** Whether conditions exclude each other by their form, so that at most one of them holds. */
 import { isDeepStrictEqual } from "node:util";
-import type { Expression } from "../../runtime/expression/expression.ts";
+import type { Expression } from "../../../runtime/expression/expression.ts";
 
 /** `true` only if it is certain. The forms are those that `ngc import` writes: `a` and `b && !a`, and comparisons with constants. */
 export function areExclusive(conditions: readonly Expression[]): boolean {
