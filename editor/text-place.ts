@@ -39,7 +39,7 @@ export function placeAt(text: string, offset: number): Place {
   const before = text.slice(Math.max(0, at - 2000), at);
   const line = before.slice(before.lastIndexOf("\n") + 1);
   if (/(?:\/\/|\/\*).*ngraph-ignore[\sA-Z\d,]*$/.test(`${line}`)) return { kind: "codes" };
-  const path = /\bfrom\s*"([^"\n]*)$/.exec(line + typed);
+  const path = /^\s*(?:(?:import\b[^"]*|[\w\s,]*\})\s*)?\bfrom\s*"([^"\n]*)$/.exec(line + typed);
   if (path !== null) return { kind: "paths", typed: path[1] ?? "" };
   const imports = /\bimport\s*\{[^}]*$/.test(before) ? /^[^{}]*\}\s*from\s*"([^"\n]*)"/.exec(text.slice(offset)) : null;
   if (imports !== null) return { kind: "exports", specifier: imports[1] ?? "" };
@@ -111,10 +111,14 @@ function stateAt(text: string, offset: number): "code" | "string" | "template" |
     else if (piece === "`") open.push("`");
     else if (piece === "${" || piece === "{") open.push("{");
     else if (piece === "}") open.pop();
-    else if (piece.startsWith('"') && (offset < at || !/^"(?:[^"\\]|\\.)*"$/.test(piece))) return "string";
-    else if (piece.startsWith("/") && (offset < at || piece.startsWith("//")) && offset <= at) return "comment";
+    else if (offset < at || (offset === at && !isClosed(piece))) return piece.startsWith('"') ? "string" : "comment";
   }
   return open.at(-1) === "`" ? "template" : "code";
+}
+
+/** A string or comment. The end of a line ends a string that is not closed, and a line comment. */
+function isClosed(piece: string): boolean {
+  return piece.startsWith('"') ? /^"(?:[^"\\]|\\.)*"$/.test(piece) : /^\/\*[^]*\*\/$/.test(piece);
 }
 
 const CODE = /"(?:[^"\\\n]|\\.)*"?|`|\{|\}|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g;

@@ -105,6 +105,9 @@ const NGRAPH: readonly (readonly [line: string, first: readonly string[], isAll:
   ['node c = print("hello ¦")', [], ALL],
   ["node c = `hello ¦` into r", [], ALL],
   ["node c = q into r // ¦", [], ALL],
+  ['node c = inner(q: "read from ", depth: order.¦)', ["id", "to"], ALL],
+  ['node c = print("not closed\n  node d = order.¦ into r', ["id", "to"], ALL],
+  ["/* not closed\n  node c = order.¦ into r", [], ALL],
 ];
 
 test.each(NGRAPH)("%s", (line, first, isAll) => {
@@ -121,6 +124,11 @@ test.each([
   const text = TEXT.replace("  LINE\n", "");
   const found = complete("/p/a.ngraph", text, `${text}test "t" for g {\n  ${line}\n}\n`);
   expect(found.slice(0, expected.length)).toEqual(expected);
+});
+
+test("in a comment at the end of the text that is not closed", () => {
+  const text = TEXT.replace("  LINE\n", "");
+  expect(complete("/p/a.ngraph", text, `${text}/* order.¦`)).toEqual([]);
 });
 
 const SPELT: readonly (readonly [text: string, first: readonly string[], isAll: boolean])[] = [
