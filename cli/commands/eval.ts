@@ -75,9 +75,14 @@ export const evalCommand = defineCommand<EvalOptions>({
     const out =
       options.out ?? (casesPath === "-" ? "results.jsonl" : casesPath.replace(/(?:\.jsonl?)?$/, ".results.jsonl"));
     for (const source of casesPath === "-" ? [file] : [casesPath, file]) refuseSource(out, source, "--out");
-    const scoreKey = score ?? (judge === undefined ? "" : judge.digest);
+    const { maxSteps, maxTokens, maxCost, allow, builtins } = options;
+    const context = {
+      graph: table.digest,
+      score: score ?? (judge === undefined ? "" : judge.digest),
+      options: { maxSteps, maxTokens, maxCost, allow, builtins },
+    };
     const byExpression = score === undefined ? undefined : scoreByExpression(score, table);
-    const work = cases.map((each) => ({ each, key: keyOf(each, table.digest, scoreKey) }));
+    const work = cases.map((each) => ({ each, key: keyOf(each, context) }));
     const earlier = options.resume === true ? readResults(out, { mustExist: false }) : [];
     const kept = new Map(earlier.map((result) => [`${result.id}\n${result.key}`, result]));
     const found = new Map(
@@ -105,9 +110,9 @@ export const evalCommand = defineCommand<EvalOptions>({
       const isAborted = await session.run(() =>
         withInterruption(async (signal) => {
           session.announce(null, false);
-          const context = { engine, options: { ...limits, signal }, score: scoring, redact: session.redact };
+          const running = { engine, options: { ...limits, signal }, score: scoring, redact: session.redact };
           await inParallel(open, options.parallel ?? 4, signal, async ({ each, key }) => {
-            const result = await runCase(each, key, context);
+            const result = await runCase(each, key, running);
             if (signal.aborted) return;
             const line = session.redact(JSON.stringify(result));
             found.set(each.id, JSON.parse(line) as CaseResult);

@@ -73,9 +73,19 @@ function readCase(line: string, number: number, name: string): EvalCase {
   return { line: number, id: String(id), input, expected, answers, config };
 }
 
+/** What the results of all cases depend on. */
+export interface EvalWork {
+  /** The digest of the graph. */
+  readonly graph: string;
+  /** The expression, or the digest of the graph that scores. */
+  readonly score: string;
+  /** Limits and other options of the runs. */
+  readonly options: object;
+}
+
 /** Equal for equal work: a result with this key need not be computed again. */
-export function keyOf({ input, expected, answers, config }: EvalCase, digest: string, score: string): string {
-  return sha256(JSON.stringify([digest, score, input, expected, answers, config ?? null]));
+export function keyOf({ input, expected, answers, config }: EvalCase, work: EvalWork): string {
+  return sha256(JSON.stringify([work.graph, work.score, work.options, input, expected, answers, config ?? null]));
 }
 
 function isRecord(value: unknown): value is JsonObject {

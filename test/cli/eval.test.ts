@@ -126,6 +126,9 @@ describe("ngc eval", () => {
     expect(changed.stderr).toContain("3 of 4 results kept");
     expect(changed.stdout).toContain("mean 0.75");
     expect(project.ngc([...EVAL, "--resume", "--score", "1"], { env }).stderr).not.toContain("results kept");
+    const limited = [...EVAL, "--resume", "--score", "1", "--max-steps", "100"];
+    expect(project.ngc(limited, { env }).stderr).not.toContain("results kept");
+    expect(project.ngc(limited, { env }).stderr).toContain("4 of 4 results kept");
   });
 
   test("secrets reach no result", () => {
