@@ -10,12 +10,9 @@
  */
 import { dirname, relative } from "node:path";
 import type { PartialMessage, Plugin } from "esbuild";
-import { GRAPH_FILE, loadGraphModule, type GraphProblem } from "./graph-module.ts";
+import { GRAPH_FILE, loadGraphModule, type GraphProblem, type NgraphPluginOptions } from "./graph-module.ts";
 
-export interface NgraphPluginOptions {
-  /** Matches the paths of graph files; default `*.ngraph`, `*.ngraph.yaml` and `*.ngraph.yml`. */
-  readonly filter?: RegExp;
-}
+export type { NgraphPluginOptions };
 
 /** Imports of graph files become their modules. Findings about a graph are reported as errors and warnings of esbuild. */
 export function ngraph(options: NgraphPluginOptions = {}): Plugin {

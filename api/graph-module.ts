@@ -11,6 +11,12 @@ import { generatedEntryPoint } from "./runtime-package.ts";
 /** The names of graph files. */
 export const GRAPH_FILE = /\.ngraph(?:\.ya?ml)?$/;
 
+/** Options of the plugins. */
+export interface NgraphPluginOptions {
+  /** Matches the paths of graph files; default `*.ngraph`, `*.ngraph.yaml` and `*.ngraph.yml`. */
+  readonly filter?: RegExp;
+}
+
 export interface GraphModule {
   /** `undefined` if the file has errors. */
   readonly code: string | undefined;

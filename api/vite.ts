@@ -8,12 +8,9 @@
  * export default { plugins: [ngraph()] };
  * ```
  */
-import { GRAPH_FILE, loadGraphModule } from "./graph-module.ts";
+import { GRAPH_FILE, loadGraphModule, type NgraphPluginOptions } from "./graph-module.ts";
 
-export interface NgraphPluginOptions {
-  /** Matches the paths of graph files; default `*.ngraph`, `*.ngraph.yaml` and `*.ngraph.yml`. */
-  readonly filter?: RegExp;
-}
+export type { NgraphPluginOptions };
 
 /** A message of a plugin, with its place. */
 interface PluginMessage {

@@ -1,12 +1,40 @@
 /**
- * `ngraph/webpack`: a loader for webpack that turns imports of graph files into their generated modules.
+ * `ngraph/webpack`: a plugin for webpack that turns imports of graph files into their generated modules.
  *
  * ```js
  * // webpack.config.js
- * export default { module: { rules: [{ test: /\.ngraph(\.ya?ml)?$/, use: "ngraph/webpack" }] } };
+ * import { ngraph } from "ngraph/webpack";
+ *
+ * export default { plugins: [ngraph()] };
  * ```
+ *
+ * It is a loader, too: `module: { rules: [{ test: /\.ngraph(\.ya?ml)?$/, use: "ngraph/webpack" }] }`.
  */
-import { loadGraphModule } from "./graph-module.ts";
+import { fileURLToPath } from "node:url";
+import { GRAPH_FILE, loadGraphModule, type NgraphPluginOptions } from "./graph-module.ts";
+
+export type { NgraphPluginOptions };
+
+/** What the plugin uses of webpack. */
+interface WebpackCompiler {
+  readonly options: { readonly module: { readonly rules: unknown[] } };
+}
+
+/** The plugin: the part of the interface of webpack's plugins that it has. */
+export interface NgraphWebpackPlugin {
+  readonly name: string;
+  apply(compiler: WebpackCompiler): void;
+}
+
+/** Imports of graph files become their modules: adds a rule with the loader. */
+export function ngraph(options: NgraphPluginOptions = {}): NgraphWebpackPlugin {
+  return {
+    name: "ngraph",
+    apply({ options: { module } }) {
+      module.rules.push({ test: options.filter ?? GRAPH_FILE, use: fileURLToPath(import.meta.url) });
+    },
+  };
+}
 
 /** What the loader uses of webpack, which passes it as `this`. */
 interface LoaderContext {
@@ -23,6 +51,8 @@ export default function ngraphLoader(this: LoaderContext): void {
 }
 
 function deliver(webpack: LoaderContext): void {
+  if (typeof webpack.resourcePath !== "string")
+    throw messageOf('this is the loader: `plugins: [ngraph()]` needs `import { ngraph } from "ngraph/webpack"`');
   const { code, map, problems, files } = loadGraphModule(webpack.resourcePath);
   for (const file of files) webpack.addDependency(file);
   const errors = problems.filter(({ severity }) => severity === "error");

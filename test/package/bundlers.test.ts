@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Configuration } from "webpack";
 import { createProject } from "../cli/project.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -13,6 +14,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PEERS = "test/peers/node_modules";
 const entry = async <T>(path: string): Promise<T> => (await import(pathToFileURL(join(ROOT, path)).href)) as T;
 const vitePlugin = async () => (await entry<typeof import("../../api/vite.ts")>("dist/api/vite.js")).ngraph;
+const webpackEntry = () => entry<typeof import("../../api/webpack.ts")>("dist/api/webpack.js");
 const run = promisify(execFile);
 
 const GRAPH = `import { double } from "./nodes.js"
@@ -90,29 +92,35 @@ const BUNDLERS: Readonly<Record<string, (directory: string) => Promise<Built>>> 
     return { file: "out/main.mjs", map: "out/main.mjs.map" };
   },
   async webpack(directory) {
-    const { default: webpack } = await import("webpack");
-    const compiler = webpack({
-      context: directory,
-      mode: "development",
-      target: "node20",
-      devtool: "source-map",
-      entry: "./main.js",
-      externalsType: "module",
-      externals: /^ngraph\//,
-      experiments: { outputModule: true },
-      module: { rules: [{ test: /\.ngraph(\.ya?ml)?$/, use: "ngraph/webpack" }] },
-      output: { path: join(directory, "out"), filename: "main.mjs", library: { type: "module" } },
-    });
-    await new Promise<void>((done, fail) => {
-      compiler?.run((error, stats) => {
-        if (error !== null && error !== undefined) fail(error);
-        else if (stats?.hasErrors() === true) fail(new Error(stats.toString({ all: false, errors: true })));
-        else compiler.close(() => done());
-      });
-    });
-    return { file: "out/main.mjs", map: "out/main.mjs.map" };
+    return buildWithWebpack(directory, { plugins: [(await webpackEntry()).ngraph()] });
   },
+  "webpack with a rule": (directory) =>
+    buildWithWebpack(directory, { module: { rules: [{ test: /\.ngraph(\.ya?ml)?$/, use: "ngraph/webpack" }] } }),
 };
+
+async function buildWithWebpack(directory: string, options: Configuration): Promise<Built> {
+  const { default: webpack } = await import("webpack");
+  const compiler = webpack({
+    context: directory,
+    mode: "development",
+    target: "node20",
+    devtool: "source-map",
+    entry: "./main.js",
+    externalsType: "module",
+    externals: /^ngraph\//,
+    experiments: { outputModule: true },
+    ...options,
+    output: { path: join(directory, "out"), filename: "main.mjs", library: { type: "module" } },
+  });
+  await new Promise<void>((done, fail) => {
+    compiler?.run((error, stats) => {
+      if (error !== null && error !== undefined) fail(error);
+      else if (stats?.hasErrors() === true) fail(new Error(stats.toString({ all: false, errors: true })));
+      else compiler.close(() => done());
+    });
+  });
+  return { file: "out/main.mjs", map: "out/main.mjs.map" };
+}
 
 describe.each(Object.entries(BUNDLERS))("%s", (_, build) => {
   test("an import of a graph file is its module, with a source map that leads to the file", async () => {
@@ -138,6 +146,12 @@ describe.each(Object.entries(BUNDLERS))("%s", (_, build) => {
     const error = (await build(directory).catch((caught: unknown) => caught)) as Error & { frame?: string };
     expect(`${error.message}\n${error.frame ?? ""}`).toMatch(/flow\.ngraph:10:12[^]*start -> clac\n[^]*\^\^\^\^/);
   });
+});
+
+test("the loader of webpack among its plugins is an error that names the plugin", async () => {
+  const { default: webpack } = await import("webpack");
+  const { default: loader } = await webpackEntry();
+  expect(() => webpack({ plugins: [loader as never] })).toThrow("`plugins: [ngraph()]` needs");
 });
 
 test("the plugin watches the files that a graph imports", async () => {

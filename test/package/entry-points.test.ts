@@ -34,7 +34,7 @@ import { builtinNodes, createLlm, nodeSignatures } from "ngraph/stdlib";
 import * as prettierPlugin from "ngraph/prettier";
 import { ngraph } from "ngraph/esbuild";
 import { ngraph as vitePlugin } from "ngraph/vite";
-import graphLoader from "ngraph/webpack";
+import graphLoader, { ngraph as webpackPlugin } from "ngraph/webpack";
 import { load } from "ngraph/register";
 import { traceRuns } from "ngraph/opentelemetry";
 import { assertPassed, runTests, type TestResult } from "ngraph/testing";
@@ -62,7 +62,7 @@ export async function main(): Promise<void> {
     describe: ({ text }) => text,
   };
   void [addChecksum(rows, { text: "" }).sum, frozenJson([1], "a list"), keptCheckpoints];
-  void [builtinNodes, createLlm, nodeSignatures, prettierPlugin.parsers, ngraph(), vitePlugin(), graphLoader, load, traceRuns()];
+  void [builtinNodes, createLlm, nodeSignatures, prettierPlugin.parsers, ngraph(), vitePlugin(), webpackPlugin(), graphLoader, load, traceRuns()];
 }
 `;
 

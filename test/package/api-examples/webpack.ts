@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { ngraph } from "ngraph/webpack";
 import webpack from "webpack";
 
 const folder = mkdtempSync(join(tmpdir(), "ngraph-"));
@@ -14,8 +14,7 @@ const compiler = webpack({
   context: folder,
   entry: "./app.js",
   output: { path: folder, filename: "out.mjs", module: true },
-  // A project that has installed the package writes `use: "ngraph/webpack"`.
-  module: { rules: [{ test: /\.ngraph(\.ya?ml)?$/, use: fileURLToPath(import.meta.resolve("ngraph/webpack")) }] },
+  plugins: [ngraph()],
   externals: [/^ngraph\//],
   externalsType: "module",
   experiments: { outputModule: true },
