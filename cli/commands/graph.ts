@@ -43,7 +43,10 @@ export const graphCommand = defineCommand<GraphOptions>({
       )
       .option("--graph <name>", "which graph or plan of the file (default: the one that no other calls)")
       .option("-o, --output <file>", "write a file instead of printing")
-      .option("--unfold", "draw the nodes of called graphs and plans; pages have both pictures")
+      .option(
+        "--unfold",
+        "draw the nodes of called graphs and plans, and of graphs among the tools of a model; pages have both pictures",
+      )
       .option("--findings", "draw the findings of `ngc check`; also for a graph with errors of the proofs")
       .option(
         "--trace <file>",

@@ -38,11 +38,19 @@ export function drawCompiled(
     (of: Table | PlanTable, from: BoundGraph | BoundPlan | undefined): Called =>
     (name) => {
       const call = (of.kind === "plan" ? of.tasks : of.nodes).find((each) => each.name === name)?.call;
-      const inner =
-        call?.kind === "graph" ? of.graphs[call.graph] : call?.kind === "plan" ? of.plans?.[call.plan] : undefined;
-      if (inner === undefined) return undefined;
-      const found = [...(from?.graphs ?? []), ...(from?.plans ?? [])].find((each) => each.name === inner.name);
-      return { drawing: draw(inner, found), called: calledBy(inner, found) };
+      const open = (inner: Table | PlanTable | undefined, tool?: string): readonly CalledDrawing[] => {
+        if (inner === undefined) return [];
+        const found = [...(from?.graphs ?? []), ...(from?.plans ?? [])].find((each) => each.name === inner.name);
+        return [
+          { drawing: draw(inner, found), called: calledBy(inner, found), ...(tool === undefined ? {} : { tool }) },
+        ];
+      };
+      if (call?.kind === "graph") return open(of.graphs[call.graph]);
+      if (call?.kind === "plan") return open(of.plans?.[call.plan]);
+      if (call?.kind !== "builtin") return [];
+      return (call.tools ?? []).flatMap(({ name: tool, graph }) =>
+        graph === undefined ? [] : open(of.graphs[graph], tool),
+      );
     };
   return { drawing: draw(table, bound), called: calledBy(table, bound), sources };
 }

@@ -56,7 +56,7 @@ export interface DrawnNode {
   /** What the source states about it. */
   readonly facts?: NodeFacts;
   readonly findings?: readonly DrawnFinding[];
-  /** The graph or plan that it calls. */
+  /** The graph or plan that it calls, or the graphs among the tools of a model. */
   readonly calls?: string;
   /** The group around it. */
   readonly group?: string;
@@ -163,6 +163,10 @@ export function drawnEdges(
 }
 
 function calledBy(table: Table, { call }: NodeSpec): Pick<DrawnNode, "calls"> {
+  if (call.kind === "builtin") {
+    const tools = (call.tools ?? []).flatMap(({ name, graph }) => (graph === undefined ? [] : [name]));
+    return tools.length === 0 ? {} : { calls: tools.join(", ") };
+  }
   const name =
     call.kind === "graph"
       ? table.graphs[call.graph]?.name

@@ -80,7 +80,7 @@ const MOST_PICTURES = 12;
 
 /** The pictures of a page beside the first one, and the source texts. */
 function pageParts({ drawing, called, sources, isUnfolded }: DrawingSource): PageParts {
-  const calls = drawing.nodes.filter((node) => node.calls !== undefined && called(node.label) !== undefined);
+  const calls = drawing.nodes.filter((node) => node.calls !== undefined && called(node.label).length > 0);
   const single = calls.length < 2 || calls.length > MOST_PICTURES ? [] : calls;
   const all = unfold(drawing, called);
   const unfolded =

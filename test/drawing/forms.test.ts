@@ -141,3 +141,46 @@ test("the tools of a model are listed, graphs and those that a person approves w
   const text = renderText(drawTable(table));
   expect(text).toContain("⚒ tools: ⊞ inner, ⊞ other ‖");
 });
+
+test("graphs among the tools of a model unfold, each in a frame of its own with what it calls", () => {
+  const text = `graph price {
+    input id: string
+    output cost: int
+    node look = 3 into cost
+    start -> look -> end
+  }
+  graph charge {
+    input order: string
+    output cost: int
+    node p = price(id: order) into { cost }
+    start -> p -> end
+  }
+  graph g {
+    output answer: string
+    node agent = llm("q", tools: [charge, price]) into answer
+    start -> agent -> end
+  }`;
+  const compiled = compile(text, { path: "g.ngraph" });
+  const graph = compiled.graphs.find(({ name }) => name === "g")!;
+  const { drawing, called } = drawCompiled(compiled, graph.table!);
+  expect(node(drawing, "agent")?.calls).toBe("charge, price");
+  const all = unfold(drawing, called);
+  expect(all.groups).toEqual([
+    { id: "agent", label: "agent: tools" },
+    { id: "agent.charge", label: "charge", parent: "agent" },
+    { id: "agent.charge/p", label: "p: price", parent: "agent.charge" },
+    { id: "agent.price", label: "price", parent: "agent" },
+  ]);
+  expect(all.edges.map(({ from, to }) => `${from} -> ${to}`)).toEqual(
+    expect.arrayContaining([
+      "agent -> agent.charge",
+      "agent.charge -> agent.charge/p",
+      "agent.charge/p -> agent.charge/p/look",
+      "agent.charge/end -> agent",
+      "agent.price -> agent.price/look",
+      "agent -> end",
+    ]),
+  );
+  expect(new Set(all.nodes.map(({ id }) => id)).size).toBe(all.nodes.length);
+  expect(renderText(all)).toContain("calls → charge");
+});
