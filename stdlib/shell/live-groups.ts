@@ -1,3 +1,5 @@
+import { signalGroup } from "./group-members.ts";
+
 /** Process groups that must not outlive this process. */
 const liveGroups = new Set<number>();
 let cleansUpOnExit = false;
@@ -8,13 +10,7 @@ export function watchGroup(pid: number): void {
   if (cleansUpOnExit) return;
   cleansUpOnExit = true;
   process.once("exit", () => {
-    for (const group of liveGroups) {
-      try {
-        process.kill(-group, "SIGKILL");
-      } catch {
-        // The command has already ended.
-      }
-    }
+    for (const group of liveGroups) signalGroup(group, "SIGKILL");
   });
 }
 

@@ -2,7 +2,7 @@ import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { NodeFailure } from "../node-failure.ts";
 import { collectOutput } from "./collect-output.ts";
 import type { CommandCall } from "./command-call.ts";
-import { endGroupMembers } from "./group-members.ts";
+import { endGroupMembers, signalGroup } from "./group-members.ts";
 import { unwatchGroup, watchGroup } from "./live-groups.ts";
 import { nodeProcesses } from "./node-processes.ts";
 import type { RunningCommand, ShellOptions } from "./shell-options.ts";
@@ -178,9 +178,9 @@ export function runCommand(call: CommandCall, options: CommandOptions, watch: Sh
 
 function endGroup(child: ChildProcess, isGroup: boolean, signal: "SIGTERM" | "SIGKILL"): void {
   if (child.pid === undefined) return;
+  if (isGroup) return signalGroup(child.pid, signal);
   try {
-    if (isGroup) process.kill(-child.pid, signal);
-    else child.kill(signal);
+    child.kill(signal);
   } catch {
     // The command has already ended.
   }
