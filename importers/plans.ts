@@ -189,8 +189,10 @@ export function importTurbo(source: Source, name: string): Imported {
           ),
         );
       // The first version of the file names variables here.
-      else if (on.startsWith("$")) variables.push(on.slice(1));
-      else own.push(changes.add(item.at, `\`${on}\` is not a task of this file`));
+      else if (on.startsWith("$")) {
+        if (isVariable(on.slice(1))) variables.push(on.slice(1));
+        else own.push(changes.add(item.at, `${quoted(on)} is not imported: it names no variable`));
+      } else own.push(changes.add(item.at, `\`${on}\` is not a task of this file`));
     }
     const isInteractive = value.field("interactive").value === true;
     const isCached = value.field("cache").value !== false && !isInteractive;
@@ -248,10 +250,14 @@ function patternsOf(field: Source, changes: Changes, notes: string[]): string[] 
   });
 }
 
+function isVariable(name: string): boolean {
+  return name !== "" && !/[!*=\s\0]/.test(name);
+}
+
 /** Names of environment variables. Patterns of names are omitted. */
 function variablesOf(field: Source, changes: Changes, notes: string[]): string[] {
   return field.texts().filter((name) => {
-    if (!/[!*=\s\0]/.test(name)) return true;
+    if (isVariable(name)) return true;
     notes.push(changes.add(field.at, `${quoted(name)} is not imported: name each variable`));
     return false;
   });
