@@ -31,7 +31,8 @@ export function createProgress(output: Output): Progress {
   const { stderrStyles: styles } = output;
   const startedAt = new Map<string, number>();
   const running = new Map<string, number>();
-  const items = new Map<string, number>();
+  /** Ended items of `for` nodes whose step has not ended, by label, with the namespace of the step. */
+  const items = new Map<string, { count: number; readonly namespace: string }>();
   const since = performance.now();
   const live = output.live
     ? liveBlock(() => (running.size === 0 ? [] : [runningText(running, performance.now() - since)]))
@@ -66,7 +67,9 @@ export function createProgress(output: Output): Progress {
         startedAt.delete(event.taskId);
         if (event.paused === true) return;
         if (event.item !== undefined) {
-          items.set(label, (items.get(label) ?? 0) + 1);
+          const ended = items.get(label) ?? { count: 0, namespace: event.namespace.join("/") };
+          ended.count++;
+          items.set(label, ended);
           return;
         }
         const took = event.cached === true ? " (cached)" : start === undefined ? "" : ` ${timing(start)}`;
@@ -90,9 +93,13 @@ export function createProgress(output: Output): Progress {
       if (event.type === "node") onNode(event);
       else if (event.type === "undo") onUndo(event);
       else if (event.type === "step" && event.phase === "end") {
-        for (const [label, count] of items)
-          line(`${styles.info("✓")} ${label} (${count} item${count === 1 ? "" : "s"})`);
-        items.clear();
+        // A step of a called graph ends while the items of its caller go on.
+        const namespace = event.namespace.join("/");
+        for (const [label, ended] of items) {
+          if (ended.namespace !== namespace) continue;
+          items.delete(label);
+          line(`${styles.info("✓")} ${label} (${ended.count} item${ended.count === 1 ? "" : "s"})`);
+        }
       }
     },
     above,

@@ -14,6 +14,28 @@ describe("ngc run", () => {
     expect(stderr).toMatch(/completed after 1 step · thread \S+/);
   });
 
+  test("counts the items of a `for` node when its step ends, also beside the steps of called graphs", () => {
+    const { ngc } = createProject({
+      "items.ngraph": `graph inner {
+  input x: int
+  output y: int = 0
+  node double = x * 2 into y
+  start -> double -> end
+}
+graph outer {
+  input xs: int[] = [1, 2, 3]
+  output all: int[] reduce append
+  node twice = inner(x: x) for x in xs into { y: all }
+  start -> twice -> end
+}
+`,
+    });
+    const { status, stderr } = ngc(["run", "items.ngraph", "--graph", "outer"]);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/✓ twice\[2\] › double/);
+    expect(stderr.match(/✓ twice \(.*\)/g)).toEqual(["✓ twice (3 items)"]);
+  });
+
   test("--json prints the document of the interface, whatever the nodes print", () => {
     const project = createProject({
       "hello.ngraph": HELLO.replace("graph hello {", 'import { shout } from "./nodes.ts"\ngraph hello {').replace(
