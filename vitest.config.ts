@@ -125,6 +125,7 @@ export default defineConfig({
           globalSetup: ["test/support/build-once.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          expect: { poll: { timeout: 20_000 } },
         },
       },
       ...(existsSync(peers) ? [projectOfPeers()] : []),

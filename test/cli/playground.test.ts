@@ -91,7 +91,7 @@ test("a finding has its place and its fix, and its run plays on the picture", as
     .first()
     .click();
   await expect.poll(() => text(page, "graph.ngraph")).toContain('"other" -> end');
-  await page.getByText("sound", { exact: false }).first().waitFor();
+  await page.locator(".verdicts li.good").first().waitFor();
   await expect.poll(() => page.locator(".finding.is-error").count()).toBe(0);
 
   await write(page, "graph.ngraph", join?.source ?? "");
