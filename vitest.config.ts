@@ -88,6 +88,8 @@ const FULL_ONLY = [
 const SKIPPED = isFull
   ? testsWithoutDepth(fileURLToPath(new URL(".", import.meta.url))).filter((file) => !FULL_ONLY.includes(file))
   : FULL_ONLY;
+/** Machines are slow when all cores are busy. */
+const POLLING = { poll: { timeout: 20_000 } };
 const EXCLUDE = ["**/node_modules/**", ...SKIPPED];
 
 // `isolate`: in quick runs the files of a worker share their modules, which are loaded once: no test may change what
@@ -106,6 +108,7 @@ export default defineConfig({
           exclude: [...EXCLUDE, ...CLI, ...DEEP, PEERS],
           isolate: isFull,
           testTimeout: 60_000,
+          expect: POLLING,
         },
       },
       {
@@ -115,6 +118,7 @@ export default defineConfig({
           isolate: isFull,
           exclude: [...EXCLUDE, ...CLI],
           testTimeout: 60_000,
+          expect: POLLING,
         },
       },
       {
@@ -125,7 +129,7 @@ export default defineConfig({
           globalSetup: ["test/support/build-once.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          expect: { poll: { timeout: 20_000 } },
+          expect: POLLING,
         },
       },
       ...(existsSync(peers) ? [projectOfPeers()] : []),
@@ -149,6 +153,7 @@ function projectOfPeers() {
       globals: true,
       testTimeout: 60_000,
       hookTimeout: 60_000,
+      expect: POLLING,
     },
   };
 }
