@@ -1,4 +1,8 @@
-import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
+import type {
+  Engine,
+  ExecuteOptions,
+  ResumeOptions as EngineResumeOptions,
+} from "../../runtime/interface/engine-options.ts";
 import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { executeGraph } from "../run/execute-graph.ts";
@@ -10,16 +14,7 @@ import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore, type OpenStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
-import {
-  checkHostFlags,
-  DEPLOYED_FLAG,
-  DEPLOYED_HELP,
-  HOST_FLAG,
-  HOST_HELP,
-  openHost,
-  refusePlanOnHost,
-  type HostFlags,
-} from "../hosts/open-host.ts";
+import { addHostOptions, checkHostFlags, openHost, refusePlanOnHost, type HostFlags } from "../hosts/open-host.ts";
 import { atHost } from "../hosts/with-threads.ts";
 import { parseConfig } from "../run/parse-config.ts";
 import { parseCount } from "../run/parse-values.ts";
@@ -64,7 +59,7 @@ export const resumeCommand = defineCommand<ResumeOptions>({
       )
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
       .option("--graph <name>", "the graph's name (default: the name that the run recorded)");
-    command.option(HOST_FLAG, `graphs, with --file: ${HOST_HELP}`).option(DEPLOYED_FLAG, DEPLOYED_HELP);
+    addHostOptions(command, "graphs, with --file");
     addExecutionOptions(command);
     addPlanOptions(command);
     addRetryOption(command);
@@ -132,14 +127,7 @@ async function resume(thread: string, store: OpenStore, options: ResumeOptions, 
       });
     return executePlan({ table, file, store, options, flags, start }, output);
   }
-  const start = (engine: Engine, common: ExecuteOptions) =>
-    engine.resume(thread, {
-      ...common,
-      ...answers,
-      ...config,
-      ...(from === undefined ? {} : { from: from.id }),
-      ...(options.at === undefined ? {} : { at: options.at }),
-    });
+  const start = resumption(thread, { ...answers, ...config }, from?.id, options.at);
   return executeGraph({ table, file, store, options, flags, start }, output);
 }
 
@@ -167,16 +155,15 @@ async function resumeOnHost(
   const { pauses } = await withStoredAnswers(store, from ?? head);
   const answers = parseAnswers(options.answer ?? [], pauses);
   const config = parseConfig(options.config, table);
-  const start = (engine: Engine, common: ExecuteOptions) =>
-    engine.resume(thread, {
-      ...common,
-      ...answers,
-      ...config,
-      ...(from === undefined ? {} : { from: from.id }),
-      ...(options.at === undefined ? {} : { at: options.at }),
-    });
+  const start = resumption(thread, { ...answers, ...config }, from?.id, options.at);
   const { runOnHost } = await import("../hosts/run-on-host.ts");
   return runOnHost({ table, file, host, options, start }, output);
+}
+
+/** How a thread of a graph is resumed, in a store or on a host. */
+function resumption(thread: string, given: EngineResumeOptions, from: string | undefined, at: string | undefined) {
+  const place = { ...(from === undefined ? {} : { from }), ...(at === undefined ? {} : { at }) };
+  return (engine: Engine, common: ExecuteOptions) => engine.resume(thread, { ...common, ...given, ...place });
 }
 
 function collect(value: string, before: readonly string[] | undefined): readonly string[] {

@@ -9,16 +9,7 @@ import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import type { Output } from "../output/output.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { CommandError } from "../process/command-error.ts";
-import {
-  checkHostFlags,
-  DEPLOYED_FLAG,
-  DEPLOYED_HELP,
-  HOST_FLAG,
-  HOST_HELP,
-  openHost,
-  refusePlanOnHost,
-  type HostFlags,
-} from "../hosts/open-host.ts";
+import { addHostOptions, checkHostFlags, openHost, refusePlanOnHost, type HostFlags } from "../hosts/open-host.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
@@ -55,7 +46,7 @@ export const runCommand = defineCommand<RunOptions>({
     command.option("--dry-run", "plans: print the order in which tasks would start, and run nothing");
     command.option("--watch", "plans: after the run, run tasks again when files change that they declare");
     command.option("--abandon", "discard the thread's last run if it is paused, failed or unfinished");
-    command.option(HOST_FLAG, `graphs: ${HOST_HELP}`).option(DEPLOYED_FLAG, DEPLOYED_HELP);
+    addHostOptions(command, "graphs");
     command.option(
       "--replay-trace <file>",
       "replay a trace of `ngc check --json` with mocked nodes, and report whether its failure occurs",

@@ -1,3 +1,4 @@
+import type { Command } from "commander";
 import type { RestateHost } from "../../hosts/restate/restate.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
@@ -28,8 +29,12 @@ export function hostFlag(given: string): string {
   return ` --host ${quoteArgument(withoutPassword(given))}`;
 }
 
-export const DEPLOYED_FLAG = "--deployed";
-export const DEPLOYED_HELP = "with --host: use the deployed version of the graph, also if the file differs from it";
+/** Adds the flags of commands that start or resume a run. @param what which runs a host takes */
+export function addHostOptions(command: Command, what: string): void {
+  command
+    .option(HOST_FLAG, `${what}: ${HOST_HELP}`)
+    .option("--deployed", "with --host: use the deployed version of the graph, also if the file differs from it");
+}
 
 /** What commands that start or resume a run say about their host. */
 export interface HostFlags {
