@@ -5,6 +5,7 @@ import { boundedFetch } from "../http/bounded-fetch.ts";
 import { readHosts } from "../http/hosts.ts";
 import { importPackage, loadPackage, type Load } from "../llm/sdk.ts";
 import { NodeFailure } from "../node-failure.ts";
+import { watchChild, type ChildProcess } from "../shell/live-processes.ts";
 import { hasCredentials, type ServerSettings } from "./server-settings.ts";
 
 /** The parts of `@modelcontextprotocol/sdk`, an optional peer, that are used. */
@@ -28,7 +29,8 @@ interface Client {
 
 /** What is used of the SDK's transport over standard streams, beside its interface. */
 interface StdioTransport {
-  readonly _process?: { readonly stdout?: { destroy(): void } | null };
+  start(): Promise<void>;
+  readonly _process?: ChildProcess & { readonly stdout?: { destroy(): void } | null };
 }
 
 /**
@@ -218,7 +220,8 @@ export class McpServers {
       const env = { ...getDefaultEnvironment(), ...this.#withSecrets(name, settings.env) };
       const cwd = settings.cwd === undefined ? {} : { cwd: settings.cwd };
       // What a server prints on its standard error is not part of a result.
-      transport = new Transport({ command, args, env, stderr: "ignore", maxBufferSize: MAX_MESSAGE_BYTES, ...cwd });
+      const parameters = { command, args, env, stderr: "ignore", maxBufferSize: MAX_MESSAGE_BYTES, ...cwd };
+      transport = endedWithThisProcess(new Transport(parameters) as StdioTransport);
     } else {
       if (hasCredentials(settings.url)) {
         const message = `the address of the MCP server \`${name}\` has a user or a password: send them in \`headers\``;
@@ -277,6 +280,18 @@ export class McpServers {
       ]),
     );
   }
+}
+
+/** A server that ignores the end of its input would outlive a process that ends at once, as on a second Ctrl-C. */
+function endedWithThisProcess(transport: StdioTransport): StdioTransport {
+  const start = transport.start.bind(transport);
+  return Object.assign(transport, {
+    start: () => {
+      const started = start();
+      if (transport._process !== undefined) watchChild(transport._process);
+      return started;
+    },
+  });
 }
 
 function messageOf(error: unknown): string {

@@ -3,7 +3,7 @@ import { NodeFailure } from "../node-failure.ts";
 import { collectOutput } from "./collect-output.ts";
 import type { CommandCall } from "./command-call.ts";
 import { endGroupMembers, signalGroup } from "./group-members.ts";
-import { unwatchGroup, watchGroup } from "./live-groups.ts";
+import { unwatchGroup, watchGroup } from "./live-processes.ts";
 import { nodeProcesses } from "./node-processes.ts";
 import type { RunningCommand, ShellOptions } from "./shell-options.ts";
 

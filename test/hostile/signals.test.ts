@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,8 +31,8 @@ interface Phase {
    * it receives the signal.
    */
   readonly line: string;
-  /** The text on stderr after which the signal is sent; without it, a time after the start. */
-  readonly ready?: string;
+  /** The signal is sent after this text on stderr, or when this file exists; without both, a time after the start. */
+  readonly ready?: string | { readonly file: string };
 }
 
 /** The phases in which a command can wait or compute. */
@@ -47,8 +47,11 @@ const PHASES: readonly Phase[] = [
   { name: "plan searches for an order", files: { "p.ngraph": PLAN }, line: "exec NGC plan p.ngraph --optimize=100s" },
   {
     name: "tools waits for an MCP server",
-    files: { "ngraph.json": `{ "servers": { "s": { "command": ["sleep", "${SLEEP}"] } } }` },
+    files: {
+      "ngraph.json": `{ "servers": { "s": { "command": ["sh", "-c", "touch started && exec sleep ${SLEEP}"] } } }`,
+    },
     line: "exec NGC tools sync",
+    ready: { file: "started" },
   },
   {
     name: "compile watches",
@@ -288,7 +291,7 @@ const START_MS = 1500;
 function interrupt(
   directory: string,
   line: string,
-  ready: string | undefined,
+  ready: Phase["ready"],
   signal: NodeJS.Signals,
 ): Promise<{ readonly code: number | null; readonly killed: NodeJS.Signals | null }> {
   const program = `"${process.execPath}" "${join(process.cwd(), "dist/cli/ngc.js")}"`;
@@ -302,6 +305,7 @@ function interrupt(
     let stderr = "";
     let isSent = false;
     let patience: NodeJS.Timeout | undefined;
+    let watching: NodeJS.Timeout | undefined;
     const send = (): void => {
       if (isSent) return;
       isSent = true;
@@ -312,12 +316,14 @@ function interrupt(
     };
     child.stderr.on("data", (chunk) => {
       stderr += String(chunk);
-      if (ready !== undefined && stderr.includes(ready)) send();
+      if (typeof ready === "string" && stderr.includes(ready)) send();
     });
     if (ready === undefined) setTimeout(send, START_MS);
+    if (typeof ready === "object") watching = setInterval(() => existsSync(join(directory, ready.file)) && send(), 20);
     child.once("error", reject);
     child.once("close", (code, killed) => {
       clearTimeout(patience);
+      clearInterval(watching);
       resolve({ code, killed });
     });
   });

@@ -27,6 +27,8 @@ function gaps(text: string): number[] {
   const open: string[] = [];
   for (const token of tokens) {
     const { image } = token;
+    // A text in a template can be a brace, which opens and closes nothing.
+    if (token.tokenType.name === "TemplateText") continue;
     if (token.tokenType.name === "TemplateStart") open.push("`");
     else if (token.tokenType.name === "TemplateEnd") open.pop();
     else if (image === "{" || image === "${") open.push(image);
