@@ -8,8 +8,6 @@ import type {
   ServerCapabilities,
   WorkspaceEdit,
 } from "vscode-languageserver-protocol";
-import type { Table } from "../runtime/table/table.ts";
-import type { PlanTable } from "../runtime/table/plan-table.ts";
 import type { Links } from "./find-diagnostics.ts";
 import { calledBy, callersOf, findSymbols, hierarchyItem, unitOf, type Call } from "./calls.ts";
 import { findCompletions } from "./complete.ts";
@@ -19,6 +17,7 @@ import { findHover } from "./hover.ts";
 import { findDefinition, findHighlights, findReferences, namesAt, prepareRename, rename } from "./navigate.ts";
 import type { FileNames, Location, NameIndex } from "./name-index.ts";
 import { toOffset, toRange } from "./positions.ts";
+import { answerPreviewRequests, type PreviewEnvironment } from "./previews.ts";
 import { findSignature } from "./signature-help.ts";
 import { ModuleEntities } from "./module-entity.ts";
 import { placesOfExport, renameExport, usesOf, type Edits, type ModuleFiles } from "./rename-export.ts";
@@ -26,15 +25,12 @@ import { SourceFile } from "../diagnostics/source.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** The services that these requests use. */
-export interface LanguageEnvironment {
-  pathOf(uri: string): string;
+export interface LanguageEnvironment extends PreviewEnvironment {
   readonly links: Links;
   /** The graph files below some directories, at most a few thousand. */
   findGraphFiles(directories: readonly string[]): readonly string[];
   /** The TypeScript and JavaScript modules below some directories, at most a few thousand. */
   findModules(directories: readonly string[]): readonly string[];
-  /** The picture of a graph or plan as SVG. */
-  draw(table: Table | PlanTable): Promise<string>;
 }
 
 type Protocol = typeof import("vscode-languageserver-protocol");
@@ -78,14 +74,6 @@ function isWhole(params: unknown): boolean {
   if ("query" in given) return typeof given["query"] === "string";
   if ("item" in given) return isPart("item");
   return isPart("textDocument") && (["position", "range"] as const).every((name) => !(name in given) || isPart(name));
-}
-
-/** The answer to `ngraph/preview`. */
-export interface Preview {
-  readonly name: string;
-  /** Absent where the graph has errors. */
-  readonly svg?: string;
-  readonly message?: string;
 }
 
 /**
@@ -346,20 +334,5 @@ export function answerLanguageRequests(
     }),
   );
 
-  connection.onRequest("ngraph/preview", async (params: unknown) => {
-    const refused = refusal();
-    if (refused !== undefined) return refused;
-    const { uri, name } = (params ?? {}) as { readonly uri?: unknown; readonly name?: unknown };
-    const checked = typeof uri === "string" ? checkedOf(uri) : undefined;
-    if (checked === undefined) return new ResponseError(ErrorCodes.InvalidParams, "`uri` names no open graph");
-    const all = [...checked.result.graphs, ...checked.result.plans];
-    const wanted = typeof name === "string" ? all.find((each) => each.name === name) : all[0];
-    if (wanted === undefined) return new ResponseError(ErrorCodes.InvalidParams, "the file has no such graph or plan");
-    const { table } = wanted;
-    const preview: Preview =
-      table === undefined
-        ? { name: wanted.name, message: "the file has errors: its picture comes back when they are mended" }
-        : { name: wanted.name, svg: await environment.draw(table) };
-    return preview;
-  });
+  answerPreviewRequests(protocol, connection, checkedOf, environment, refusal, roots);
 }

@@ -78,6 +78,8 @@ function serveEditor(port: MessagePort): void {
     findGraphFiles: () => [],
     findModules: () => [],
     draw: (table) => renderSvg(printableDrawing(table.kind === "plan" ? drawPlan(table) : drawTable(table))),
+    // Runs in the page are stored nowhere.
+    findRun: () => Promise.resolve(null),
     format: async ({ text, path, spelling }) => {
       try {
         return spelling === "yaml" ? await formatYaml(text) : await format(text, { path });

@@ -76,7 +76,7 @@ async function readSteps(
 }
 
 /** Where the run stopped: pauses, the failed node, barriers that are half filled, and nodes that run next. */
-function stopsOf(head: Checkpoint): RunFacts["stopped"] {
+export function stopsOf(head: Checkpoint): RunFacts["stopped"] {
   const stopped = new Map<string, { state: "next" | "waits" | "failed"; text: string }>();
   for (const [id, arrived] of Object.entries(head.barrierState)) {
     stopped.set(`[${id}]`, { state: "waits", text: `arrived: ${arrived.join(", ")}` });

@@ -21,6 +21,7 @@ export async function serveEditor(): Promise<ServerEnd> {
   // Node does not close standard input that is a file.
   process.stdin.once("end", () => process.stdin.destroy());
   const writer = new protocol.StreamMessageWriter(process.stdout);
+  let runs: Promise<import("./watch-runs.ts").RunWatch> | undefined;
   return serve(protocol, reader, writer, {
     version: VERSION,
     links: { uriOf, pageOf: pageUriOf },
@@ -33,6 +34,10 @@ export async function serveEditor(): Promise<ServerEnd> {
       const { drawTable, printableDrawing } = await import("../drawing/drawing.ts");
       const { renderSvg } = await import("../drawing/svg.ts");
       return renderSvg(printableDrawing(table.kind === "plan" ? drawPlan(table) : drawTable(table)));
+    },
+    findRun: async (asked) => {
+      runs ??= import("./watch-runs.ts").then(({ RunWatch }) => new RunWatch());
+      return (await runs).find(asked);
     },
     format: async ({ text, path }) => {
       try {

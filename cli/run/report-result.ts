@@ -191,7 +191,7 @@ function pauseText(pause: PauseItem): string {
 }
 
 /** The payload of `ask` is `{ question, choices?, details? }`; the payload of an `interrupt` in node code is any value. */
-function readPayload(payload: Json): { question: string; choices: readonly string[]; rest: Json } {
+export function readPayload(payload: Json): { question: string; choices: readonly string[]; rest: Json } {
   if (typeof payload === "string") return { question: payload, choices: [], rest: null };
   if (typeof payload === "object" && payload !== null && !Array.isArray(payload)) {
     const { question, choices, details } = payload as { readonly [key: string]: Json };

@@ -11,7 +11,7 @@ import { quoteArgument } from "../output/quote-argument.ts";
 import { reasonOf } from "../sources/source-files.ts";
 import { withoutPassword } from "../output/mask-password.ts";
 
-const DEFAULT_PATH = ".ngraph/runs.db";
+export const DEFAULT_PATH = ".ngraph/runs.db";
 export const DEFAULT_STORE = `sqlite:${DEFAULT_PATH}`;
 export const STORE_FLAG = "--store <store>";
 export const STORE_HELP = "the store of runs: sqlite:PATH, postgres:URL or memory (default sqlite:.ngraph/runs.db)";

@@ -24,6 +24,7 @@ test("a request that is cancelled before its turn has no answer, and the next on
     findGraphFiles: () => [],
     findModules: () => [],
     draw: () => Promise.resolve(""),
+    findRun: () => Promise.resolve(null),
     format: () => Promise.resolve(undefined),
   });
   onTestFinished(() => reader.dispose());

@@ -187,7 +187,7 @@ test("the server names the tests, the commands and the nodes as the extension re
   });
 });
 
-test("the page shows the picture of the server, reports clicks, marks the nodes of a run, and runs no other script", async () => {
+test("the page shows the picture of the server, reports clicks, marks the nodes of a run, offers to answer, and runs no other script", async () => {
   const { client, uri } = await startServer();
   const { svg } = await client.sendRequest<{ readonly svg: string }>("ngraph/preview", { uri, name: "trip" });
   const browser = await playwright.launch({
@@ -224,8 +224,24 @@ test("the page shows the picture of the server, reports clicks, marks the nodes 
   expect(await sent()).toEqual([{ kind: "ready" }, { kind: "jump", node: "car" }]);
   await page.locator("g.node", { hasText: "book" }).press("Enter");
   expect(await sent()).toContainEqual({ kind: "jump", node: "book" });
-  await post({ kind: "ran", nodes: ["car"] });
-  expect(await page.locator("g.node.ran > title").allTextContents()).toEqual(["car"]);
+  const states = (): Promise<unknown> =>
+    page.locator("g.node[data-state]").evaluateAll((nodes) => nodes.map((node) => node.getAttribute("aria-label")));
+  const nodes = [
+    { name: "book", state: "done", count: 3 },
+    { name: "car", state: "waits", count: 1 },
+  ];
+  await post({ kind: "run", text: "thread t: paused", nodes, asks: true });
+  expect(await states()).toEqual(["book: ran 3×", "car: waits"]);
+  expect(await page.locator("g.node > .sign").allTextContents()).toEqual(["✓ 3×", "‖"]);
+  expect(await page.locator("#run [role=status]").textContent()).toBe("thread t: paused");
+  await page.getByRole("button", { name: "Answer…" }).click();
+  expect(await sent()).toContainEqual({ kind: "answer" });
+  // The marks stay on a picture that is drawn again, and go with the run.
+  await post({ kind: "picture", svg });
+  expect(await states()).toEqual(["book: ran 3×", "car: waits"]);
+  await post({ kind: "run", text: "", nodes: [], asks: false });
+  expect([await states(), await page.locator("g.node > .sign").count()]).toEqual([[], 0]);
+  expect(await page.locator("#run").isVisible()).toBe(false);
 
   await post({ kind: "message", message: "the file has errors" });
   expect(await page.locator("#message").textContent()).toBe("the file has errors");

@@ -18,12 +18,19 @@ interface Previews {
 test("a picture follows the text, marks the nodes of a run, and jumps to the line of a node", async () => {
   const editor = createEditor("/p");
   const { Previews: Pictures } = (await loadExtension(editor.vscode, ["preview.ts"])) as unknown as {
-    readonly Previews: new (extension: Uri, request: (uri: Uri, graph?: string) => Promise<object>) => Previews;
+    readonly Previews: new (extension: Uri, services: object) => Previews;
   };
   let answer: object = { name: "g", svg: "<svg/>" };
-  const previews = new Pictures(editor.uriOf("/extension"), () => Promise.resolve(answer));
+  let run: object | null = null;
+  const answered: unknown[] = [];
+  const previews = new Pictures(editor.uriOf("/extension"), {
+    picture: () => Promise.resolve(answer),
+    run: () => Promise.resolve(run),
+    answer: (_uri: Uri, thread: string, questions: unknown) => Promise.resolve(answered.push([thread, questions])),
+  });
   const uri = editor.uriOf("/p/a.ngraph");
 
+  vi.useFakeTimers();
   // Without a name it is the first graph; a second request shows the same panel.
   await previews.show(uri);
   await previews.show(uri, "g");
@@ -35,21 +42,58 @@ test("a picture follows the text, marks the nodes of a run, and jumps to the lin
   await vi.waitFor(() =>
     expect(panel.posted).toEqual([
       { kind: "picture", svg: "<svg/>" },
-      { kind: "ran", nodes: [] },
+      { kind: "run", text: "", nodes: [], asks: false },
     ]),
   );
 
   previews.mark(uri, "g", ["a", "b"]);
   previews.mark(uri, "other", ["c"]);
-  expect(panel.posted.slice(2)).toEqual([{ kind: "ran", nodes: ["a", "b"] }]);
+  expect(panel.posted.slice(2)).toEqual([
+    {
+      kind: "run",
+      text: "test",
+      nodes: [
+        { name: "a", state: "done", count: 0 },
+        { name: "b", state: "done", count: 0 },
+      ],
+      asks: false,
+    },
+  ]);
 
   // Several changes lead to one picture, and the nodes of the last run are no longer those of the text.
-  vi.useFakeTimers();
   answer = { name: "g", message: "the file has errors" };
   for (let change = 0; change < 3; change++) editor.changed({ document: { uri } });
   editor.changed({ document: { uri: editor.uriOf("/p/other.ngraph") } });
   await vi.advanceTimersByTimeAsync(1000);
   expect(panel.posted.slice(3)).toEqual([{ kind: "message", message: "the file has errors" }]);
+
+  // A run that another process starts lights up, asks, and is shown to its end; the next change of the text removes it.
+  const posted = async (): Promise<unknown> => {
+    await vi.advanceTimersByTimeAsync(600);
+    return panel.posted.splice(0);
+  };
+  await posted();
+  const nodes = [{ name: "a", state: "running", count: 0 }];
+  run = { id: "t 1", thread: "t", status: "running", text: "running", isOver: false, nodes, questions: [] };
+  expect(await posted()).toEqual([{ kind: "run", text: "thread t: running", nodes, asks: false }]);
+  expect(await posted()).toEqual([]);
+  panel.receive({ kind: "answer" });
+  const questions = [{ id: "a@1", node: "a", question: "Which?", choices: ["x"] }];
+  run = { ...run, status: "paused", text: "paused", questions };
+  expect(await posted()).toEqual([{ kind: "run", text: "thread t: paused", nodes, asks: true }]);
+  panel.receive({ kind: "answer" });
+  expect(answered).toEqual([["t", questions]]);
+  panel.visible = false;
+  run = { ...run, status: "completed", text: "completed", isOver: true, questions: [] };
+  expect(await posted()).toEqual([]);
+  panel.visible = true;
+  expect(await posted()).toEqual([{ kind: "run", text: "thread t: completed", nodes, asks: false }]);
+  answer = { name: "g", svg: "<svg/>" };
+  editor.changed({ document: { uri } });
+  expect(await posted()).toEqual([
+    { kind: "picture", svg: "<svg/>" },
+    { kind: "run", text: "", nodes: [], asks: false },
+  ]);
   vi.useRealTimers();
 
   editor.symbols.push({
@@ -183,9 +227,11 @@ test("tasks start `ngc` without a shell, and refuse what they do not know", asyn
   expect(executionOf(runTask(ngc, uri, "g", ' {"q": 1} '))).toEqual([
     "node",
     ["ngc.js", "run", "--graph=g", '--input={"q": 1}', "--", "/p/a.ngraph"],
+    {},
   ]);
   expect(executionOf(runTask(ngc, uri, "g", " "))).toEqual([
     "node",
     ["ngc.js", "run", "--graph=g", "--", "/p/a.ngraph"],
+    {},
   ]);
 });

@@ -35,6 +35,7 @@ export interface Panel {
   readonly posted: unknown[];
   readonly webview: { html: string };
   revealed: number;
+  visible: boolean;
   receive(message: unknown): void;
   close(): void;
 }
@@ -168,6 +169,7 @@ export function createEditor(folder: string, files: readonly string[] = []) {
           title,
           posted,
           revealed: 0,
+          visible: true,
           reveal: () => panel.revealed++,
           onDidDispose: closed.on,
           dispose: () => closed.fire(undefined),

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { findNgc } from "../../editors/vscode/source/find-ngc.ts";
 import { findSymbol } from "../../editors/vscode/source/find-symbol.ts";
 import { previewPage, readPageMessage } from "../../editors/vscode/source/preview-page.ts";
+import { answerArguments, NO_RUN, RunOnPicture, type WatchedRun } from "../../editors/vscode/source/shown-run.ts";
 import { outcomesOf, readTestRun } from "../../editors/vscode/source/test-results.ts";
 
 test("ngc is that of the setting, of a workspace folder, or of the search path", () => {
@@ -56,7 +57,43 @@ test("the page of a picture has names as text, and loads the files of the extens
   expect(page).toContain("default-src &#39;none&#39;");
   expect(page).toContain('src="vscode-resource:/a&#38;b.js"');
   expect(readPageMessage({ kind: "jump", node: "n" })).toEqual({ kind: "jump", node: "n" });
+  expect(readPageMessage({ kind: "answer" })).toEqual({ kind: "answer" });
   expect(readPageMessage({ kind: "ready" })).toEqual({ kind: "ready" });
   for (const value of [null, 1, {}, { kind: "jump" }, { kind: "run", node: "n" }])
     expect(readPageMessage(value)).toBeUndefined();
+});
+
+test("a picture shows runs that go on, and those that have ended before its eyes", () => {
+  const runOf = (id: string, status: string): WatchedRun => ({
+    id,
+    thread: "t",
+    status,
+    text: status,
+    isOver: status === "completed",
+    nodes: [],
+    questions: [],
+  });
+  const old = new RunOnPicture();
+  expect([old.update(runOf("1", "completed")), old.shown]).toEqual([false, NO_RUN]);
+  expect([old.update(runOf("2", "running")), old.shown.text]).toEqual([true, "thread t: running"]);
+  old.change();
+  expect(old.shown.text).toBe("thread t: running");
+  expect([old.update(runOf("2", "completed")), old.shown.text]).toEqual([true, "thread t: completed"]);
+  // A test is newer than a run that has ended; a run that goes on is newer than the test.
+  old.test(["a"]);
+  expect(old.shown).toMatchObject({ text: "test", nodes: [{ name: "a", state: "done" }] });
+  expect(old.update(runOf("2", "completed"))).toBe(false);
+  expect([old.update(runOf("3", "running")), old.shown.text]).toEqual([true, "thread t: running"]);
+  // The store is deleted.
+  expect([old.update(null), old.shown]).toEqual([true, NO_RUN]);
+});
+
+test("an answer is an argument that no shell reads", () => {
+  const question = { id: "ask@1.a", node: "ask", question: "Which?", choices: [] };
+  expect(answerArguments("--t", question, '"; rm -rf /"')).toEqual([
+    "resume",
+    '--answer=ask@1.a="; rm -rf /"',
+    "--",
+    "--t",
+  ]);
 });

@@ -6,7 +6,8 @@ import { findNgc, type Program } from "./find-ngc.ts";
 import { findSymbol } from "./find-symbol.ts";
 import { createClient, LANGUAGES } from "./language-client.ts";
 import { outlineOf, Previews } from "./preview.ts";
-import { createTaskProvider, runTask } from "./tasks.ts";
+import { answerArguments, type Question } from "./shown-run.ts";
+import { createTaskProvider, runTask, terminalTask } from "./tasks.ts";
 import { TestExplorer } from "./tests.ts";
 
 let client: LanguageClient | undefined;
@@ -14,9 +15,11 @@ let client: LanguageClient | undefined;
 /** Registers the commands. The server starts when the workspace is trusted. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("ngraph", { log: true });
-  const previews = new Previews(context.extensionUri, async (uri, name) =>
-    request("ngraph/preview", { uri: uri.toString(), name }),
-  );
+  const previews = new Previews(context.extensionUri, {
+    picture: async (uri, name) => request("ngraph/preview", { uri: uri.toString(), name }),
+    run: async (uri, name) => request("ngraph/run", { uri: uri.toString(), name }),
+    answer,
+  });
   let explorer: TestExplorer | undefined;
   const start = async (): Promise<void> => {
     if (!vscode.workspace.isTrusted) return;
@@ -140,6 +143,29 @@ async function runGraph(uri: vscode.Uri, given: string | undefined): Promise<voi
   if (input === undefined) return;
   await document.save();
   await vscode.tasks.executeTask(runTask(program(), uri, name, input));
+}
+
+/** Asks for the answer to one of the questions of a run, and resumes the run in a terminal. */
+async function answer(uri: vscode.Uri, thread: string, questions: readonly Question[]): Promise<void> {
+  const [first] = questions;
+  const question =
+    questions.length === 1
+      ? first
+      : (
+          await vscode.window.showQuickPick(
+            questions.map((each) => ({ label: each.node, detail: each.question, each })),
+            { title: "Question" },
+          )
+        )?.each;
+  if (question === undefined) return;
+  const given =
+    question.choices.length > 0
+      ? await vscode.window.showQuickPick([...question.choices], { title: question.question })
+      : await vscode.window.showInputBox({ title: question.node, prompt: question.question || "The answer, as JSON" });
+  if (given === undefined) return;
+  await vscode.tasks.executeTask(
+    terminalTask(program(), uri, `resume ${thread}`, answerArguments(thread, question, given)),
+  );
 }
 
 function problemOfInput(text: string): string | undefined {

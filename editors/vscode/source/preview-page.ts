@@ -1,18 +1,20 @@
+import type { ShownRun } from "./shown-run.ts";
+
 /** A message to the page of a picture. */
 export type PreviewMessage =
   | { readonly kind: "picture"; readonly svg: string }
   | { readonly kind: "message"; readonly message: string }
-  /** The nodes of the steps of a run. */
-  | { readonly kind: "ran"; readonly nodes: readonly string[] };
+  | ({ readonly kind: "run" } & ShownRun);
 
 /** A message of the page. */
-export type PageMessage = { readonly kind: "ready" } | { readonly kind: "jump"; readonly node: string };
+export type PageMessage =
+  { readonly kind: "ready" } | { readonly kind: "answer" } | { readonly kind: "jump"; readonly node: string };
 
 /** Reads a message of the page; `undefined` for anything else. */
 export function readPageMessage(value: unknown): PageMessage | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { kind, node } = value as { readonly kind?: unknown; readonly node?: unknown };
-  if (kind === "ready") return { kind };
+  if (kind === "ready" || kind === "answer") return { kind };
   return kind === "jump" && typeof node === "string" ? { kind, node } : undefined;
 }
 
@@ -33,6 +35,7 @@ export function previewPage(title: string, source: string, script: string, style
 </head>
 <body>
 <p id="message" role="status"></p>
+<p id="run" hidden><span role="status"></span> <button type="button" hidden>Answer…</button></p>
 <main id="picture" aria-label="${escapeHtml(title)}"></main>
 <script src="${escapeHtml(script)}"></script>
 </body>

@@ -1,4 +1,5 @@
 /** Tasks of the type `ngc`. */
+import { dirname } from "node:path";
 import * as vscode from "vscode";
 import type { Program } from "./find-ngc.ts";
 
@@ -37,23 +38,27 @@ export function createTaskProvider(program: () => Program): vscode.TaskProvider 
 }
 
 /** A run of a graph or plan as a task, whose output is in a terminal. */
-export function runTask({ command, args }: Program, uri: vscode.Uri, name: string, input: string): vscode.Task {
-  const folder = vscode.workspace.getWorkspaceFolder(uri);
+export function runTask(program: Program, uri: vscode.Uri, name: string, input: string): vscode.Task {
   const given = input.trim() === "" ? [] : [`--input=${input.trim()}`];
-  const execution = new vscode.ProcessExecution(command, [
-    ...args,
-    "run",
-    `--graph=${name}`,
-    ...given,
-    "--",
-    uri.fsPath,
-  ]);
+  return terminalTask(program, uri, `run ${name}`, ["run", `--graph=${name}`, ...given, "--", uri.fsPath]);
+}
+
+/** A command of `ngc` as a task, in the folder of a file: there is the store of its runs. */
+export function terminalTask(
+  { command, args }: Program,
+  uri: vscode.Uri,
+  title: string,
+  given: readonly string[],
+): vscode.Task {
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  // A file outside of the workspace has its store beside it, as the language server looks for it.
+  const options = folder === undefined ? { cwd: dirname(uri.fsPath) } : {};
   return new vscode.Task(
-    { type: "ngc", command: "run", path: uri.fsPath },
+    { type: "ngc", command: given[0] ?? "", path: uri.fsPath },
     folder ?? vscode.TaskScope.Workspace,
-    `run ${name}`,
+    title,
     "ngc",
-    execution,
+    new vscode.ProcessExecution(command, [...args, ...given], options),
     "$ngc",
   );
 }
