@@ -14,7 +14,7 @@ export class Balancer {
   }
 
   private constructor() {
-    this.#server = createServer((client) => this.#pass(client));
+    this.#server = createServer({ noDelay: true }, (client) => this.#pass(client));
   }
 
   get url(): string {
@@ -37,7 +37,7 @@ export class Balancer {
       client.destroy();
       return;
     }
-    const worker = connect(port, "127.0.0.1");
+    const worker = connect({ port, host: "127.0.0.1", noDelay: true });
     for (const [from, to] of [
       [client, worker],
       [worker, client],
