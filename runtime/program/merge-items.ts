@@ -20,7 +20,7 @@ export function mergeAllItems(current: Json, updates: readonly Json[]): Json {
 
 /** `mergeAllItems` in parts. */
 export function* mergingItems(current: Json, updates: readonly Json[]): Work<Json> {
-  const given = updates.flatMap((update) => (Array.isArray(update) ? (update as readonly Json[]) : []));
+  const given = updates.filter((update): update is readonly Json[] => Array.isArray(update) && update.length > 0);
   if (given.length === 0) return current ?? updates.find((update) => update !== null) ?? null;
   const items = new Map<string, Json>();
   const copies = new Map<string, number>();
@@ -29,14 +29,17 @@ export function* mergingItems(current: Json, updates: readonly Json[]): Work<Jso
     put(items, copies, known[at]!);
     if (endsPart(at)) yield;
   }
-  for (let at = 0; at < given.length; at++) {
-    const item = given[at]!;
-    if (isRecord(item) && item["removed"] === true) {
-      items.delete(String(item["id"]));
-      // The removal makes an id available again. Without this reset, generated ids would depend on the grouping of updates.
-      copies.clear();
-    } else put(items, copies, item);
-    if (endsPart(at)) yield;
+  let count = 0;
+  // Not `flatMap`: the copy of a long list would take a good part of a turn.
+  for (const list of given) {
+    for (const item of list) {
+      if (isRecord(item) && item["removed"] === true) {
+        items.delete(String(item["id"]));
+        // The removal makes an id available again. Without this reset, generated ids would depend on the grouping of updates.
+        copies.clear();
+      } else put(items, copies, item);
+      if (endsPart(count++)) yield;
+    }
   }
   return Object.freeze([...items.values()]);
 }

@@ -29,6 +29,7 @@ import {
 } from "./sqlite/checkpoints.ts";
 import { Connection, type ConnectionOptions } from "./sqlite/connection.ts";
 import { GroupCommit } from "./sqlite/group-commit.ts";
+import { finishRemoval } from "./sqlite/clear-writes.ts";
 import { clearWrites, getWrites, putWrites } from "./sqlite/pending-writes.ts";
 import { deleteItem, getItem, listItems, pruneItems, putItem } from "./sqlite/items.ts";
 import { prune, removeThread } from "./sqlite/prune.ts";
@@ -210,6 +211,7 @@ export class SqliteStore implements Store {
   /** Further calls fail. Closing twice is harmless. */
   close(): void {
     this.#group.flush();
+    finishRemoval(this.#connection);
     this.#connection.close();
   }
 

@@ -35,6 +35,8 @@ export class Connection {
   readonly lost: LostOwners = new Set();
   /** Threads whose checkpoints have been counted. */
   readonly counted = new Set<number>();
+  /** Checkpoints whose superseded writes are still to be deleted: keys of thread and checkpoint. */
+  readonly clearing = new Set<string>();
   #version: number | undefined;
   #closed = false;
   /** Whether a group is open, in which each transaction is a savepoint. */

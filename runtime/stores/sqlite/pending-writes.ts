@@ -4,6 +4,7 @@ import { encodeKey } from "../contract/key.ts";
 import { addChecksum, verifyRow, WRITES, type WriteRow } from "../contract/rows.ts";
 import { checkCount } from "../contract/thread-row.ts";
 import { decodeWrite, encodeWrites } from "../contract/write-text.ts";
+import { MARK, removeRest, removeWrites } from "./clear-writes.ts";
 import type { Connection } from "./connection.ts";
 import { takeSignals } from "./signals.ts";
 import { claimedThread, findThread, updateThread } from "./thread.ts";
@@ -21,7 +22,9 @@ export function putWrites(
   const checkpoint = encodeKey(checkpointId);
   const encoded = encodeWrites(writes);
   connection.writeCached(() => {
-    const thread = claimedThread(connection, claim);
+    const claimed = claimedThread(connection, claim);
+    const rest = claimed.writes === 0 ? 0 : removeRest(connection, claimed, checkpoint);
+    const thread = rest === 0 ? claimed : { ...claimed, writes: claimed.writes - rest };
     const rows = [...encoded].map(([task, data]) =>
       addChecksum(WRITES, { thread: thread.thread, checkpoint, task, data }),
     );
@@ -32,7 +35,7 @@ export function putWrites(
       insertWrites(connection, added.slice(start, start + count));
       start += count;
     }
-    if (added.length > 0) updateThread(connection, { ...thread, writes: thread.writes + added.length });
+    if (added.length > 0 || rest > 0) updateThread(connection, { ...thread, writes: thread.writes + added.length });
     takeSignals(connection, thread, takenSignals);
   });
 }
@@ -66,10 +69,10 @@ export function getWrites(connection: Connection, threadId: ThreadId, checkpoint
       thread.thread,
     );
     checkCount(thread, "writes", rows.length);
-    return rows
+    const found = rows
       .map((row) => verifyRow(WRITES, row, { thread: thread.thread }))
-      .filter((row) => row.checkpoint === checkpoint)
-      .map(decodeWrite);
+      .filter((row) => row.checkpoint === checkpoint);
+    return found.some(({ task }) => task === MARK) ? [] : found.map(decodeWrite);
   });
 }
 
@@ -84,7 +87,7 @@ export function clearWrites(
     const thread = claimedThread(connection, claim);
     let cleared = 0;
     if (taskIds === undefined) {
-      cleared = connection.run("DELETE FROM writes WHERE thread = ? AND checkpoint = ?", thread.thread, checkpoint);
+      cleared = removeWrites(connection, thread, checkpoint);
     } else {
       for (const taskId of taskIds) {
         cleared += connection.run(
@@ -93,6 +96,6 @@ export function clearWrites(
         );
       }
     }
-    if (cleared > 0) updateThread(connection, { ...thread, writes: thread.writes - cleared });
+    if (cleared !== 0) updateThread(connection, { ...thread, writes: thread.writes - cleared });
   });
 }

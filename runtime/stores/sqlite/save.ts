@@ -15,6 +15,7 @@ import { checkpointExists, headHasMoved } from "../contract/store-error.ts";
 import { encodeSignals, mayBeDue } from "../contract/signal-text.ts";
 import { UNCLAIMED } from "../contract/thread-row.ts";
 import { checkpointAt, findCheckpoint } from "./checkpoints.ts";
+import { continueRemoval, removeWrites } from "./clear-writes.ts";
 import type { Connection } from "./connection.ts";
 import { changeWait, returnSignals, takeSignals } from "./signals.ts";
 import { resultCode } from "./failure.ts";
@@ -91,6 +92,7 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
     returnSignals(connection, thread, returned);
     const next = withStep(thread, ord, namespace);
     const cleared = clearedWrites(connection, thread, request.clearWritesOf);
+    if (request.releaseClaim === true && thread.writes > cleared) continueRemoval(connection, thread);
     const isNewNamespace = namespace !== "" && head === undefined;
     if (staging !== undefined && cleared === 0 && !isNewNamespace && request.releaseClaim !== true) {
       connection.recent.rememberThread(next);
@@ -209,10 +211,5 @@ function insertCell(connection: Connection, row: CellRow): void {
 }
 
 function clearedWrites(connection: Connection, thread: ThreadRow, checkpointId: string | undefined): number {
-  if (checkpointId === undefined || thread.writes === 0) return 0;
-  return connection.run(
-    "DELETE FROM writes WHERE thread = ? AND checkpoint = ?",
-    thread.thread,
-    encodeKey(checkpointId),
-  );
+  return checkpointId === undefined ? 0 : removeWrites(connection, thread, encodeKey(checkpointId));
 }
