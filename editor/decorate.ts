@@ -52,7 +52,7 @@ export function findTokens({ uses, source }: FileNames, range?: Range): number[]
   return data;
 }
 
-/** Types of items, barriers of targets, and bounds that are proven. */
+/** Types of items and derived names, barriers of targets, and bounds that are proven. */
 export function findHints({ result, source }: CheckedDocument, range: Range): InlayHint[] {
   const asked = toSpan(source, range);
   const isAsked = (span: Span): boolean => asked.start <= span.end && span.start <= asked.end;
@@ -67,6 +67,8 @@ export function findHints({ result, source }: CheckedDocument, range: Range): In
     });
   };
   for (const { bound, proofs } of result.graphs) {
+    for (const [{ name }, type] of bound.derivedTypes?.() ?? [])
+      add(name.span, `: ${typeToText(type)}`, "the type of the derived name", 1);
     const joins = joinsOf(bound.declaration);
     for (const { declaration, each, name } of bound.nodes) {
       const type = each === undefined ? undefined : itemType(each.list.type);

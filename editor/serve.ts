@@ -12,7 +12,7 @@ import type {
 } from "vscode-languageserver-protocol";
 import type { CompilerHost } from "../compiler/load/host.ts";
 import { CODE_ACTION_KINDS, findCodeActions } from "./find-code-actions.ts";
-import { findDiagnostics } from "./find-diagnostics.ts";
+import { findDiagnostics, type Links } from "./find-diagnostics.ts";
 import { answerLanguageRequests, LANGUAGE_CAPABILITIES, type LanguageEnvironment } from "./language-requests.ts";
 import type { OpenDocument } from "./document.ts";
 import { findFoldingRanges, findOutline } from "./outline.ts";
@@ -70,6 +70,10 @@ export function serve(
     () => environment.createHost(),
     (uri) => environment.pathOf(uri),
   );
+  const links: Links = {
+    ...environment.links,
+    uriOf: (path) => workspace.openUriOf(path) ?? environment.links.uriOf(path),
+  };
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let state: "new" | "ready" | "shutdown" = "new";
@@ -126,7 +130,7 @@ export function serve(
       const checked = workspace.check(uri);
       if (checked === undefined) return;
       const { version } = checked.document;
-      send(uri, findDiagnostics(checked, environment.links), version);
+      send(uri, findDiagnostics(checked, links), version);
     };
     const send = (uri: string, diagnostics: ProtocolDiagnostic[], version?: number): void => {
       const params = { uri, diagnostics, ...(version === undefined ? {} : { version }) };
@@ -201,7 +205,7 @@ export function serve(
         if (refused !== undefined) return refused;
         const checked = workspace.check(textDocument.uri);
         if (checked === undefined) return [];
-        return findCodeActions(checked, range, context.only, { host: workspace.host(), links: environment.links });
+        return findCodeActions(checked, range, context.only, { host: workspace.host(), links });
       },
     );
     connection.onRequest(protocol.DocumentFormattingRequest.type, async ({ textDocument }, token) => {
@@ -228,7 +232,7 @@ export function serve(
       const names = workspace.names(textDocument.uri, workspace.index());
       return refusal() ?? (names === undefined ? [] : findFoldingRanges(names.file));
     });
-    answerLanguageRequests(protocol, connection, workspace, environment, refusal, () => roots);
+    answerLanguageRequests(protocol, connection, workspace, { ...environment, links }, refusal, () => roots);
     connection.onRequest(
       (method) => refusal() ?? new ResponseError(ErrorCodes.MethodNotFound, `the server has no method ${method}`),
     );

@@ -3,6 +3,7 @@ import type { TextDocumentContentChangeEvent } from "vscode-languageserver-proto
 import type { CompilerHost } from "../compiler/load/host.ts";
 import { NameIndex, type FileNames, type NameCache } from "./name-index.ts";
 import { readModule } from "../compiler/load/load-module.ts";
+import { realPathOf } from "../compiler/load/project-root.ts";
 import { readSyntax, type Spelling } from "../compiler/load/read-syntax.ts";
 import type { ModuleScope } from "../compiler/modules/module-scope.ts";
 import { checkDocument, spellingOf, type CheckedDocument, type OpenDocument } from "./document.ts";
@@ -24,6 +25,8 @@ export class Workspace {
   /** The disk as of a moment, and its host with the texts of the open documents. */
   #disk: { readonly host: CompilerHost; readonly since: number } | undefined;
   #host: CompilerHost | undefined;
+  /** The open documents of that host, by real path. */
+  readonly #uris = new Map<string, string>();
   readonly #createHost: () => CompilerHost;
   readonly #pathOf: (uri: string) => string;
 
@@ -144,18 +147,32 @@ export class Workspace {
     return [...found.values()];
   }
 
+  /** The URI by which the editor knows the open document of a file: it may lead through symbolic links. */
+  openUriOf(path: string): string | undefined {
+    this.host();
+    return this.#uris.get(this.#realPath(path));
+  }
+
   /** Reads open texts first, then the disk. */
   host(): CompilerHost {
     const disk = this.#diskHost();
     if (this.#host !== undefined) return this.#host;
     const texts = new Map<string, string>();
-    for (const [uri, document] of this.#documents) texts.set(this.#realPath(this.#pathOf(uri)), document.getText());
+    this.#uris.clear();
+    for (const [uri, document] of this.#documents) {
+      const path = this.#realPath(this.#pathOf(uri));
+      texts.set(path, document.getText());
+      this.#uris.set(path, uri);
+    }
     return (this.#host = {
       ...disk,
       readSyntax: (text, path, spelling) => this.#readSyntax(text, path, spelling),
       readModule: (text, path, trees) => this.#readModule(text, path, trees),
       readFile: (path) => texts.get(this.#realPath(path)) ?? disk.readFile(path),
-      realPath: (path) => disk.realPath(path) ?? (texts.has(path) ? path : undefined),
+      realPath: (path) => {
+        const real = disk.realPath(path);
+        return real === undefined && texts.has(this.#realPath(path)) ? this.#realPath(path) : real;
+      },
     });
   }
 
@@ -169,8 +186,9 @@ export class Workspace {
     return this.#disk.host;
   }
 
+  /** Also of a text that is not saved: symbolic links of its directory are resolved. */
   #realPath(path: string): string {
-    return this.#diskHost().realPath(path) ?? path;
+    return realPathOf(path, this.#diskHost());
   }
 
   #readSyntax(text: string, path: string, spelling?: Spelling): Syntax {

@@ -54,6 +54,9 @@ export function bindGraph(resolved: ResolvedGraph, { net, flow, mayEndNull }: Gr
     ...(dropped.length === 0 ? {} : { dropped }),
     nodes,
     edges,
+    ...(declarations.derived.length === 0
+      ? {}
+      : { derivedTypes: () => typesOfDerived(declarations.derived, resolved.expansion, flow, context) }),
     control: net,
     assertions,
     limits,
@@ -85,6 +88,31 @@ function reportUnreadNames(
       context.report(unusedDeclaration(placeIn(context, name.span), { name: name.name, what: "derived name" }));
     }
   }
+}
+
+/** The types that derived names have wherever nothing more is known. Reports nothing: errors are found where the names are read. */
+function typesOfDerived(
+  derived: readonly Ast.DeriveDecl[],
+  { expand }: Expansion,
+  flow: Flow,
+  shared: GraphContext,
+): ReadonlyMap<Ast.DeriveDecl, ValueType> {
+  const types = new Map<Ast.DeriveDecl, ValueType>();
+  for (const each of derived) {
+    let hasErrors = false;
+    const context: GraphContext = {
+      ...shared,
+      // A warning is no reason to hide a type.
+      report: ({ severity }) => void (hasErrors ||= severity === "error"),
+      typeScriptChecks: [],
+      functions: new Map(shared.functions),
+      poisoned: new Set(shared.poisoned),
+    };
+    const place = { flow: flow.anywhere, reader: `\`${each.name.name}\``, locals: new Map<string, never>() };
+    const { type } = typeExpression(expand(each.value), scopeAt(place, context));
+    if (!hasErrors) types.set(each, type);
+  }
+  return types;
 }
 
 const NO_POLICIES = { pauseBefore: false, pauseAfter: false, idempotent: false };

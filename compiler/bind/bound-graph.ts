@@ -44,6 +44,8 @@ export interface BoundGraph {
   readonly absent?: ReadonlySet<string>;
   /** Of a part: nodes that the other part runs, too. */
   readonly shared?: ReadonlySet<string>;
+  /** The types of derived names, for editors; absent where there are none. Names with errors have none. */
+  readonly derivedTypes?: () => ReadonlyMap<Ast.DeriveDecl, ValueType>;
   /** The control flow of the nodes and edges. */
   readonly control: ControlNet;
   readonly assertions: readonly BoundAssertion[];

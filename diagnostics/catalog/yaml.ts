@@ -32,6 +32,14 @@ export function unknownKey(
   });
 }
 
+/** NG011: a document of another system that is written in YAML. `what` names it: "a state machine of …". */
+export function foreignYaml(place: Place, { what }: { readonly what: string }): Diagnostic {
+  return diagnostic("NG011", place, `this document is ${what}, not a graph`, {
+    label: "a key of another system",
+    help: "`ngc import FILE` writes it as a graph",
+  });
+}
+
 /** NG011: the merge key `<<` of YAML 1.1. */
 export function mergeKey(place: Place): Diagnostic {
   return diagnostic("NG011", place, "merge keys (`<<`) are not part of YAML 1.2", {

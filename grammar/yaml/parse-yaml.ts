@@ -1,15 +1,16 @@
+import { foreignYaml } from "../../diagnostics/catalog/yaml.ts";
 import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { SourceFile } from "../../diagnostics/source.ts";
 import type { File, Item } from "../ast.ts";
 import { newReading, type Reading } from "../reading.ts";
 import { brokenDocument, graphForm, headerForm, planForm, testForm } from "./document-forms.ts";
 import { GRAPH_FIELDS, PLAN_FIELDS } from "./document-forms.ts";
-import { reportUnknownKey, wrongKind, type Form, type FormReader } from "./form.ts";
+import { complain, placeIn, reportUnknownKey, wrongKind, type Form, type FormReader } from "./form.ts";
 import { HEADER_FIELDS } from "./header-forms.ts";
 import { readDocuments, type YamlDocument } from "./read-documents.ts";
 import { TEST_FIELDS } from "./test-form.ts";
 import { wordsIn } from "./graph-forms.ts";
-import type { YamlMap } from "./yaml-tree.ts";
+import type { YamlMap, YamlScalar } from "./yaml-tree.ts";
 
 /**
  * Reads the YAML spelling into the tree that `parse` creates from text; spans are offsets of the YAML text. Never
@@ -53,11 +54,29 @@ function readItems({ root, isBroken, span }: YamlDocument, reading: Reading): It
     return [{ kind: "Broken", span, of: "other", names: wordsIn(reading.text.slice(span.start, span.end)) }];
   }
   const document = DOCUMENTS.find(([keys]) => root.entries.some(({ key }) => keys.includes(key)));
+  const foreign = document === undefined && !isBroken ? foreignDocument(root) : undefined;
+  if (foreign !== undefined) {
+    complain(reader, foreignYaml(placeIn(reader, foreign.keyNode.span), foreign));
+    return [brokenDocument("other", root, reader)];
+  }
   // After a syntax error the content is unreliable, so nothing more is reported.
   if (isBroken) return [brokenDocument(document?.[2] ?? "other", root, reader)];
   if (document !== undefined) return document[1].read(root, reader) ?? [];
   reportNoDocument(root, reader);
   return [brokenDocument("other", root, reader)];
+}
+
+/** What a document of another system is, with the key that shows it. */
+function foreignDocument({ entries }: YamlMap): { readonly what: string; readonly keyNode: YamlScalar } | undefined {
+  const find = (key: string): YamlMap["entries"][number] | undefined => entries.find((each) => each.key === key);
+  const [startAt, states, nodes, edges] = [find("StartAt"), find("States"), find("nodes"), find("edges")];
+  if (startAt !== undefined && states !== undefined)
+    return { what: "a state machine of Amazon States Language", keyNode: startAt.keyNode };
+  const isList = nodes?.value.kind === "list" && edges?.value.kind === "list";
+  // A list of nodes without names is a graph whose author does not know yet that nodes are a map.
+  const [first] = nodes?.value.kind === "list" ? nodes.value.items : [];
+  const isNamed = first?.kind === "map" && first.entries.some(({ key }) => key === "name");
+  return isList && isNamed ? { what: "a specification of langgraph-gen", keyNode: nodes.keyNode } : undefined;
 }
 
 /** Reports a document without a key that decides its kind; such a key may be misspelled. */

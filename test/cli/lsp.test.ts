@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -407,3 +407,36 @@ test(
     );
   },
 );
+
+test("a text that is not saved is imported in a workspace that is reached by a symbolic link", async () => {
+  const session = await initialized();
+  const { client, uri } = session;
+  mkdirSync(new URL(uri("real")));
+  symlinkSync("real", new URL(uri("linked")), "dir");
+  // Only the editor has the files.
+  const inner = (type: string): string =>
+    `graph inner {\n  output r: ${type}\n  node n = ${type === "int" ? "1" : '"x"'} into r\n  start -> n\n}\n`;
+  await open(session, uri("linked/inner.ngraph"), inner("int"));
+  const outer = uri("linked/outer.ngraph");
+  await open(
+    session,
+    outer,
+    'import { inner } from "./inner.ngraph"\ngraph outer {\n  output s: string\n  node a = inner() into { r: s }\n  start -> a -> end\n}\n',
+  );
+  expect((await session.findings(outer, 1)).diagnostics.map(({ code }) => code)).toEqual(["NG408"]);
+  const published = new Promise<PublishDiagnosticsParams>((resolve) => {
+    client.onNotification("textDocument/publishDiagnostics", (params: PublishDiagnosticsParams) => {
+      if (params.uri === outer) resolve(params);
+    });
+  });
+  await client.sendNotification("textDocument/didChange", {
+    textDocument: { uri: uri("linked/inner.ngraph"), version: 2 },
+    contentChanges: [{ text: inner("string") }],
+  });
+  expect((await published).diagnostics.filter(({ severity }) => severity === 1)).toEqual([]);
+  const definition = await client.sendRequest<readonly { uri: string }[]>("textDocument/definition", {
+    textDocument: { uri: outer },
+    position: { line: 0, character: 10 },
+  });
+  expect(definition.map((each) => each.uri)).toEqual([uri("linked/inner.ngraph")]);
+});

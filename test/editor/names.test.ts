@@ -299,6 +299,19 @@ test.each(EXAMPLES)("%s: each name has a declaration, and a renamed file still c
   }
 });
 
+test("a derived name has its type as a hint, and none where its expression has an error", () => {
+  const { checked } = project(
+    'graph g { input n: int output r: string derive few = n < 3 derive bad = n + "x" derive label = few ? "a" : "b" ' +
+      "node a = label into r start -> a }",
+  );
+  const hints = findHints(checked, { start: { line: 0, character: 0 }, end: { line: 9, character: 0 } });
+  expect(hints.map(({ label, position }) => [label, position.character])).toEqual([
+    [": bool", 50],
+    [': "a" | "b"', 92],
+  ]);
+  expect(findHints(checked, { start: { line: 0, character: 0 }, end: { line: 0, character: 60 } })).toHaveLength(1);
+});
+
 test("no request fails at any place of a damaged text", () => {
   const texts = EXAMPLES.map((path) => ({ path: `/p/${path}`, text: readFileSync(path, "utf8") })).filter(
     ({ text }) => text.length < 4000,

@@ -83,6 +83,17 @@ describe("NG011: unknown key", () => {
       "a type's map has no key `role`",
       'a record type is written as in the text, in quotes: `"{ role: string }"`',
     ],
+    [
+      "Comment: pays\n«StartAt»: A\nStates: { A: { Type: Pass, End: true } }",
+      "this document is a state machine of Amazon States Language, not a graph",
+      "`ngc import FILE` writes it as a graph",
+    ],
+    [
+      "name: g\n«nodes»:\n  - name: a\nedges:\n  - { from: __start__, to: a }",
+      "this document is a specification of langgraph-gen, not a graph",
+      "`ngc import FILE` writes it as a graph",
+    ],
+    ["«StartAt»: A", "a document has no key `StartAt`"],
     ["graph: g\n«<<»: { a: b }", "merge keys (`<<`) are not part of YAML 1.2"],
   ]);
 
