@@ -3,12 +3,15 @@
  * and measures the memory of the server between the end of the warm-up, when the log of events is full, and the end.
  *
  * `LOAD="500 200 60 90" npm run bench -- service` has 500 streams, and 200 runs a second for 60 seconds after a warm-up of 90.
+ * With `PROFILE=DIRECTORY`, the server writes a CPU profile there.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { serve } from "@hono/node-server";
+import pg from "pg";
 import { PostgresStore } from "../runtime/stores/postgres.ts";
 import { createClient } from "../service/client.ts";
 import { createService } from "../service/index.ts";
@@ -20,9 +23,17 @@ const [streams = 100, perSecond = 50, seconds = 10, warmUp = 5] = (process.env["
   .split(" ")
   .filter(Boolean)
   .map(Number);
+const PROFILE = process.env["PROFILE"];
 
 /** The server, in a process of its own. */
 async function answer(url: string): Promise<void> {
+  const prototype = pg.Client.prototype as { query: (...args: unknown[]) => unknown };
+  const { query } = prototype;
+  let messages = 0;
+  prototype.query = function (...args) {
+    messages++;
+    return query.apply(this, args);
+  };
   const store = new PostgresStore({ url });
   const service = createService({
     graphs: [{ table: chainTable(), functions }],
@@ -33,10 +44,11 @@ async function answer(url: string): Promise<void> {
   const server = serve({ fetch: service.fetch, port: 0, hostname: "127.0.0.1" }, () =>
     process.send!({ port: (server.address() as AddressInfo).port }),
   );
+  process.once("disconnect", () => process.exit());
   process.on("message", () => {
     for (let round = 0; round < 3; round++) globalThis.gc?.();
     const { heapUsed, rss, arrayBuffers } = process.memoryUsage();
-    process.send!({ heapUsed, rss, arrayBuffers, cpu: process.cpuUsage() });
+    process.send!({ heapUsed, rss, arrayBuffers, cpu: process.cpuUsage(), messages });
   });
 }
 
@@ -45,6 +57,31 @@ interface Figures {
   readonly rss: number;
   readonly arrayBuffers: number;
   readonly cpu: { readonly user: number; readonly system: number };
+  /** To Postgres. */
+  readonly messages: number;
+}
+
+/**
+ * CPU seconds of a process and its children, living and ended; `undefined` on systems without `/proc`. The kernel counts in steps of
+ * 10 ms.
+ */
+function cpuOfTree(pid: number): number | undefined {
+  if (!existsSync(`/proc/${pid}/stat`)) return undefined;
+  let ticks = 0;
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const fields = readFileSync(`/proc/${name}/stat`, "utf8")
+        .replace(/^.*\) /s, "")
+        .split(" ")
+        .map(Number);
+      if (fields[1] === pid) ticks += fields[11]! + fields[12]!;
+      if (Number(name) === pid) ticks += fields[11]! + fields[12]! + fields[13]! + fields[14]!;
+    } catch {
+      // It has ended in the meantime.
+    }
+  }
+  return ticks / 100;
 }
 
 async function ask(child: ChildProcess): Promise<Figures> {
@@ -56,7 +93,7 @@ async function ask(child: ChildProcess): Promise<Figures> {
 async function measure(): Promise<void> {
   const postgres = await PostgresServer.start({ settings: { fsync: "on" } });
   const child = fork(fileURLToPath(import.meta.url), [postgres.url], {
-    execArgv: ["--expose-gc"],
+    execArgv: ["--expose-gc", ...(PROFILE === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${PROFILE}`])],
   });
   try {
     const [{ port }] = (await once(child, "message")) as [{ port: number }];
@@ -115,9 +152,12 @@ async function measure(): Promise<void> {
     latencies.length = 0;
     late = 0;
     const begin = performance.now();
+    const [own, database] = [process.cpuUsage(), cpuOfTree(postgres.pid)];
     const count = await load(seconds);
     const length = (performance.now() - begin) / 1000;
     const after = await ask(child);
+    const { user, system } = process.cpuUsage(own);
+    const databaseAfter = cpuOfTree(postgres.pid);
     // The last events are on their way.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     closing.abort();
@@ -130,8 +170,12 @@ async function measure(): Promise<void> {
     const mib = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
     const cpu = (after.cpu.user + after.cpu.system - before.cpu.user - before.cpu.system) / 1e6;
     console.log(`${streams} streams, ${(count / length).toFixed(0)} runs a second for ${length.toFixed(0)} s`);
+    const each = (total: number): string => `${((total / count) * 1000).toFixed(2)} ms`;
+    const ofDatabase = database === undefined ? "not known" : each(databaseAfter! - database);
+    console.log(`a run: median ${at(0.5)}, 99 % ${at(0.99)}`);
     console.log(
-      `a run: median ${at(0.5)}, 99 % ${at(0.99)}; CPU of the server ${((cpu / count) * 1000).toFixed(2)} ms a run`,
+      `CPU a run: service ${each(cpu)}, Postgres ${ofDatabase}, client of the load ${each((user + system) / 1e6)}; ` +
+        `messages to Postgres a run: ${((after.messages - before.messages) / count).toFixed(1)}`,
     );
     console.log(`runs that found no free thread: ${late}; runs refused: ${refused}`);
     console.log(
@@ -143,8 +187,10 @@ async function measure(): Promise<void> {
     console.log(`resident ${mib(before.rss)}, ${mib(after.rss)}, ${mib(closed.rss)}`);
     if (lost > 0 || missing > 0 || refused > 0) process.exitCode = 1;
   } finally {
-    child.kill("SIGKILL");
-    await postgres.stop();
+    const ended = once(child, "exit");
+    child.disconnect();
+    await ended;
+    await postgres.dispose();
   }
 }
 

@@ -24,6 +24,7 @@ import {
   expectAllCheckpoints,
   findCheckpoint,
   findLabelled,
+  loadHead,
   withValues,
 } from "./postgres/checkpoints.ts";
 import { CallGroups } from "./postgres/call-groups.ts";
@@ -97,6 +98,7 @@ export class PostgresStore implements Store {
   }
 
   async loadLatest(threadId: ThreadId, namespace = ""): Promise<Checkpoint | undefined> {
+    if (namespace === "") return loadHead(this.#connection, threadId);
     return this.#load(threadId, async (transaction, thread) => {
       const head = await headOf(transaction, thread, encodeKey(namespace));
       const row = head === undefined ? undefined : await checkpointAt(transaction, thread, head);

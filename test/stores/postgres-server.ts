@@ -146,6 +146,11 @@ export class PostgresServer {
     return this.#process === undefined || this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
+  /** The id of its process, whose children serve the connections. */
+  get pid(): number {
+    return this.#process!.pid!;
+  }
+
   /** Makes the server hang (it accepts connections and does not answer), or continue. */
   freeze(frozen: boolean): void {
     this.#process?.kill(frozen ? "SIGSTOP" : "SIGCONT");

@@ -15,7 +15,7 @@ import {
 import { corruptRecord } from "../contract/store-error.ts";
 import { checkCount } from "../contract/thread-row.ts";
 import { checkpointsOf } from "../contract/values-at.ts";
-import type { Transaction } from "./connection.ts";
+import type { Connection, Transaction } from "./connection.ts";
 
 /** A checkpoint that other rows refer to; its absence is damage. */
 export async function checkpointAt(transaction: Transaction, thread: ThreadRow, ord: number): Promise<CheckpointRow> {
@@ -62,20 +62,16 @@ async function expectAll(transaction: Transaction, thread: ThreadRow): Promise<v
 
 /**
  * Refuses a thread of which checkpoints are missing, so that no run continues it. Counts an index, whose cost grows with the
- * thread; so each connection counts a thread once.
+ * thread; so each process counts a thread once.
  */
 export async function expectAllCheckpoints(transaction: Transaction, thread: ThreadRow): Promise<void> {
   const { counted } = transaction;
-  if (counted.has(thread.thread)) return;
+  if (counted.has(thread)) return;
   const sql = "SELECT count(*) AS rows FROM @.checkpoints WHERE thread = $1";
   const { rows } = (await transaction.get<{ rows: number }>(sql, thread.thread))!;
   checkCount(thread, "checkpoints", rows);
-  if (counted.size >= MAX_COUNTED) counted.clear();
-  counted.add(thread.thread);
+  counted.add(thread);
 }
-
-/** Threads that a connection remembers as counted. */
-const MAX_COUNTED = 10_000;
 
 /** The checkpoints of a namespace. */
 export function branchPoints(
@@ -149,30 +145,32 @@ export async function withValues(
     let end = start + 1;
     while (newestFirst[end]?.chain === chain) end++;
     const segment = newestFirst.slice(start, end).reverse();
-    const cells = await cellsOf(transaction, chain, segment[0]!.ord, segment.at(-1)!.ord);
+    const cells = byChannel(
+      await transaction.all<CellRow>(cellsOf("$1", "$2", "$3"), chain, segment[0]!.ord, segment.at(-1)!.ord),
+    );
     for (const each of checkpointsOf(threadId, segment, cells).reverse()) result.push(each);
     start = end;
   }
   return result;
 }
 
-/** The cells of every channel that the checkpoints `oldest` to `newest` need. */
-async function cellsOf(transaction: Transaction, chain: number, oldest: number, newest: number) {
-  const rows = await transaction.all<CellRow>(
-    // A skip scan on the index, from channel to channel: its cost does not depend on the number of cells of each.
+/** Selects the cells of every channel that the checkpoints `oldest` to `newest` need. */
+function cellsOf(chain: string, oldest: string, newest: string): string {
+  // A skip scan on the index, from channel to channel: its cost does not depend on the number of cells of each.
+  return (
     "WITH RECURSIVE channels AS (" +
-      "(SELECT channel FROM @.cells WHERE chain = $1 ORDER BY channel LIMIT 1) " +
-      "UNION ALL SELECT (SELECT c.channel FROM @.cells c WHERE c.chain = $1 AND c.channel > channels.channel " +
-      "ORDER BY c.channel LIMIT 1) FROM channels WHERE channels.channel IS NOT NULL" +
-      ") SELECT c.* FROM channels CROSS JOIN LATERAL (SELECT coalesce((" +
-      "SELECT l.base FROM @.cells l WHERE l.chain = $1 AND l.channel = channels.channel AND l.ord <= $2 " +
-      "ORDER BY l.ord DESC LIMIT 1), 0) AS base) start " +
-      "JOIN @.cells c ON c.chain = $1 AND c.channel = channels.channel AND c.ord BETWEEN start.base AND $3 " +
-      "ORDER BY c.channel, c.ord",
-    chain,
-    oldest,
-    newest,
+    `(SELECT channel FROM @.cells WHERE chain = ${chain} ORDER BY channel LIMIT 1) ` +
+    `UNION ALL SELECT (SELECT c.channel FROM @.cells c WHERE c.chain = ${chain} AND c.channel > channels.channel ` +
+    "ORDER BY c.channel LIMIT 1) FROM channels WHERE channels.channel IS NOT NULL" +
+    ") SELECT c.* FROM channels CROSS JOIN LATERAL (SELECT coalesce((" +
+    `SELECT l.base FROM @.cells l WHERE l.chain = ${chain} AND l.channel = channels.channel AND l.ord <= ${oldest} ` +
+    "ORDER BY l.ord DESC LIMIT 1), 0) AS base) start " +
+    `JOIN @.cells c ON c.chain = ${chain} AND c.channel = channels.channel AND c.ord BETWEEN start.base AND ${newest} ` +
+    "ORDER BY c.channel, c.ord"
   );
+}
+
+function byChannel(rows: readonly CellRow[]): Map<string, CellRow[]> {
   const cells = new Map<string, CellRow[]>();
   for (const row of rows) {
     const history = cells.get(row.channel);
@@ -180,4 +178,38 @@ async function cellsOf(transaction: Transaction, chain: number, oldest: number, 
     else history.push(row);
   }
   return cells;
+}
+
+const HEAD = "FROM @.threads t JOIN @.checkpoints c ON c.ord = t.head WHERE t.name = $1";
+const CELLS_OF_HEAD = cellsOf(`(SELECT c.chain ${HEAD})`, `(SELECT c.ord ${HEAD})`, `(SELECT c.ord ${HEAD})`);
+const COUNT_OF_NAME =
+  "SELECT count(*) AS rows FROM @.checkpoints WHERE thread = (SELECT thread FROM @.threads WHERE name = $1)";
+
+/** The head of the outermost graph of a thread, in one message. */
+export async function loadHead(connection: Connection, threadId: ThreadId): Promise<Checkpoint | undefined> {
+  const name = encodeKey(threadId);
+  const { counted } = connection;
+  for (;;) {
+    const isCounted = counted.hasName(name);
+    const [threads, heads, cells, counts] = (await connection.readAtOnce([
+      ["SELECT * FROM @.threads WHERE name = $1", name],
+      [`SELECT c.* ${HEAD}`, name],
+      [CELLS_OF_HEAD, name],
+      ...(isCounted ? [] : [[COUNT_OF_NAME, name] as const]),
+    ])) as [ThreadRow[], CheckpointRow[], CellRow[], { readonly rows: number }[]?];
+    if (threads[0] === undefined) return undefined;
+    const thread = verifyRow(THREADS, threads[0], { name });
+    const ord = thread.head;
+    if (ord !== null && heads[0] === undefined) throw missingCheckpoint(thread, ord);
+    const head = ord === null ? undefined : verifyRow(CHECKPOINTS, heads[0]!, { ord, thread: thread.thread });
+    if (counts !== undefined) {
+      checkCount(thread, "checkpoints", counts[0]!.rows);
+      counted.add(thread);
+    } else if (!counted.has(thread)) {
+      // It was deleted, and created again.
+      counted.forget(name);
+      continue;
+    }
+    return head && checkpointsOf(threadId, [head], byChannel(cells))[0];
+  }
 }

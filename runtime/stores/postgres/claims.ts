@@ -7,7 +7,7 @@ import { addChecksum, THREADS, type ThreadRow, verifyRow } from "../contract/row
 import { threadIsHeld } from "../contract/store-error.ts";
 import { describeHolder, isHeld, leaseEnd, newThread } from "../contract/thread-row.ts";
 import type { Outcome } from "./call-groups.ts";
-import type { Connection, Transaction } from "./connection.ts";
+import type { Connection, Statement, Transaction } from "./connection.ts";
 import { isRefusal } from "./failure.ts";
 import { NOW } from "./thread.ts";
 
@@ -85,8 +85,8 @@ const LOCK_FREE =
 
 async function claimAlone(connection: Connection, request: ClaimRequest): Promise<Claimed> {
   for (;;) {
-    const claimed = await connection.write(async (transaction) => {
-      const found = await transaction.get<FoundRow>(LOCK, encodeKey(request.threadId));
+    const lock: Statement = [LOCK, encodeKey(request.threadId)];
+    const claimed = await connection.writeAfter<FoundRow, Claimed | undefined>(lock, async (transaction, [found]) => {
       const row = claimedRow(connection, request, found!);
       return (await writeClaims(transaction, [row])).length === 0 ? undefined : row;
     });
@@ -107,8 +107,8 @@ function claimTogether(
     if (!byName.has(name)) byName.set(name, request);
   }
   const names = [...byName.keys()].sort();
-  return connection.write(async (transaction) => {
-    const rows = await transaction.all<FoundRow>(LOCK_FREE, names);
+  const lock: Statement = [LOCK_FREE, names];
+  return connection.writeAfter<FoundRow, (Outcome<Claimed> | undefined)[]>(lock, async (transaction, rows) => {
     const outcomes = new Map<ClaimRequest, Outcome<Claimed>>();
     for (const [index, name] of names.entries()) {
       const request = byName.get(name)!;

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import { NgraphError, StoreError } from "../../interface/errors.ts";
-import { KnownThreads } from "./known-threads.ts";
+import { CountedThreads, KnownThreads } from "./known-threads.ts";
 import { KnownHeads } from "../contract/known-heads.ts";
 import type { LostOwners } from "../contract/lost-owners.ts";
 import { corruptRecord, storeIsClosed, unknownVersion } from "../contract/store-error.ts";
@@ -32,6 +32,9 @@ export interface PostgresPool {
 
 type Value = string | number | null | readonly (string | number | null)[];
 
+/** A single statement, in which `@.` is the prefix of the schema, and its values. */
+export type Statement = readonly [sql: string, ...values: Value[]];
+
 /** An open transaction. */
 export interface Transaction {
   /** The rows of a statement, in which `@.` is the prefix of the schema. The caller states the row type. */
@@ -42,8 +45,7 @@ export interface Transaction {
   /** As `all`, and commits in the same message if the statement succeeds. The last call of a transaction. */
   commitWith<T>(sql: string, ...values: readonly Value[]): Promise<T[]>;
   readonly heads: KnownHeads;
-  /** Threads whose checkpoints have been counted. */
-  readonly counted: Set<number>;
+  readonly counted: CountedThreads;
 }
 
 /** "ngraph" as bytes: key of the advisory lock that a migration holds exclusively and all other transactions share. */
@@ -81,7 +83,8 @@ export class Connection {
   /** Owners as keys, see `encodeKey`. */
   readonly lost: LostOwners = new Set();
   readonly #heads = new KnownHeads();
-  readonly #counted = new Set<number>();
+  /** Threads whose checkpoints have been counted. */
+  readonly counted = new CountedThreads();
   readonly known = new KnownThreads();
   #migrated: Promise<void> | undefined;
   #closed = false;
@@ -121,12 +124,36 @@ export class Connection {
 
   /** A write transaction with the numbers of new checkpoints, which cost no round trip of their own. */
   writeNumbered<T>(count: number, body: (transaction: Transaction, ords: readonly number[]) => Promise<T>): Promise<T> {
-    return this.#transaction(`${WRITING}; ${versionAndOrds(count)}`, body);
+    return this.#transaction(`${WRITING}; ${versionAndOrds(count)}`, (transaction, { ords = [] }) =>
+      body(transaction, ords),
+    );
+  }
+
+  /** A write transaction with the rows of its first statement, which costs no round trip of its own. */
+  writeAfter<Row, T>(
+    first: Statement,
+    body: (transaction: Transaction, rows: readonly Row[]) => Promise<T>,
+  ): Promise<T> {
+    return this.#transaction(
+      `${WRITING}; ${VERSION}`,
+      (transaction, { rows: [rows = []] }) => body(transaction, rows as readonly Row[]),
+      [first],
+    );
   }
 
   /** A read transaction: all reads see one state of the database. */
   read<T>(body: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#transaction(`${READING}; ${VERSION}`, body);
+  }
+
+  /** A read transaction in one message. Returns the rows of each statement. */
+  readAtOnce(statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]> {
+    return this.#usable(async () => {
+      const { client, lost, begun } = await this.#begin(`${READING}; ${VERSION}`, [...statements, ["COMMIT"]]);
+      releaseClient(client, lost);
+      this.#checkVersion(begun.version);
+      return begun.rows.slice(0, -1);
+    });
   }
 
   /** A read transaction that never creates or migrates tables. The body gets the schema version; 0 when there are no tables. */
@@ -154,10 +181,25 @@ export class Connection {
     if (this.#isOwnPool) await this.#pool.end();
   }
 
-  async #transaction<T>(
+  #transaction<T>(
     begin: string,
-    body: (transaction: Transaction, ords: readonly number[]) => Promise<T>,
+    body: (transaction: Transaction, begun: Begun) => Promise<T>,
+    first: readonly Statement[] = [],
   ): Promise<T> {
+    return this.#usable(() =>
+      this.#within(
+        begin,
+        (transaction, begun) => {
+          this.#checkVersion(begun.version);
+          return body(transaction, begun);
+        },
+        first,
+      ),
+    );
+  }
+
+  /** Runs a transaction on tables of the current version. */
+  async #usable<T>(transact: () => Promise<T>): Promise<T> {
     if (this.#closed) throw storeIsClosed();
     try {
       // The next caller retries a failed migration.
@@ -166,18 +208,22 @@ export class Connection {
         throw error;
       });
       await this.#migrated;
-      return await this.#within(begin, (transaction, { version, ords = [] }) => {
-        this.#checkVersion(version);
-        return body(transaction, ords);
-      });
+      return await transact();
     } catch (error) {
       throw storeFailure(error, this.#place);
     }
   }
 
-  /** @param begin may end with `VERSION` or `versionAndOrds`, whose result is passed to the body */
-  async #within<T>(begin: string, body: (transaction: Transaction, begun: Begun) => Promise<T>): Promise<T> {
-    const { client, lost, begun } = await this.#begin(this.#text(begin));
+  /**
+   * @param begin may end with `VERSION` or `versionAndOrds`, whose result is passed to the body
+   * @param first statements in the same message, whose rows are passed to the body
+   */
+  async #within<T>(
+    begin: string,
+    body: (transaction: Transaction, begun: Begun) => Promise<T>,
+    first: readonly Statement[] = [],
+  ): Promise<T> {
+    const { client, lost, begun } = await this.#begin(begin, first);
     try {
       const transaction = this.#transactionOn(client);
       const result = await body(transaction, begun);
@@ -200,15 +246,21 @@ export class Connection {
   }
 
   /** After a restart of the server the idle connections of the pool are dead, which only a query shows: tries the next one. */
-  async #begin(begin: string): Promise<{ client: PoolClient; lost: LossListener; begun: Begun }> {
+  async #begin(
+    begin: string,
+    first: readonly Statement[],
+  ): Promise<{ client: PoolClient; lost: LossListener; begun: Begun }> {
     for (let idle = this.#pool.idleCount; ; idle--) {
       const client = await this.#pool.connect();
       const lost = listenForLoss(client);
       try {
-        // One result for each statement; the version, when requested, is the last.
-        const results: unknown = await client.query(begin);
-        const last = (Array.isArray(results) ? results.at(-1) : results) as { readonly rows: readonly unknown[] };
-        return { client, lost, begun: (last.rows[0] as Begun | undefined) ?? {} };
+        const texts = first.map(([sql, ...values]) => this.#textWith(sql, values, client));
+        const text = [this.#text(begin), ...texts].join("; ");
+        // One result for each statement; the version, when requested, is the last of `begin`.
+        const results: unknown = await client.query({ text, types: asNumbers });
+        const rows = (Array.isArray(results) ? results : [results]).map((result: { rows: unknown[] }) => result.rows);
+        const own = rows.length - first.length;
+        return { client, lost, begun: { ...(rows[own - 1]![0] as object | undefined), rows: rows.slice(own) } };
       } catch (error) {
         releaseClient(client, lost, true);
         if (idle <= 0 || !isConnectionLost(error)) throw error;
@@ -235,7 +287,7 @@ export class Connection {
       get: async <T>(sql: string, ...values: readonly Value[]) => (await query(sql, values)).rows[0] as T | undefined,
       run: async (sql, ...values) => (await query(sql, values)).rowCount ?? 0,
       heads: this.#heads,
-      counted: this.#counted,
+      counted: this.counted,
     };
   }
 
@@ -313,10 +365,12 @@ function literal(value: Value, client: PoolClient): string {
   return `ARRAY[${value.map((item) => literal(item, client)).join(",")}]`;
 }
 
-/** What the statement that begins a transaction has returned. */
+/** What the message that begins a transaction has returned. */
 interface Begun {
   readonly version?: unknown;
   readonly ords?: readonly number[];
+  /** Of the first statements of the transaction. */
+  readonly rows: readonly (readonly unknown[])[];
 }
 
 /** Records the error of a connection that ends between two queries. */

@@ -67,3 +67,30 @@ const COMPARED = ["v", "sum", "epoch", "last", "checkpoints", "namespaces", "wri
 function isSame(a: ThreadRow, b: ThreadRow): boolean {
   return COMPARED.every((column) => a[column] === b[column]);
 }
+
+/** Threads whose checkpoints are counted. */
+const MAX_COUNTED = 10_000;
+
+/** Threads whose checkpoints have been counted: that costs a scan of an index, so each process does it once. */
+export class CountedThreads {
+  /** The number of each thread, by name: a thread that is deleted and created again has another number. */
+  readonly #numbers = new Map<string, number>();
+
+  /** Whether a thread of this name has been counted. */
+  hasName(name: string): boolean {
+    return this.#numbers.has(name);
+  }
+
+  has({ name, thread }: ThreadRow): boolean {
+    return this.#numbers.get(name) === thread;
+  }
+
+  add({ name, thread }: ThreadRow): void {
+    if (this.#numbers.size >= MAX_COUNTED && !this.#numbers.has(name)) this.#numbers.clear();
+    this.#numbers.set(name, thread);
+  }
+
+  forget(name: string): void {
+    this.#numbers.delete(name);
+  }
+}
