@@ -250,6 +250,8 @@ export interface Client {
   /** The recorded runs of plans, newest first. */
   planRuns(filter?: { readonly plan?: string; readonly limit?: number }): Promise<readonly PlanRunSummary[]>;
   planRun(id: string, signal?: AbortSignal): Promise<PlanRun>;
+  /** Ends a run of a plan: no further task starts. Repeated, it ends the tasks that run. */
+  cancelPlanRun(id: string): Promise<PlanRunSummary>;
   /** A part of a log of a run, from a position in bytes. */
   planLog(id: string, log: string, from?: number, signal?: AbortSignal): Promise<PlanLogPart>;
 }
@@ -347,6 +349,7 @@ export function createClient(options: ClientOptions): Client {
     planRuns: async (filter = {}) =>
       (await ask<{ runs: readonly PlanRunSummary[] }>(`/plans/runs${queryOf(filter)}`)).runs,
     planRun: (id, signal) => ask(`/plans/runs/${encodeURIComponent(id)}`, { signal }),
+    cancelPlanRun: (id) => ask(`/plans/runs/${encodeURIComponent(id)}/cancel`, { method: "POST", body: {} }),
     planLog: (id, log, from = 0, signal) =>
       ask(`/plans/runs/${encodeURIComponent(id)}/log${queryOf({ log, from })}`, { signal }),
   };

@@ -270,6 +270,7 @@ const SCHEMAS = {
       items: record({ name: TEXT, line: { type: ["integer", "null"], minimum: 1 } }),
     },
   }),
+  PlanRunSummary: record(PLAN_RUN),
   PlanRuns: record({ runs: { type: "array", items: record(PLAN_RUN) } }),
   PlanRun: record({
     ...PLAN_RUN,

@@ -25,6 +25,7 @@ export interface Operation {
     | "Test"
     | "PlanRuns"
     | "PlanRun"
+    | "PlanRunSummary"
     | "PlanLog";
   /** The media type of an answer that is no JSON. */
   readonly media?: "image/svg+xml";
@@ -305,6 +306,15 @@ export const OPERATIONS = {
     path: "/plans/runs/{run}",
     summary: "A run of a plan: its tasks as they were planned and as they ran, and its logs",
     answer: "PlanRun",
+  },
+  planCancel: {
+    id: "planCancel",
+    method: "post",
+    path: "/plans/runs/{run}/cancel",
+    summary: "Ends a run of a plan: no further task starts; repeated, it ends the tasks that run",
+    body: {},
+    answer: "PlanRunSummary",
+    status: 202,
   },
   planLog: {
     id: "planLog",

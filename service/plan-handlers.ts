@@ -1,5 +1,5 @@
 /** The operations on recorded runs of plans. */
-import type { Principal } from "./access.ts";
+import type { Action, Principal } from "./access.ts";
 import type { OperationId } from "./operations.ts";
 import type { PlanRuns, PlanRunSummary } from "./plan-runs.ts";
 import { Problem } from "./problem.ts";
@@ -8,18 +8,27 @@ import { json, type ServiceCore } from "./service-core.ts";
 
 type Handler = (call: Call) => Promise<Response>;
 
+interface Found {
+  readonly plans: PlanRuns;
+  readonly id: string;
+  readonly run: PlanRunSummary;
+}
+
 export function planHandlers({ options, gatekeeper }: ServiceCore) {
   const { plans } = options;
 
-  /** A principal reads the runs of a plan as it reads the threads of a graph of that name. */
-  const permits = async (principal: Principal, { plan, thread }: PlanRunSummary): Promise<boolean> =>
-    gatekeeper.permits({ principal, action: "read", graph: plan, thread });
+  /** A principal reads and cancels the runs of a plan as it does with the threads of a graph of that name. */
+  const permits = async (
+    principal: Principal,
+    { plan, thread }: PlanRunSummary,
+    action: Action = "read",
+  ): Promise<boolean> => gatekeeper.permits({ principal, action, graph: plan, thread });
 
   /** Runs that the principal may not read look as if they did not exist. */
-  const found = async ({ principal, parameters }: Call): Promise<{ readonly plans: PlanRuns; readonly id: string }> => {
+  const found = async ({ principal, parameters }: Call): Promise<Found> => {
     const id = parameters.run!;
     const run = await plans?.find(id);
-    if (plans !== undefined && run !== undefined && (await permits(principal, run))) return { plans, id };
+    if (plans !== undefined && run !== undefined && (await permits(principal, run))) return { plans, id, run };
     throw unknownRun(id);
   };
 
@@ -41,6 +50,18 @@ export function planHandlers({ options, gatekeeper }: ServiceCore) {
       const run = await known.run(id);
       if (run === undefined) throw unknownRun(id);
       return json(run);
+    },
+
+    async planCancel(call) {
+      const { plans: known, id, run } = await found(call);
+      const { principal } = call;
+      if (!(await permits(principal, run, "cancel"))) {
+        throw new Problem("forbidden", `the principal \`${principal.name}\` has no permission to cancel this run`);
+      }
+      const refused =
+        known.cancel === undefined ? { reason: "this service cancels no runs of plans" } : await known.cancel(id);
+      if (refused !== undefined) throw new Problem("not-running", refused.reason);
+      return json(run, 202);
     },
 
     async planLog(call) {

@@ -79,4 +79,9 @@ export interface PlanRuns {
   run(id: string): MaybePromise<PlanRun | undefined>;
   /** A part of a log from a position in bytes. */
   log(id: string, log: string, from: number): MaybePromise<PlanLogPart | undefined>;
+  /**
+   * Asks the process that executes a run to end it: it starts no further task and no further attempt. Asked again, it ends the tasks that
+   * run. Returns why it could not be asked. Absent: runs are cancelled elsewhere.
+   */
+  cancel?(id: string): MaybePromise<{ readonly reason: string } | undefined>;
 }

@@ -20,7 +20,7 @@ const OWN = {
   "not-found": [404, "There is no such resource"],
   "method-not-allowed": [405, "The resource does not have this method"],
   "not-acceptable": [406, "The resource has no such representation"],
-  "not-running": [409, "The thread does not run"],
+  "not-running": [409, "Nothing runs that could be cancelled"],
   "no-test": [409, "The run makes no test"],
   "too-large": [413, "The body of the request is too large"],
   "unsupported-media-type": [415, "The body of the request is not JSON"],

@@ -70,6 +70,7 @@ export function PlanPage({ id }: { readonly id: string }) {
         {statusOf(run) === "interrupted" ? (
           <p class="problem">The process of the run is gone. `ngc resume` continues it.</p>
         ) : null}
+        {run.running ? <CancelRun id={run.id} onProblem={setProblem} /> : null}
         <p>
           <a href={PLANS}>All runs of plans</a>
         </p>
@@ -122,6 +123,31 @@ export function PlanPage({ id }: { readonly id: string }) {
         <TaskLogs key={task.id} run={run.id} task={task} logs={run.logs.filter((log) => log.task === task.id)} />
       )}
     </>
+  );
+}
+
+interface CancelRunProps {
+  readonly id: string;
+  readonly onProblem: (sentence: string | undefined) => void;
+}
+
+/** As Ctrl-C in the terminal of the run: the second time, the tasks that run are ended, too. */
+function CancelRun({ id, onProblem }: CancelRunProps) {
+  const [isAsked, setIsAsked] = useState(false);
+  const cancel = async (): Promise<void> => {
+    try {
+      await client.cancelPlanRun(id);
+      setIsAsked(true);
+      onProblem(undefined);
+    } catch (error) {
+      onProblem(sentenceOf(error));
+    }
+  };
+  return (
+    <div class="actions">
+      {isAsked ? <p role="status">No further task starts. The run ends with the tasks that run now.</p> : null}
+      <button onClick={() => void cancel()}>{isAsked ? "End the running tasks now" : "Cancel the run"}</button>
+    </div>
   );
 }
 

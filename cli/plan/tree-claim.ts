@@ -5,6 +5,7 @@ import { makeDirectory } from "../output/make-directory.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
+import { reasonOf } from "../sources/source-files.ts";
 import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
 import { holderOf, isAncestor, isHere, releaseClaim, takeClaim, type Holder } from "./claim-file.ts";
 import { thisMachine } from "./machine.ts";
@@ -113,6 +114,28 @@ export function claimTree(runs: string, { run, thread, plan, kind, gone = [] }: 
 /** The run that works in a directory now; `undefined` if there is none. */
 export function runAtWork(runs: string): string | undefined {
   return holderOf(join(runs, CLAIM), [])?.run;
+}
+
+/**
+ * Sends the process of a run what Ctrl-C in its terminal sends: the first time no further task starts, the second time the tasks that run
+ * end. Returns why it was not sent.
+ */
+export function interruptRun(runs: string, run: string): { readonly reason: string } | undefined {
+  const holder = holderOf(join(runs, CLAIM), []);
+  if (holder?.run !== run) return { reason: `the run \`${run}\` does not run: it has nothing to cancel` };
+  const { pid, host } = holder;
+  if (!isHere(holder)) {
+    return { reason: `the run \`${run}\` is executed on ${host}, by process ${pid}: press Ctrl-C in its terminal` };
+  }
+  if (process.platform === "win32" || pid === process.pid) {
+    return { reason: `process ${pid} cannot be asked to end the run: press Ctrl-C in its terminal` };
+  }
+  try {
+    process.kill(pid, "SIGINT");
+    return undefined;
+  } catch (error) {
+    return { reason: `process ${pid} cannot be asked to end the run: ${reasonOf(error)}` };
+  }
 }
 
 /** The directory must be claimed: then all its runs without a summary are dead. */

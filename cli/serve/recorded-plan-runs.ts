@@ -6,7 +6,7 @@ import { PLANNED, readJsonLines, readPlanned, type PlannedTask } from "../plan/r
 import { logsOf, readFrom } from "../plan/read-logs.ts";
 import { readRunEntry, readRunIndex, type RunEntry } from "../plan/run-index.ts";
 import { createRunTimeline } from "../plan/run-timeline.ts";
-import { runAtWork } from "../plan/tree-claim.ts";
+import { interruptRun, runAtWork } from "../plan/tree-claim.ts";
 
 /** Bytes of one answer. */
 const PART = 256 * 1024;
@@ -28,6 +28,9 @@ export function recordedPlanRuns(runs: string): PlanRuns {
     run(id) {
       const entry = entryOf(id);
       return entry === undefined ? undefined : runOf(runs, entry);
+    },
+    cancel(id) {
+      return interruptRun(runs, id);
     },
     log(id, name, from) {
       return entryOf(id) === undefined ? undefined : partOf(runs, id, name, from);

@@ -75,6 +75,33 @@ test("a run of a plan is shown while it works: planned beside run, and logs that
   expect(problems).toEqual([]);
 });
 
+test("a run of a plan is cancelled in the studio: first it starts no further task, then its tasks end", async () => {
+  const project = createProject({ "ship.ngraph": PLAN });
+  const url = await serve(project, ["studio"]);
+  const client = createClient({ url });
+  const child = project.start(["run", "ship.ngraph", "--thread", "release"]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let printed = "";
+  child.stderr.on("data", (data: Buffer) => (printed += data.toString()));
+  const exited = once(child, "exit");
+  const { page, problems } = await openPage(browser, `${url}/studio`);
+  await page.getByRole("link", { name: "Plans" }).click();
+  await page.getByRole("link", { name: "ship" }).click({ timeout: 20_000 });
+  await page.locator("tr", { hasText: "wait" }).locator(".status", { hasText: "running" }).waitFor();
+  await page.getByRole("button", { name: "Cancel the run" }).click();
+  await page.getByText("No further task starts.").waitFor();
+  await expect.poll(() => printed, { timeout: 20_000 }).toContain("stopping: running attempts may end");
+  await page.getByRole("button", { name: "End the running tasks now" }).click();
+  const [code] = (await exited) as [number | null];
+  expect(code).not.toBe(0);
+  await page.locator("h2 .status", { hasText: "running" }).waitFor({ state: "detached" });
+  expect(await page.getByRole("button", { name: "Cancel the run" }).count()).toBe(0);
+  expect(problems).toEqual([]);
+  const [{ id } = { id: "" }] = await client.planRuns();
+  await expect(client.cancelPlanRun(id)).rejects.toMatchObject({ status: 409, problem: { code: "not-running" } });
+  await expect(client.cancelPlanRun("another")).rejects.toMatchObject({ status: 404 });
+}, 120_000);
+
 test("runs of plans are read by name only, in parts, and not without the studio", async () => {
   const project = createProject({
     "ship.ngraph": 'plan ship {\n  task long = shell("seq 100000; printf ü")\n}\n',

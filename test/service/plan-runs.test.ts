@@ -29,6 +29,36 @@ test("a page of runs is filled with those that the principal may read", async ()
   expect(await get("/plans/runs/b1/log?log=1.build.log")).toMatchObject({ status: 404 });
 });
 
+test("a run is cancelled by those who may, and as often as it is asked for", async () => {
+  const runs = recordedPlanRuns(recorded({ a1: "own", b1: "foreign", c1: "hidden" }));
+  const asked: string[] = [];
+  const plans = {
+    ...runs,
+    cancel: (id: string) => (asked.push(id) > 2 ? { reason: "it has ended" } : undefined),
+  };
+  const { post } = checkedService({
+    graphs: [],
+    plans,
+    authorize: ({ graph, action }) => graph === "own" || (graph === "foreign" && action === "read"),
+  });
+  expect(await post("/plans/runs/a1/cancel")).toMatchObject({ status: 202, body: { id: "a1", plan: "own" } });
+  expect(await post("/plans/runs/b1/cancel")).toMatchObject({ status: 403, body: { code: "forbidden" } });
+  expect(await post("/plans/runs/c1/cancel")).toMatchObject({ status: 404, body: { code: "not-found" } });
+  expect(await post("/plans/runs/a1/cancel", { now: true })).toMatchObject({ status: 422 });
+  expect(await post("/plans/runs/a1/cancel", {})).toMatchObject({ status: 202 });
+  expect(await post("/plans/runs/a1/cancel")).toMatchObject({ status: 409, body: { detail: "it has ended" } });
+  expect(asked).toEqual(["a1", "a1", "a1"]);
+});
+
+test("the record of a run that has ended, or of a service without cancels, is not cancelled", async () => {
+  const runs = recordedPlanRuns(recorded({ a1: "own" }));
+  const ended = checkedService({ graphs: [], plans: runs });
+  expect(await ended.post("/plans/runs/a1/cancel")).toMatchObject({ status: 409, body: { code: "not-running" } });
+  const { cancel: _, ...readOnly } = runs;
+  const without = checkedService({ graphs: [], plans: readOnly });
+  expect(await without.post("/plans/runs/a1/cancel")).toMatchObject({ status: 409, body: { code: "not-running" } });
+});
+
 test("a log is read from any position, and no file that is not a log of the run", async () => {
   const runs = recorded({ a1: "own" });
   const { get } = checkedService({ graphs: [], plans: recordedPlanRuns(runs) });
