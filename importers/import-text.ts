@@ -2,6 +2,7 @@ import { format } from "../grammar/format/format.ts";
 import { parse } from "../grammar/parse.ts";
 import { parseYamlText } from "../grammar/yaml/parse-yaml-text.ts";
 import { importAmazonStates, isAmazonStates } from "./amazon-states.ts";
+import { helpForTemplate } from "./cloud-formation.ts";
 import { SOURCE_KINDS, type SourceKind } from "./kinds.ts";
 import { ImportError, Source, type Imported, type JsonValue } from "./imported.ts";
 import { importLangGraphGen, isLangGraphGen } from "./langgraph-gen.ts";
@@ -69,6 +70,8 @@ function importDocument(
   const importer =
     kind === undefined ? Object.values(DOCUMENTS).find(({ accepts }) => accepts(value)) : DOCUMENTS[kind];
   if (importer !== undefined) return importer.read(new Source(value), name, module);
+  const template = helpForTemplate(value);
+  if (template !== undefined) throw new ImportError("$", "the file is a template of CloudFormation", template);
   throw new ImportError(
     "$",
     "the file is of no kind that can be imported",

@@ -5,6 +5,7 @@
  */
 import type { Span } from "../../diagnostics/source.ts";
 import { END_NAME, START, type BoundEdge, type BoundGraph, type BoundNode } from "../../compiler/bind/bound-graph.ts";
+import { targetsOf } from "../../compiler/bind/edge-parts.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { constantOf } from "./constant.ts";
 import { ExportError, Losses, type Exported } from "./losses.ts";
@@ -586,11 +587,6 @@ class TopologyWriter {
       ...(remarks.length === 0 ? [] : [["_comment", [...remarks]] as const]),
     ]);
   }
-}
-
-function targetsOf({ to }: BoundEdge): readonly { readonly name: string; readonly span: Span }[] {
-  if (to.kind !== "match" && to.kind !== "cases") return to.targets;
-  return [...to.arms.flatMap(({ targets }) => targets), ...(to.otherwise?.targets ?? [])];
 }
 
 function endName(name: string): string {

@@ -1,6 +1,7 @@
 /** How graphs with one common state are written in the language: a node that writes the input, and records of channels as arguments. */
 import type { Span } from "../../diagnostics/source.ts";
 import { START, type BoundChannel, type BoundGraph, type BoundNode } from "../../compiler/bind/bound-graph.ts";
+import { targetsOf } from "../../compiler/bind/edge-parts.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 
 /** `node begin = input into { a?, b? }` behind `start`: the input of a run writes the state. */
@@ -27,16 +28,10 @@ export function inputWriter(graph: BoundGraph): InputWriter | undefined {
   if (!output.fields.every(({ field, channel: to, optional, set }) => field === to && optional && !set))
     return undefined;
   const isRead = graph.nodes.some((each) => each !== node && each.reads.includes(channel.name));
-  const isEntered = graph.edges.some((edge) => edge !== start && leadsTo(edge, node.name));
+  const isEntered = graph.edges.some(
+    (edge) => edge !== start && targetsOf(edge).some((target) => target.name === node.name),
+  );
   return isRead || isEntered ? undefined : { node, channel };
-}
-
-function leadsTo({ to }: BoundGraph["edges"][number], name: string): boolean {
-  const targets =
-    to.kind === "match" || to.kind === "cases"
-      ? [...to.arms.flatMap((arm) => arm.targets), ...(to.otherwise?.targets ?? [])]
-      : to.targets;
-  return targets.some((target) => target.name === name);
 }
 
 /** The channels of a channel, or of a record whose fields have the names of their channels; `undefined` for other expressions. */

@@ -563,6 +563,35 @@ describe("plans", () => {
   });
 });
 
+test("a template of CloudFormation says where its state machines are", async () => {
+  const helpOf = async (resources: object): Promise<unknown> => {
+    const text = JSON.stringify({ AWSTemplateFormatVersion: "2010-09-09", Resources: resources });
+    return importText(text, "template.json", { name: "g", module: "./g.ts" }).catch((error: unknown) => {
+      if (!(error instanceof ImportError)) throw error;
+      return [error.message, error.help];
+    });
+  };
+  const message = "the file is a template of CloudFormation";
+  const machine = (properties: object): object => ({
+    Type: "AWS::Serverless::StateMachine",
+    Properties: properties,
+  });
+  const inside = machine({ Definition: { StartAt: "A", States: {} } });
+  const outside = machine({ DefinitionUri: "flows/send.asl.json" });
+  expect(await helpOf({ Bucket: { Type: "AWS::S3::Bucket" }, Send: outside })).toEqual([
+    expect.stringContaining(message),
+    "its state machine is the file flows/send.asl.json: import that file",
+  ]);
+  expect(await helpOf({ Send: inside, Other: outside, Broken: null })).toEqual([
+    expect.stringContaining(message),
+    "its state machine is $.Resources.Send.Properties.Definition, and 1 more: write it to a file of its own",
+  ]);
+  expect(await helpOf({ Bucket: { Type: "AWS::S3::Bucket" } })).toEqual([
+    expect.stringContaining(message),
+    "it has no state machine with a definition, which could be imported",
+  ]);
+});
+
 test("other files are refused with the kinds that there are", async () => {
   expect(await refusal("{}")).toBe("$: the file is of no kind that can be imported");
   expect(await refusal("[1, 2]")).toBe("$: the file is of no kind that can be imported");

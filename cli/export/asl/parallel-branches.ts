@@ -1,6 +1,7 @@
 /** Branches that begin at one node and meet in one barrier, or at the end. */
 import type { Span } from "../../../diagnostics/source.ts";
 import { END_NAME, type BoundEdge, type BoundGraph, type BoundReference } from "../../../compiler/bind/bound-graph.ts";
+import { targetsOf } from "../../../compiler/bind/edge-parts.ts";
 
 export interface Branches {
   readonly branches: readonly {
@@ -118,17 +119,14 @@ function regionOf(graph: BoundGraph, first: string): ReadonlySet<string> {
   const region = new Set([first]);
   for (let size = 0; size !== region.size;) {
     size = region.size;
-    for (const { source, to } of graph.edges) {
+    for (const edge of graph.edges) {
+      const { source } = edge;
       const isInside =
         source.kind === "nodes"
           ? source.nodes.some(({ name }) => region.has(name))
           : source.members.every((group) => group.every(({ name }) => region.has(name)));
       if (!isInside) continue;
-      const targets =
-        to.kind === "match" || to.kind === "cases"
-          ? [...to.arms.flatMap((arm) => arm.targets), ...(to.otherwise?.targets ?? [])]
-          : to.targets;
-      for (const { name } of targets) if (name !== END_NAME && name !== "rollback") region.add(name);
+      for (const { name } of targetsOf(edge)) if (name !== END_NAME && name !== "rollback") region.add(name);
     }
   }
   return region;
