@@ -29,7 +29,8 @@ export type {
   RunResult,
   RunStatus,
 } from "../runtime/interface/engine-options.ts";
-export { NgraphError, NodeError, RunError, StoreError, TableError, ThreadError } from "../runtime/interface/errors.ts";
+export { NgraphError, NodeError, RunError, StoreError, TableError } from "../runtime/interface/errors.ts";
+export { ThreadError } from "../runtime/interface/thread-error.ts";
 export type { RunEvent } from "../runtime/interface/events.ts";
 export type { Json, JsonObject } from "../runtime/value/json.ts";
 export type { Store } from "../runtime/interface/store.ts";

@@ -1,7 +1,7 @@
 /** The operations on graphs: what they are, and the runs that they start. */
 import { newId } from "../runtime/checkpoint/ids.ts";
 import type { EngineOptions, ExecuteOptions, RunOptions, RunResult } from "../runtime/interface/engine-options.ts";
-import { ThreadError } from "../runtime/interface/errors.ts";
+import { ThreadError } from "../runtime/interface/thread-error.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { digestOf } from "./access.ts";
 import { chatResponse, chatTurn, messageDigest } from "./chat.ts";

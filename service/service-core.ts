@@ -2,7 +2,7 @@
 import { createEngine } from "../runtime/engine/create-engine.ts";
 import type { Checkpoint } from "../runtime/interface/checkpoint.ts";
 import type { Engine } from "../runtime/interface/engine-options.ts";
-import { ThreadError } from "../runtime/interface/errors.ts";
+import { ThreadError } from "../runtime/interface/thread-error.ts";
 import type { Store } from "../runtime/interface/store.ts";
 import { similarName } from "../runtime/run/option-names.ts";
 import { CancelWatch } from "../runtime/thread/cancel-requests.ts";

@@ -1,6 +1,6 @@
 import type { PauseItem } from "../runtime/interface/checkpoint.ts";
 import type { Engine, RunResult } from "../runtime/interface/engine-options.ts";
-import { ThreadError } from "../runtime/interface/errors.ts";
+import { ThreadError } from "../runtime/interface/thread-error.ts";
 import type { StoredItem } from "../runtime/interface/memory.ts";
 import type { Claim, Store } from "../runtime/interface/store.ts";
 import { RESERVED_THREADS } from "../runtime/thread/thread-access.ts";

@@ -4,7 +4,7 @@ import {
   type ChannelChange,
   type Phase,
 } from "../../runtime/interface/checkpoint.ts";
-import { ThreadError } from "../../runtime/interface/errors.ts";
+import { ThreadError } from "../../runtime/interface/thread-error.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { Claim, Store } from "../../runtime/interface/store.ts";
 

@@ -1,7 +1,8 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import { migrateCheckpoint } from "../../runtime/checkpoint/restore-run.ts";
-import { StoreError, ThreadError } from "../../runtime/interface/errors.ts";
+import { StoreError } from "../../runtime/interface/errors.ts";
+import { ThreadError } from "../../runtime/interface/thread-error.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { CommandError } from "../process/command-error.ts";
 import { latestOf } from "./thread-source.ts";

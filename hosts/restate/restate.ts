@@ -12,7 +12,8 @@ import type {
   RunOptions,
   RunResult,
 } from "../../runtime/interface/engine-options.ts";
-import { RunError, ThreadError } from "../../runtime/interface/errors.ts";
+import { RunError } from "../../runtime/interface/errors.ts";
+import { ThreadError } from "../../runtime/interface/thread-error.ts";
 import type { RunEvent } from "../../runtime/interface/events.ts";
 import type { EngineHost } from "../../runtime/interface/host.ts";
 import { notify } from "../../runtime/event/run-events.ts";

@@ -5,7 +5,6 @@ import {
   RunError,
   StoreError,
   TableError,
-  ThreadError,
   type ErrorJson,
   type NodeErrorCode,
   type RunErrorCode,
@@ -13,6 +12,7 @@ import {
   type TableErrorCode,
   type ThreadErrorCode,
 } from "../../runtime/interface/errors.ts";
+import { ThreadError } from "../../runtime/interface/thread-error.ts";
 
 /** What a handler returns: a value, or an error of the runtime. Errors of other kinds make Restate repeat the call. */
 export type Answer<T> = { readonly value: T } | { readonly error: ErrorJson };

@@ -1,5 +1,5 @@
 import type { Checkpoint } from "../interface/checkpoint.ts";
-import { ThreadError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 
 /** A part of a checkpoint that does not fit an edited graph, and the ways to say what became of it. */
 export interface DriftProblem {

@@ -1,5 +1,5 @@
 import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
-import { ThreadError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import { Mismatch } from "../value/validate.ts";
 import type { Program } from "../program/program.ts";
 import { nodeOfSegment } from "../program/tool-segment.ts";

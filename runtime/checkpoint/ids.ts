@@ -1,4 +1,4 @@
-/** Ids of runs and checkpoints, and the parts of a pause's id. `Run.pauseId` builds pause ids. */
+/** Ids of runs and checkpoints. */
 
 /** Random bytes for the next ids: asking for many at once costs little more than asking for one. */
 const POOL = new Uint8Array(16 * 128);
@@ -28,14 +28,4 @@ export function newId(): string {
     CODES[to++] = DIGITS[byte & 0x0f]!;
   }
   return String.fromCharCode(...CODES);
-}
-
-/** The last part of a pause id: enough of the run id to distinguish the runs of a thread. */
-export function runSuffix(runId: string): string {
-  return runId.slice(-12);
-}
-
-/** The super-step of the outermost run that a pause belongs to. Names of nodes and tasks contain no `@`. */
-export function stepOfPause(id: string): number {
-  return Number(/@(\d+)/.exec(id)?.[1] ?? Number.POSITIVE_INFINITY);
 }

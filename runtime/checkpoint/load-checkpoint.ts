@@ -1,5 +1,6 @@
 import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
-import { StoreError, ThreadError } from "../interface/errors.ts";
+import { StoreError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import type { Store } from "../interface/store.ts";
 import type { Program } from "../program/program.ts";
 import type { Durable } from "../run/shared.ts";

@@ -1,5 +1,5 @@
 import type { Checkpoint, PauseItem, PendingWrite } from "../interface/checkpoint.ts";
-import { runSuffix } from "./ids.ts";
+import { runSuffix } from "./pause-ids.ts";
 import { renameRecord } from "./rename-checkpoint.ts";
 import { renameStoredTask } from "./restore-run.ts";
 

@@ -8,7 +8,8 @@ import type {
   RunResult,
   UpdateOptions,
 } from "../interface/engine-options.ts";
-import { NgraphError, RunError, StoreError, ThreadError } from "../interface/errors.ts";
+import { NgraphError, RunError, StoreError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import type { Store } from "../interface/store.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json, JsonObject } from "../value/json.ts";

@@ -1,5 +1,6 @@
 import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
-import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
+import { RunError, StoreError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import { takeAnswers } from "../thread/answers.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { checkOptions } from "../run/option-names.ts";

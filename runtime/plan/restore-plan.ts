@@ -1,7 +1,7 @@
 import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
 import { pausesByTask, isResult, restoreUsage } from "../checkpoint/restore-run.ts";
 import type { Run } from "../run/run.ts";
-import { ThreadError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import type { JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import type { PlanProgram } from "./plan-program.ts";

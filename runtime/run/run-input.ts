@@ -5,7 +5,7 @@ import type { Program } from "../program/program.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/validate.ts";
 import type { Run } from "./run.ts";
-import { endTurnAfter } from "./take-turns.ts";
+import { endTurnAfter } from "./cut-work.ts";
 
 /** Checks and applies the input. @throws RunError NG_BAD_INPUT naming every field that does not fit */
 export function applyInput(run: Run, input: JsonObject): void {

@@ -19,7 +19,7 @@ import { LIMIT_OPTIONS, type RunLimits } from "./limits.ts";
 import type { CheckpointWriter } from "../checkpoint/checkpoint-writer.ts";
 import { errorChannel } from "../table/hidden-channels.ts";
 import type { UndoEntry } from "../interface/undo.ts";
-import { runSuffix } from "../checkpoint/ids.ts";
+import { runSuffix } from "../checkpoint/pause-ids.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Program } from "../program/program.ts";
 import { nodeOfSegment, type ToolCallPlace } from "../program/tool-segment.ts";

@@ -3,7 +3,6 @@
  * would fire, no signal would arrive, no other run would continue. So runs yield to it.
  */
 import type { Clock } from "../interface/clock.ts";
-import { toEnd, type Work } from "../value/work.ts";
 import type { Shared } from "./shared.ts";
 
 /**
@@ -16,7 +15,7 @@ const TURN_MS = 6;
 const TIMER_TURN_MS = 50;
 
 /** The clock is read once in this many steps of a run without a store: a read costs a good part of a small step. */
-const STEPS_UNREAD = 8;
+export const STEPS_UNREAD = 8;
 
 /** The work since the last turn of the event loop. */
 export interface Turn {
@@ -63,58 +62,6 @@ export function takeTurns({
 }
 
 /**
- * Called before each item of a `for` node: a list may be long. Does nothing on a clock without `nextTurn`.
- *
- * @returns a promise if the item has to wait for the next turn
- */
-export function takeItemTurn({ turn, clock }: Shared): Promise<void> | undefined {
-  if (clock.nextTurn === undefined) return undefined;
-  const isRead = ++turn.steps % STEPS_UNREAD === 0;
-  return isRead || turn.isOver ? waitForTurn(turn, clock) : undefined;
-}
-
-/**
- * Does work in parts, with a turn between two of them when the time of a turn is used up.
- *
- * @returns a promise if the work has to wait for a turn
- */
-export function inTurns<T>({ turn, clock }: Pick<Shared, "turn" | "clock">, work: Work<T>): T | Promise<T> {
-  if (clock.nextTurn === undefined) return toEnd(work);
-  for (;;) {
-    const part = work.next();
-    if (part.done === true) return part.value;
-    const wait = waitForTurn(turn, clock);
-    if (wait !== undefined) return goOn(wait, turn, clock, work);
-  }
-}
-
-async function goOn<T>(first: Promise<void>, turn: Turn, clock: Clock, work: Work<T>): Promise<T> {
-  await first;
-  for (;;) {
-    const part = work.next();
-    if (part.done === true) return part.value;
-    const wait = waitForTurn(turn, clock);
-    if (wait !== undefined) await wait;
-  }
-}
-
-/** Number of items whose check or copy takes a good part of a turn. A millisecond has one to five thousand of them. */
-const MANY_ITEMS = 2000;
-
-/**
- * Called after work over a value that cannot be cut, such as the check of a result. If the value is a long list, the run
- * waits for the next turn where it next can.
- *
- * @returns whether it is one
- */
-export function endTurnAfter({ turn, clock }: Shared, value: unknown): boolean {
-  if (!Array.isArray(value) || value.length < MANY_ITEMS || clock.nextTurn === undefined) return false;
-  if (turn.since === undefined) begin(turn, clock);
-  turn.isOver = true;
-  return true;
-}
-
-/**
  * Called before a run starts: a program may start many runs at once.
  *
  * @param isDurable the run has a store
@@ -127,9 +74,10 @@ export function takeFirstTurn(clock: Clock, isDurable: boolean): Promise<void> |
   return isRead || turn.isOver || isDurable ? waitForTurn(turn, clock) : undefined;
 }
 
-function waitForTurn(turn: Turn, clock: Clock): Promise<void> | undefined {
+/** @returns a promise if the time of the turn is used up */
+export function waitForTurn(turn: Turn, clock: Clock): Promise<void> | undefined {
   if (turn.since === undefined) {
-    begin(turn, clock);
+    beginTurn(turn, clock);
     return undefined;
   }
   turn.isOver ||= clock.now() - turn.since >= TURN_MS;
@@ -139,13 +87,13 @@ function waitForTurn(turn: Turn, clock: Clock): Promise<void> | undefined {
   });
 }
 
-function begin(turn: Turn, clock: Clock): void {
+export function beginTurn(turn: Turn, clock: Clock): void {
   turn.since = clock.now();
   clock.nextTurn?.(() => {
     turn.since = undefined;
     turn.isOver = false;
     if (turn.waiting.length === 0) return;
-    begin(turn, clock);
+    beginTurn(turn, clock);
     continueNext(turn, clock, true);
   });
 }

@@ -4,7 +4,7 @@ import { redactAppended, redactJson } from "../event/redact.ts";
 import { describeError, emitEvent } from "../event/run-events.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Run } from "../run/run.ts";
-import { endTurnAfter, inTurns } from "../run/take-turns.ts";
+import { endTurnAfter, inTurns } from "../run/cut-work.ts";
 import type { Work } from "../value/work.ts";
 import type { Outcome, Task } from "./task.ts";
 

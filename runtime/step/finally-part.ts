@@ -3,7 +3,8 @@
  * state, in the namespace `finally` of the run.
  */
 import type { Checkpoint } from "../interface/checkpoint.ts";
-import { StoreError, ThreadError } from "../interface/errors.ts";
+import { StoreError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import { setField } from "../expression/operations.ts";
 import { equal } from "../expression/equal.ts";
 import type { Json, JsonObject } from "../value/json.ts";

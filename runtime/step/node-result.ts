@@ -2,7 +2,7 @@ import { NodeError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import type { Run } from "../run/run.ts";
-import { endTurnAfter } from "../run/take-turns.ts";
+import { endTurnAfter } from "../run/cut-work.ts";
 import type { Task, Update } from "./task.ts";
 
 /** The updates of a node's result, or the error if the result does not fit (2.3). */

@@ -10,7 +10,7 @@ import { taskOfSegment } from "../program/tool-segment.ts";
 import type { Run } from "../run/run.ts";
 import { mayContinue } from "../checkpoint/waits.ts";
 import { CANCELLED_OUTCOME, itemLocals, pausedOutcome, type Outcome, type Task } from "./task.ts";
-import { inTurns, takeItemTurn } from "../run/take-turns.ts";
+import { inTurns, takeItemTurn } from "../run/cut-work.ts";
 
 /** The tasks of the next step: nodes in declaration order, then sent items in the order of sending (2.2). */
 export function tasksOf(run: Run): readonly Task[] {

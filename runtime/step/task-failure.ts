@@ -1,4 +1,5 @@
-import { NodeError, NgraphError, StoreError, ThreadError } from "../interface/errors.ts";
+import { NodeError, NgraphError, StoreError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import { ExpressionError } from "../expression/expression-error.ts";
 import { describeError, emitNodeEvent, eventError } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";

@@ -1,13 +1,13 @@
 import type { Checkpoint, ConsumedAnswer, PauseItem, PendingWrite } from "../interface/checkpoint.ts";
 import type { ResumeOptions } from "../interface/engine-options.ts";
-import { ThreadError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import { equal } from "../expression/equal.ts";
 import type { Json } from "../value/json.ts";
 import type { Store } from "../interface/store.ts";
 import { admitJson, compileAdmit, Mismatch } from "../value/validate.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { answeredPause, isAnswer, resumeStep } from "../checkpoint/restore-run.ts";
-import { stepOfPause } from "../checkpoint/ids.ts";
+import { stepOfPause } from "../checkpoint/pause-ids.ts";
 
 /** The answers that a resume uses, by pause id. */
 export interface GivenAnswers {

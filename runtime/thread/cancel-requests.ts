@@ -4,7 +4,7 @@
  */
 import { newId } from "../checkpoint/ids.ts";
 import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
-import { ThreadError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import type { Store } from "../interface/store.ts";
 import type { Json } from "../value/json.ts";
 

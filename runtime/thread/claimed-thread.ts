@@ -1,5 +1,6 @@
 import type { Clock } from "../interface/clock.ts";
-import { StoreError, ThreadError, type NgraphError } from "../interface/errors.ts";
+import { StoreError, type NgraphError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import type { Claim, Store } from "../interface/store.ts";
 import type { Lease } from "../run/shared.ts";
 import { newId } from "../checkpoint/ids.ts";

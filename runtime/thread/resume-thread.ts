@@ -1,6 +1,6 @@
 import type { Checkpoint, PauseItem, ThreadId } from "../interface/checkpoint.ts";
 import type { BareAnswer, ResumeOptions, RunResult } from "../interface/engine-options.ts";
-import { ThreadError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import type { Store } from "../interface/store.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { readSignals } from "../checkpoint/inbox.ts";

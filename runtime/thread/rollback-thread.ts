@@ -1,6 +1,6 @@
 import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
 import type { RollbackOptions, RunResult } from "../interface/engine-options.ts";
-import { ThreadError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { isInFinally, restoreRun } from "../checkpoint/restore-run.ts";

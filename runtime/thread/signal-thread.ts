@@ -1,6 +1,7 @@
 import type { Checkpoint, PauseItem, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
 import type { SignalOptions, SignalReceipt } from "../interface/engine-options.ts";
-import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
+import { RunError, StoreError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import type { Store } from "../interface/store.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { asStoreError } from "../checkpoint/journal.ts";

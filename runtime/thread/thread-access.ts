@@ -1,6 +1,7 @@
 import type { ThreadId } from "../interface/checkpoint.ts";
 import type { Durability, ExecuteOptions } from "../interface/engine-options.ts";
-import { RunError, StoreError, ThreadError, type NgraphError } from "../interface/errors.ts";
+import { RunError, StoreError, type NgraphError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import { recentHeadsOf } from "../checkpoint/recent-heads.ts";
 import { claimedHead } from "../interface/claimed-heads.ts";
 import { runViewOf } from "../interface/run-view.ts";

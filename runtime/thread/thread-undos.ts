@@ -1,7 +1,7 @@
 /** The undo log of a thread at its head: what its runs have done and no rollback has undone. */
 import type { Checkpoint } from "../interface/checkpoint.ts";
 import type { UndoEntry } from "../interface/undo.ts";
-import { ThreadError } from "../interface/errors.ts";
+import { ThreadError } from "../interface/thread-error.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import { loadCall, loadWrites, roundOf } from "../checkpoint/load-checkpoint.ts";
 import { restoreRun } from "../checkpoint/restore-run.ts";

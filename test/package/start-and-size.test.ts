@@ -119,7 +119,7 @@ async function bundled(code: string): Promise<{ readonly start: number; readonly
 describe("a bundle for browsers, minified and compressed", () => {
   const rows = [
     { name: "a module that needs no engine", entry: "direct", names: "createDirectGraph", start: 15, all: 90 },
-    { name: "a generated module", names: "createGraph", start: 45, all: 100 },
+    { name: "a generated module", names: "createGraph", start: 45, all: 101 },
     { name: "a generated module with a question", names: "createGraph, askNode", start: 46, all: 101 },
     {
       name: "a generated module with calls of graphs and a `finally` part",
@@ -180,8 +180,8 @@ graph answer { input question: string  output reply: string
 
 describe("a whole generated module of ten nodes, minified and compressed", () => {
   const rows = [
-    { name: "in a chain", text: CHAIN, start: 15 },
-    { name: "with retries, a barrier, a loop and conditions", text: LOOP, start: 17 },
+    { name: "in a chain", text: CHAIN, start: 14 },
+    { name: "with retries, a barrier, a loop and conditions", text: LOOP, start: 16 },
     // The engine runs this graph.
     { name: "with a timeout", text: CHAIN.replace("into x\n", "into x { timeout 5s }\n"), start: 46 },
   ];

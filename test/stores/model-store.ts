@@ -1,4 +1,5 @@
-import { StoreError, ThreadError } from "../../runtime/interface/errors.ts";
+import { StoreError } from "../../runtime/interface/errors.ts";
+import { ThreadError } from "../../runtime/interface/thread-error.ts";
 import type { ChannelChange, Checkpoint, CheckpointId, PendingWrite } from "../../runtime/interface/checkpoint.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type {

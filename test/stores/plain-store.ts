@@ -10,7 +10,8 @@ import {
   type Signal,
 } from "../../runtime/interface/checkpoint.ts";
 import type { StoredItem, StoredItemsOptions } from "../../runtime/interface/memory.ts";
-import { StoreError, ThreadError } from "../../runtime/interface/errors.ts";
+import { StoreError } from "../../runtime/interface/errors.ts";
+import { ThreadError } from "../../runtime/interface/thread-error.ts";
 import type {
   Claim,
   ListOptions,

@@ -4,7 +4,7 @@
  * with it. A body waits until they are durable, so that an attempt that begins again never runs a body whose result is stored.
  */
 import type { CheckpointId, ThreadId } from "../../../runtime/interface/checkpoint.ts";
-import { ThreadError } from "../../../runtime/interface/errors.ts";
+import { ThreadError } from "../../../runtime/interface/thread-error.ts";
 import type { Claim } from "../../../runtime/interface/store.ts";
 import { newId } from "../../../runtime/checkpoint/ids.ts";
 import type { CallThread } from "./restate-store.ts";

@@ -1,4 +1,4 @@
-import { ThreadError } from "../../interface/errors.ts";
+import { ThreadError } from "../../interface/thread-error.ts";
 import type { Checkpoint } from "../../interface/checkpoint.ts";
 import type { Json } from "../../value/json.ts";
 import type { Claim } from "../../interface/store.ts";

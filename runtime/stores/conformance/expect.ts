@@ -1,5 +1,6 @@
 /** Assertions without a test runner: a case fails by throwing. */
-import { NgraphError, StoreError, ThreadError } from "../../interface/errors.ts";
+import { NgraphError, StoreError } from "../../interface/errors.ts";
+import { ThreadError } from "../../interface/thread-error.ts";
 import type { MaybePromise } from "../../value/json.ts";
 
 /** The failure of a conformance case. Test runners show `expected` and `actual` side by side. */

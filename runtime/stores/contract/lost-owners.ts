@@ -1,4 +1,4 @@
-import { ThreadError } from "../../interface/errors.ts";
+import { ThreadError } from "../../interface/thread-error.ts";
 
 /**
  * Owners whose claims have ended although the database may still hold them: claiming or releasing failed because the store

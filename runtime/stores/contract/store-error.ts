@@ -1,6 +1,7 @@
 /** The errors of stores: the same code and message in every store. */
 import type { CheckpointId, ThreadId } from "../../interface/checkpoint.ts";
-import { StoreError, ThreadError } from "../../interface/errors.ts";
+import { StoreError } from "../../interface/errors.ts";
+import { ThreadError } from "../../interface/thread-error.ts";
 import type { Claim } from "../../interface/store.ts";
 
 /** Another runner holds the thread. `holder` describes it for the message. */

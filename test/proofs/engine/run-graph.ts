@@ -10,7 +10,7 @@ import { sleep } from "../../../stdlib/nodes/sleep.ts";
 import type { BuiltinNode, ExpectedType, NodeContext } from "../../../runtime/interface/context.ts";
 import type { PauseItem } from "../../../runtime/interface/checkpoint.ts";
 import type { RunResult } from "../../../runtime/interface/engine-options.ts";
-import { ThreadError } from "../../../runtime/interface/errors.ts";
+import { ThreadError } from "../../../runtime/interface/thread-error.ts";
 import type { RunEvent } from "../../../runtime/interface/events.ts";
 import { createEngine, type Engine, MemoryStore } from "../../../runtime/index.ts";
 import { END, type NodeSpec, ROLLBACK, type Table } from "../../../runtime/table/table.ts";

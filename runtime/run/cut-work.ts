@@ -1,0 +1,57 @@
+/** Turns of the event loop within a step: between the items of a `for`, within long work of the engine, and after work that cannot be cut. */
+import type { Clock } from "../interface/clock.ts";
+import { toEnd, type Work } from "../value/work.ts";
+import type { Shared } from "./shared.ts";
+import { beginTurn, STEPS_UNREAD, waitForTurn, type Turn } from "./take-turns.ts";
+
+/**
+ * Called before each item of a `for` node: a list may be long. Does nothing on a clock without `nextTurn`.
+ *
+ * @returns a promise if the item has to wait for the next turn
+ */
+export function takeItemTurn({ turn, clock }: Shared): Promise<void> | undefined {
+  if (clock.nextTurn === undefined) return undefined;
+  const isRead = ++turn.steps % STEPS_UNREAD === 0;
+  return isRead || turn.isOver ? waitForTurn(turn, clock) : undefined;
+}
+
+/**
+ * Does work in parts, with a turn between two of them when the time of a turn is used up.
+ *
+ * @returns a promise if the work has to wait for a turn
+ */
+export function inTurns<T>({ turn, clock }: Pick<Shared, "turn" | "clock">, work: Work<T>): T | Promise<T> {
+  if (clock.nextTurn === undefined) return toEnd(work);
+  for (;;) {
+    const part = work.next();
+    if (part.done === true) return part.value;
+    const wait = waitForTurn(turn, clock);
+    if (wait !== undefined) return goOn(wait, turn, clock, work);
+  }
+}
+
+async function goOn<T>(first: Promise<void>, turn: Turn, clock: Clock, work: Work<T>): Promise<T> {
+  await first;
+  for (;;) {
+    const part = work.next();
+    if (part.done === true) return part.value;
+    const wait = waitForTurn(turn, clock);
+    if (wait !== undefined) await wait;
+  }
+}
+
+/** Number of items whose check or copy takes a good part of a turn. A millisecond has one to five thousand of them. */
+const MANY_ITEMS = 2000;
+
+/**
+ * Called after work over a value that cannot be cut, such as the check of a result. If the value is a long list, the run
+ * waits for the next turn where it next can.
+ *
+ * @returns whether it is one
+ */
+export function endTurnAfter({ turn, clock }: Shared, value: unknown): boolean {
+  if (!Array.isArray(value) || value.length < MANY_ITEMS || clock.nextTurn === undefined) return false;
+  if (turn.since === undefined) beginTurn(turn, clock);
+  turn.isOver = true;
+  return true;
+}
