@@ -37,7 +37,7 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
           shown.push(summaryDocument(summary, known.hidden));
         }
       }
-      return json({ threads: shown, next: page.length === limit ? page.at(-1)!.position : null });
+      return json({ threads: shown, next: page.length >= (limit as number) ? page.at(-1)!.position : null });
     },
 
     async state({ principal, parameters }) {

@@ -97,7 +97,7 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
         ),
       );
     }
-    if (threads.length === limit) output.note(`more: --after ${threads.at(-1)!.position}`);
+    if (threads.length >= limit) output.note(`more: --after ${threads.at(-1)!.position}`);
     return damaged.length === 0 ? EXIT.ok : EXIT.failed;
   },
 });

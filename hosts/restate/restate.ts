@@ -227,20 +227,33 @@ async function* eventsOf(
     const message = `thread \`${thread}\` has no stream of events: start its run with \`stream\` or \`onEvent\``;
     throw new ThreadError("NG_UNKNOWN_THREAD", thread, message);
   }
-  yield* readEvents(ingress, names, stream, options);
+  // A refused run has no events, and a crash may have lost the last one.
+  const isOver = async (): Promise<boolean> =>
+    !(await ingress.call<boolean>([names.runs, thread, "streams"], { stream }, SHORT));
+  yield* readEvents(ingress, names, stream, { ...options, isOver });
+}
+
+interface ReadOptions {
+  readonly from?: number;
+  readonly signal?: AbortSignal;
+  /** Aborted when the run has ended: what is there then is all. */
+  readonly ended?: AbortSignal;
+  /** Whether the run has ended. */
+  readonly isOver?: () => Promise<boolean>;
 }
 
 async function* readEvents(
   ingress: Ingress,
   names: ServiceNames,
   stream: string,
-  { from = 0, signal, ended }: { readonly from?: number; readonly signal?: AbortSignal; readonly ended?: AbortSignal },
+  { from = 0, signal, ended, isOver }: ReadOptions,
 ): AsyncIterable<StreamedEvent> {
   let position = from;
   let delay = MIN_POLL;
+  let isRead = false;
   for (;;) {
     if (signal?.aborted === true) return;
-    const isLast = ended?.aborted === true;
+    const isLast = isRead || ended?.aborted === true;
     let page: EventPage;
     try {
       page = await ingress.call<EventPage>([names.events, stream, "read"], { from: position }, SHORT);
@@ -262,6 +275,8 @@ async function* readEvents(
       continue;
     }
     if (isLast) return;
+    isRead = delay >= ASK_DELAY && (await isOver?.()) === true;
+    if (isRead) continue;
     await wait(delay, ended ?? signal);
     delay = Math.min(delay * 2, MAX_POLL);
   }
@@ -270,6 +285,8 @@ async function* readEvents(
 /** Milliseconds between two reads of a stream that has no new events. */
 const MIN_POLL = 10;
 const MAX_POLL = 500;
+/** A stream that was silent until reads are so far apart may have ended without an event that says so. */
+const ASK_DELAY = 80;
 
 function wait(ms: number, until: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {

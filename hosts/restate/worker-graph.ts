@@ -113,6 +113,11 @@ function runsService(sdk: typeof Sdk, graph: WorkerGraph) {
       }),
       /** The stream of the newest run that has one. */
       stream: shared({}, async (ctx: Sdk.ObjectSharedContext) => ({ value: await ctx.get<string>("stream") })),
+      /** Whether a stream may receive further events. A run names its stream when it begins, and ends after all events were sent. */
+      streams: shared({}, async (ctx: Sdk.ObjectSharedContext, { stream }: { stream: string }) => {
+        const [newest, running] = [await ctx.get<string>("stream"), await ctx.get<string>("running")];
+        return { value: newest === stream && running !== null };
+      }),
       cancel: shared({}, async (ctx: Sdk.ObjectSharedContext) => {
         const running = await ctx.get<string>("running");
         if (running !== null) ctx.invocation(sdk.InvocationIdParser.fromString(running)).cancel();

@@ -348,7 +348,7 @@ export type ThreadStatus = CheckpointHeader["status"] | "interrupted";
 
 /** Which threads `threads` lists: those that have all of the given properties. */
 export interface ThreadListOptions {
-  /** Default 100. */
+  /** Default 100. More threads are listed if several have the position of the last one, as on a host they can. */
   readonly limit?: number;
   /** The `position` of the last thread of a page, to list the next page. */
   readonly after?: number;

@@ -73,7 +73,9 @@ export async function threadsOf(
       if (present === undefined) continue;
       const summary = summarise(info, present);
       if (status !== undefined && summary.status !== status) continue;
-      if (found.length < limit) found.push(summary);
+      // Threads of one place are listed together: the next page begins behind it.
+      const isTied = found.length > 0 && summary.position === found.at(-1)!.position;
+      if (found.length < limit || isTied) found.push(summary);
     }
     after = page.threads.at(-1)?.position;
     if (page.isLast || after === undefined || found.length >= limit) return found;

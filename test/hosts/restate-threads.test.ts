@@ -1,9 +1,12 @@
 /** Listings, prunes, migrations and the long-term memory on a real Restate server. */
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
 import { restate } from "../../api/hosts/restate.ts";
 import { scanThreads } from "../../hosts/restate/admin.ts";
+import { Ingress } from "../../hosts/restate/ingress.ts";
 import { serviceNames } from "../../hosts/restate/service-names.ts";
+import { callThroughIngress } from "../../hosts/restate/store/ingress-thread.ts";
+import { RestateStore } from "../../hosts/restate/store/restate-store.ts";
 import { encodePlace, placeOf } from "../../hosts/restate/store/rows.ts";
 import type { NodeContext } from "../../runtime/interface/context.ts";
 import { isFull } from "../support/depth.ts";
@@ -74,6 +77,48 @@ function testThreads(): void {
     expect([expired.deleted, expired.failures]).toEqual([["thread 5"], []]);
     expect(await engine.state("thread 5")).toBeUndefined();
     expect(await listed()).not.toContain("thread 5");
+  });
+
+  test("threads of one place are all listed, whatever the page", async () => {
+    const table = tableOf(ASK("tied", "question"), []);
+    await used.serve(table);
+    const names = Array.from({ length: 7 }, (_, index) => `tied ${index}`);
+    // Stores of several processes that save in the same moment.
+    const random = vi.spyOn(Math, "random").mockReturnValue(0.5);
+    const call = callThroughIngress(new Ingress({ url: used.server.url }), serviceNames("tied"));
+    for (const thread of names) {
+      const store = new RestateStore(call, { now: () => 1_700_000_000_000 });
+      await createEngine(table, { store, wake: false }).run({ n: 1 }, { thread });
+    }
+    random.mockRestore();
+    const engine = createEngine(table, { host: used.host });
+    const all = await engine.threads();
+    expect(all.map(({ thread }) => thread)).toEqual([...names].reverse());
+    expect(new Set(all.map(({ position }) => position)).size).toBe(1);
+    const first = await engine.threads({ limit: 2 });
+    expect(first.map(({ thread }) => thread)).toEqual([...names].reverse());
+    expect(await engine.threads({ limit: 2, after: first.at(-1)!.position! })).toEqual([]);
+    const { pruned, failures } = await engine.prune({ keepLast: 1 });
+    expect([pruned.length, failures]).toEqual([7, []]);
+  });
+
+  test("a stream without an end is read to the end of its run", async () => {
+    const table = tableOf(ASK("watched", "question"), []);
+    await used.serve(table);
+    const engine = createEngine(table, { host: used.host });
+    const read = async (thread: string, from = 0): Promise<readonly string[]> => {
+      const types: string[] = [];
+      for await (const { event } of used.host.events("watched", thread, { from })) types.push(event.type);
+      return types;
+    };
+    const refused = engine.run({ n: "many" }, { thread: "refused", onEvent: () => undefined });
+    await expect(refused).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
+    expect(await read("refused")).toEqual([]);
+    await engine.run({ n: 1 }, { thread: "paused", onEvent: () => undefined });
+    const known = await read("paused");
+    expect(known.at(-1)).toBe("run");
+    // A reader that has all events already.
+    expect(await read("paused", known.length)).toEqual([]);
   });
 
   test("a listing without the administration is refused with its remedy", async () => {
