@@ -12,8 +12,10 @@ export interface RecordedMachine {
   readonly processes: string;
 }
 
+let own: RecordedMachine | undefined;
+
 export function thisMachine(): RecordedMachine {
-  return { host: hostname(), machine: machineId(), processes: thisProcess().host };
+  return (own ??= { host: hostname(), machine: machineId(), processes: thisProcess().host });
 }
 
 /** Whether the machine of a record has been restarted since, which ends all its processes. */

@@ -106,7 +106,13 @@ export function startOf(pid: number): string | undefined {
   return started === undefined || process.platform !== "linux" ? started : `${bootId()}:${started}`;
 }
 
+let boot: string | undefined;
+
 function bootId(): string {
+  return (boot ??= readBootId());
+}
+
+function readBootId(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   } catch {

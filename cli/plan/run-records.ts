@@ -71,6 +71,7 @@ export class RunRecords {
   #own: RecordedRun | undefined;
   #writing: Promise<void> | undefined;
   #next: Promise<void> | undefined;
+  #started: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(store: ItemStore, options: RunRecordOptions) {
@@ -103,8 +104,8 @@ export class RunRecords {
     this.#timer.unref();
   }
 
-  /** The command may run when the result is fulfilled. */
-  onStart({ group, command, key }: RunningCommand): MaybePromise<void> {
+  /** The command may run when the result is fulfilled. Commands that start in one turn of the event loop are written at once. */
+  onStart({ group, command, key }: RunningCommand): Promise<void> {
     const shown = this.#options.redact(command);
     this.#commands.set(group, {
       group,
@@ -112,7 +113,11 @@ export class RunRecords {
       key,
       command: shown.length > SHOWN ? `${shown.slice(0, SHOWN)}…` : shown,
     });
-    return this.#save();
+    this.#started ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      this.#started = undefined;
+      return this.#save();
+    });
+    return this.#started;
   }
 
   /** Written with the next command, or with the next heartbeat: a later run verifies that a command still runs. */

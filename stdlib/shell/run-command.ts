@@ -45,7 +45,15 @@ const TREE_VARIABLES = {
  * Delays a command until a line arrives on file descriptor 3. If this process dies before it writes the line, the
  * descriptor closes and the command does not run. So `onStart` has returned for every command that runs.
  */
-const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"';
+const GATE = "read -r NGRAPH_GATE <&3 || exit 125; exec 3<&-; unset NGRAPH_GATE; ";
+
+/**
+ * The arguments of the shell for a call behind the gate. A command line continues the line of the gate, so that one shell starts, and its
+ * messages have the line numbers of the command.
+ */
+function behindGate({ program, args }: CommandCall): readonly string[] {
+  return args === undefined ? ["-c", GATE + program] : ["-c", `${GATE}exec "$@"`, "sh", program, ...args];
+}
 
 /** Runs a command to its end, and resolves for every exit code. @throws NodeFailure, or the reason of the signal */
 export function runCommand(call: CommandCall, options: CommandOptions, watch: ShellOptions): Promise<CommandResult> {
@@ -70,10 +78,7 @@ export function runCommand(call: CommandCall, options: CommandOptions, watch: Sh
   };
   return new Promise((resolve, reject) => {
     const { program, args, shown: command } = call;
-    const gated = args === undefined ? ["/bin/sh", "-c", program] : [program, ...args];
-    const child = isGated
-      ? spawn("/bin/sh", ["-c", GATE, "sh", ...gated], spawnOptions)
-      : spawn(program, args ?? [], spawnOptions);
+    const child = isGated ? spawn("/bin/sh", behindGate(call), spawnOptions) : spawn(program, args ?? [], spawnOptions);
     if (isGroup && child.pid !== undefined) watchGroup(child.pid);
     const { node, attempt, stores } = options;
     const running: RunningCommand | undefined =
