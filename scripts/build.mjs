@@ -111,6 +111,8 @@ async function buildCli(outdir) {
     entryPoints: ["cli/main.ts"],
     outfile: join(outdir, "main.cjs"),
     format: "cjs",
+    // The variant for Node reads the environment at each token of a text: an eighth of the time of reading it.
+    alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
     plugins: [lazily("@babel/parser"), separately("@restatedev/restate-sdk", "./restate-sdk.cjs")],
     // Loaded only by the commands that need them, from where they are installed.
     external: [
