@@ -16,6 +16,9 @@ const PLAN = String.raw`plan ship {
 }
 `;
 
+/** Where pictures of the pages are written. */
+const SCREENSHOTS = process.env["NGRAPH_SCREENSHOTS"];
+
 let browser: Browser;
 
 beforeAll(async () => {
@@ -67,9 +70,8 @@ test("a run of a plan is shown while it works: planned beside run, and logs that
     for (const width of [360, 768, 1280]) {
       await page.setViewportSize({ width, height: 900 });
       expect(await page.locator("html").evaluate((element) => element.scrollWidth)).toBe(width);
-      const directory = process.env["NGRAPH_SCREENSHOTS"];
-      if (directory !== undefined)
-        await page.screenshot({ path: join(directory, `plan-${width}-${colorScheme}.png`), fullPage: true });
+      if (SCREENSHOTS !== undefined)
+        await page.screenshot({ path: join(SCREENSHOTS, `plan-${width}-${colorScheme}.png`), fullPage: true });
     }
   }
   expect(problems).toEqual([]);
@@ -84,12 +86,14 @@ test("a run of a plan is cancelled in the studio: first it starts no further tas
   let printed = "";
   child.stderr.on("data", (data: Buffer) => (printed += data.toString()));
   const exited = once(child, "exit");
+  await expect.poll(() => client.planRuns(), { timeout: 20_000 }).toMatchObject([{ plan: "ship", running: true }]);
   const { page, problems } = await openPage(browser, `${url}/studio`);
   await page.getByRole("link", { name: "Plans" }).click();
-  await page.getByRole("link", { name: "ship" }).click({ timeout: 20_000 });
+  await page.getByRole("link", { name: "ship" }).click();
   await page.locator("tr", { hasText: "wait" }).locator(".status", { hasText: "running" }).waitFor();
   await page.getByRole("button", { name: "Cancel the run" }).click();
   await page.getByText("No further task starts.").waitFor();
+  if (SCREENSHOTS !== undefined) await page.screenshot({ path: join(SCREENSHOTS, "plan-cancel.png") });
   await expect.poll(() => printed, { timeout: 20_000 }).toContain("stopping: running attempts may end");
   await page.getByRole("button", { name: "End the running tasks now" }).click();
   const [code] = (await exited) as [number | null];
