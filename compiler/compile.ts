@@ -9,6 +9,7 @@ import type { Span } from "../diagnostics/source.ts";
 import type { PlanTable } from "../runtime/table/plan-table.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { ValueType } from "../runtime/table/value-type.ts";
+import { finish, type Steps } from "./algorithms/steps.ts";
 import { buildProjectControl, resolveProject, typeProject, type BoundProject } from "./bind/bind-project.ts";
 import { compareWithBaseline, type Baseline } from "./baseline/compare-with-baseline.ts";
 import type { Feature } from "./bind/features.ts";
@@ -109,12 +110,21 @@ export interface CompileResult {
  * ```
  */
 export function compile(text: string, options: CompileOptions = {}): CompileResult {
+  return finish(compileInSteps(text, options));
+}
+
+/** Compiles a text in steps: a stage, or the check of one graph. Editors do other work between them. */
+export function* compileInSteps(text: string, options: CompileOptions = {}): Steps<CompileResult> {
   const { path = "input.ngraph", host = emptyHost, root, spelling, supports, baseline } = options;
   const loaded = loadProject(text, { path, host, root, spelling });
+  yield;
   const names = resolveProject(loaded, { supports });
+  yield;
   const control = buildProjectControl(names);
+  yield;
   const project = typeProject(names, control);
-  const checked = checkProject(project, options.maxStates === undefined ? {} : { maxStates: options.maxStates });
+  yield;
+  const checked = yield* checkProject(project, options.maxStates === undefined ? {} : { maxStates: options.maxStates });
   const found = withoutFollowUps([...project.diagnostics, ...checked.diagnostics]);
   const suppressions = readSuppressions(project.entry.syntax);
   const isValid = !hasErrors(found) && !hasErrors(suppressions.diagnostics);

@@ -1,5 +1,6 @@
 import type { CompileResult } from "../compiler/compile.ts";
-import { compile } from "../compiler/compile.ts";
+import { finish, type Steps } from "../compiler/algorithms/steps.ts";
+import { compileInSteps } from "../compiler/compile.ts";
 import type { CompilerHost } from "../compiler/load/host.ts";
 import type { Spelling } from "../compiler/load/read-syntax.ts";
 import { SourceFile } from "../diagnostics/source.ts";
@@ -23,8 +24,14 @@ export interface CheckedDocument {
 
 /** Checks a document. Never throws for any text. */
 export function checkDocument(document: OpenDocument, host: CompilerHost): CheckedDocument {
+  return finish(checkInSteps(document, host));
+}
+
+/** Checks a document in steps. Never throws for any text. */
+export function* checkInSteps(document: OpenDocument, host: CompilerHost): Steps<CheckedDocument> {
   const { path, spelling, text } = document;
-  return { document, source: new SourceFile(path, text), result: compile(text, { path, spelling, host }) };
+  const result = yield* compileInSteps(text, { path, spelling, host });
+  return { document, source: new SourceFile(path, text), result };
 }
 
 /**

@@ -44,6 +44,9 @@ const QUEUED_TURNS = 1000;
 /** Milliseconds without a change after which a document is checked. */
 const QUIET = 30;
 
+/** Milliseconds after which a check lets messages arrive. A step of a check may take longer. */
+const MOMENT = 10;
+
 /**
  * Serves one editor until it exits.
  *
@@ -76,6 +79,8 @@ export function serve(
   };
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
+  /** The turn of the event loop that continues the checks. */
+  let turn: object | undefined;
   let state: "new" | "ready" | "shutdown" = "new";
   let roots: readonly string[] = [];
   let registrations: Registration[] = [];
@@ -85,34 +90,39 @@ export function serve(
     const end = (result: ServerEnd): void => {
       if (hasEnded) return;
       hasEnded = true;
-      clearTimeout(timer);
+      stopChecks();
       connection.dispose();
       resolve(result);
     };
 
-    /** Publishes the findings of one waiting document, then lets messages arrive before the next. */
-    const checkNext = (): void => {
-      timer = undefined;
-      const [uri] = pending;
-      if (uri === undefined) return;
-      pending.delete(uri);
-      publish(uri);
-      if (pending.size > 0) timer = setTimeout(afterMessages, 0);
+    /** Checks waiting documents for a moment, then lets messages arrive: a change of a text ends its check. Publishes what has been found. */
+    const checkForMoment = (): void => {
+      const start = performance.now();
+      for (const uri of pending) {
+        while (!workspace.advance(uri)) if (performance.now() - start > MOMENT) return afterMessages();
+        pending.delete(uri);
+        publish(uri);
+        if (performance.now() - start > MOMENT) return afterMessages();
+      }
     };
     /** Messages that have arrived are answered first: a check of a large file takes longer than an answer. One turn reads them, the next takes one. */
     const afterMessages = (): void => {
-      const due = timer;
+      const due = (turn = {});
       setImmediate(() =>
         setImmediate(() =>
           setImmediate(() => {
-            if (timer === due) checkNext();
+            if (turn === due) checkForMoment();
           }),
         ),
       );
     };
+    const stopChecks = (): void => {
+      clearTimeout(timer);
+      turn = undefined;
+    };
     const schedule = (uris: Iterable<string>): void => {
       for (const uri of uris) if (workspace.document(uri) !== undefined) pending.add(uri);
-      clearTimeout(timer);
+      stopChecks();
       timer = setTimeout(afterMessages, QUIET);
     };
     const scheduleWithImporters = (uri: string): void => {

@@ -1,12 +1,13 @@
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { TextDocumentContentChangeEvent } from "vscode-languageserver-protocol";
+import type { Steps } from "../compiler/algorithms/steps.ts";
 import type { CompilerHost } from "../compiler/load/host.ts";
 import { NameIndex, type FileNames, type NameCache } from "./name-index.ts";
 import { readModule } from "../compiler/load/load-module.ts";
 import { realPathOf } from "../compiler/load/project-root.ts";
 import { readSyntax, type Spelling } from "../compiler/load/read-syntax.ts";
 import type { ModuleScope } from "../compiler/modules/module-scope.ts";
-import { checkDocument, spellingOf, type CheckedDocument, type OpenDocument } from "./document.ts";
+import { checkInSteps, spellingOf, type CheckedDocument, type OpenDocument } from "./document.ts";
 
 /** What a check has read: texts by path, `undefined` for files that do not exist. */
 type Reads = ReadonlyMap<string, string | undefined>;
@@ -15,6 +16,8 @@ type Reads = ReadonlyMap<string, string | undefined>;
 export class Workspace {
   readonly #documents = new Map<string, TextDocument>();
   readonly #checked = new Map<string, CheckedDocument>();
+  /** Checks that have begun. They have the texts of their beginning, so a change of any text ends them all. */
+  readonly #running = new Map<string, Steps<void>>();
   readonly #recent = new Map<string, CheckedDocument>();
   /** What the last check of each document has read. */
   readonly #reads = new Map<string, Reads>();
@@ -39,7 +42,7 @@ export class Workspace {
   open(uri: string, languageId: string, version: number, text: string): void {
     this.#documents.set(uri, TextDocument.create(uri, languageId, version, text));
     this.#checked.delete(uri);
-    this.#host = undefined;
+    this.#endChecks();
   }
 
   /** Applies changes in their order. A document that is not open is ignored. */
@@ -48,13 +51,18 @@ export class Workspace {
     if (document === undefined) return;
     this.#documents.set(uri, TextDocument.update(document, [...changes], version));
     this.#checked.delete(uri);
-    this.#host = undefined;
+    this.#endChecks();
   }
 
   close(uri: string): void {
     this.#documents.delete(uri);
     for (const known of [this.#checked, this.#recent, this.#reads]) known.delete(uri);
+    this.#endChecks();
+  }
+
+  #endChecks(): void {
     this.#host = undefined;
+    this.#running.clear();
   }
 
   /** Drops what is known about documents whose findings may depend on the content of other files. */
@@ -75,7 +83,8 @@ export class Workspace {
 
   /** The open graphs whose last check has read files that have other texts now. Reads the disk again. */
   outdated(): string[] {
-    this.#disk = this.#host = undefined;
+    this.#disk = undefined;
+    this.#endChecks();
     const host = this.host();
     const isOther = (reads: Reads): boolean => [...reads].some(([path, text]) => host.readFile(path) !== text);
     return this.uris().filter((uri) => isOther(this.#reads.get(uri) ?? new Map()));
@@ -90,12 +99,30 @@ export class Workspace {
     return spelling && { uri, path, spelling, version: document.version, text: document.getText() };
   }
 
-  /** A document with its findings, which are kept until it changes. */
+  /** A document with its findings, which are kept until it changes. Finishes a check that has begun. */
   check(uri: string): CheckedDocument | undefined {
-    const known = this.#checked.get(uri);
-    if (known !== undefined) return known;
+    while (!this.advance(uri));
+    return this.#checked.get(uri);
+  }
+
+  /** Does one step of the check of a document. Returns whether nothing is left to do. */
+  advance(uri: string): boolean {
+    if (this.#checked.has(uri)) return true;
+    const running = this.#running.get(uri) ?? this.#begin(uri);
+    if (running === undefined) return true;
+    this.#running.set(uri, running);
+    if (running.next().done !== true) return false;
+    this.#running.delete(uri);
+    return true;
+  }
+
+  #begin(uri: string): Steps<void> | undefined {
     const document = this.document(uri);
-    if (document === undefined) return undefined;
+    return document && this.#checkInSteps(document);
+  }
+
+  *#checkInSteps(document: OpenDocument): Steps<void> {
+    const { uri } = document;
     const reads = new Map<string, string | undefined>();
     const host = this.host();
     const readFile = (path: string): string | undefined => {
@@ -103,12 +130,11 @@ export class Workspace {
       reads.set(this.#realPath(path), text);
       return text;
     };
-    const checked = checkDocument(document, { ...host, readFile });
+    const checked = yield* checkInSteps(document, { ...host, readFile });
     this.#checked.set(uri, checked);
     const hasUnits = checked.result.graphs.length + checked.result.plans.length > 0;
     if (hasUnits || !this.#recent.has(uri)) this.#recent.set(uri, checked);
     this.#reads.set(uri, reads);
-    return checked;
   }
 
   /**

@@ -1,4 +1,5 @@
 import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { Steps } from "../algorithms/steps.ts";
 import type { BoundProject } from "../bind/bind-project.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import { checkGraph, type CheckOptions, type CheckResult } from "./check-graph.ts";
@@ -13,8 +14,8 @@ export interface ProjectCheck {
   readonly results: ReadonlyMap<BoundGraph, Pick<CheckResult, "proofs" | "verdict">>;
 }
 
-/** Checks the graphs and plans of the entry file and those that they call, and proves what it can. Never throws. */
-export function checkProject(project: BoundProject, options: CheckOptions = {}): ProjectCheck {
+/** Checks the graphs and plans of the entry file and those that they call, and proves what it can: a step for each graph. Never throws. */
+export function* checkProject(project: BoundProject, options: CheckOptions = {}): Steps<ProjectCheck> {
   const { source } = project.entry;
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => {
@@ -26,6 +27,7 @@ export function checkProject(project: BoundProject, options: CheckOptions = {}):
     results.set(graph, result);
     result.diagnostics.forEach(report);
     checkJumps(graph, project.scopes.get(graph), report);
+    yield;
   }
   for (const plan of project.allPlans) checkPlan(plan).forEach(report);
   checkUnusedNames(project, report);

@@ -1,6 +1,7 @@
 import { bindProject, type BoundProject, type BindOptions } from "../../compiler/bind/bind-project.ts";
 import { loadProject, type LoadOptions } from "../../compiler/load/load-project.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
+import { finish } from "../../compiler/algorithms/steps.ts";
 import { checkProject } from "../../compiler/checks/check-project.ts";
 import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
 
@@ -30,7 +31,7 @@ const UNTYPED = new Set(["NG103", "NG108", "NG110", "NG111", "NG115", "NG406"]);
 /** The findings of binding a text, and of the checks of its names and channels. */
 export function findingsOf(text: string, files?: Readonly<Record<string, string>>): readonly Diagnostic[] {
   const project = bindText(text, files);
-  const found = checkProject(project).diagnostics.filter(({ code }) => UNTYPED.has(code));
+  const found = finish(checkProject(project)).diagnostics.filter(({ code }) => UNTYPED.has(code));
   return sortDiagnostics([...project.diagnostics, ...found]);
 }
 

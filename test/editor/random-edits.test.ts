@@ -35,7 +35,12 @@ const INSERTED = [
 ];
 
 const EDITS = fc.array(
-  fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), length: fc.nat(12), text: fc.constantFrom(...INSERTED) }),
+  fc.record({
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    length: fc.nat(12),
+    text: fc.constantFrom(...INSERTED),
+    steps: fc.nat(8),
+  }),
   { minLength: 1, maxLength: 8 },
 );
 
@@ -52,6 +57,8 @@ test("random edits lead to the findings of a new server", { timeout: 300_000 }, 
         const span = spanOf(expected, edit);
         expected = expected.slice(0, span.start) + edit.text + expected.slice(span.end);
         edited.change(uri, index + 2, [{ range, text: edit.text }]);
+        // The next edit ends the check.
+        for (let step = 0; step < edit.steps; step++) edited.advance(uri);
       }
       const fresh = newWorkspace();
       fresh.open(uri, "", edits.length + 1, expected);
