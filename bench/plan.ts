@@ -258,8 +258,40 @@ console.log(
 const COMMANDS = 2000;
 const PATHS = 200;
 
-/** Milliseconds of processor time of `ngc run` for each of its tasks, from its start to its end. Its commands do nothing. */
-function commandCost(): number {
+interface Cost {
+  readonly program: number;
+  /** With the processes that the program starts. */
+  readonly all: number;
+}
+
+/** Milliseconds of processor time of a Node program for each command that it starts, from its start to its end. */
+function costOf(directory: string, program: readonly string[]): Cost {
+  // Written by the program itself: the processor time of its commands does not count.
+  const cpu = join(directory, "cpu.json");
+  const hook = `process.on("exit", () => process.getBuiltinModule("fs").writeFileSync(${JSON.stringify(cpu)}, JSON.stringify(process.cpuUsage())))`;
+  const node = [process.execPath, "--import", `data:text/javascript,${encodeURIComponent(hook)}`, ...program];
+  // The second line of `times` has the processor time of all processes that the shell has waited for, and of those that they have.
+  const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", '"$@" >/dev/null && times', "sh", ...node], {
+    cwd: directory,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (status !== 0) throw new Error(`${program.join(" ")} ended with ${status}: ${stderr}`);
+  const { user, system } = JSON.parse(readFileSync(cpu, "utf8")) as NodeJS.CpuUsage;
+  const times = [...(stdout.split("\n")[1] ?? "").matchAll(/(\d+)m([\d.]+)s/g)];
+  const seconds = times.reduce((sum, [, minutes, rest]) => sum + Number(minutes) * 60 + Number(rest), 0);
+  return { program: (user + system) / 1000 / COMMANDS, all: (seconds * 1000) / COMMANDS };
+}
+
+/** A loop that starts as many commands, eight at a time, and does nothing else. */
+const BARE_LOOP = `
+const { spawn } = require("node:child_process");
+let left = ${COMMANDS};
+const next = () => void (left-- > 0 && spawn("true", { stdio: ["ignore", "pipe", "pipe"] }).on("close", next));
+for (let place = 0; place < 8; place++) next();`;
+
+/** The cost of `ngc run` for each of its tasks, whose commands do nothing, and of a loop that starts the same number of commands. */
+function commandCost(): { readonly run: Cost; readonly bare: Cost } {
   const directory = mkdtempSync(join(tmpdir(), "ngraph-bench-"));
   try {
     const tasks = Array.from({ length: COMMANDS }, (_, index) => {
@@ -267,22 +299,18 @@ function commandCost(): number {
       return `  task t${index} = shell("true")${after} { touches "f${index % PATHS}" }\n`;
     });
     writeFileSync(join(directory, "p.ngraph"), `plan p {\n  max parallel 8\n${tasks.join("")}}\n`);
-    // Written by the program itself: the processor time of its commands does not count.
-    const cpu = join(directory, "cpu.json");
-    const hook = `process.on("exit", () => process.getBuiltinModule("fs").writeFileSync(${JSON.stringify(cpu)}, JSON.stringify(process.cpuUsage())))`;
-    const program = ["--import", `data:text/javascript,${encodeURIComponent(hook)}`, resolve("dist/cli/ngc.js")];
-    const { status, stderr } = spawnSync(process.execPath, [...program, "run", "p.ngraph"], {
-      cwd: directory,
-      encoding: "utf8",
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    if (status !== 0) throw new Error(`ngc run ended with ${status}: ${stderr}`);
-    const { user, system } = JSON.parse(readFileSync(cpu, "utf8")) as NodeJS.CpuUsage;
-    return (user + system) / 1000 / COMMANDS;
+    const run = costOf(directory, [resolve("dist/cli/ngc.js"), "run", "p.ngraph", "--quiet"]);
+    return { run, bare: costOf(directory, ["--eval", BARE_LOOP]) };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
 const rounds = Array.from({ length: 3 }, commandCost);
-console.log(`${COMMANDS} commands with ${Math.min(...rounds).toFixed(1)} ms of processor time a task`);
+const least = (cost: (round: (typeof rounds)[number]) => number): number => Math.min(...rounds.map(cost));
+const shown = (name: string, pick: (round: (typeof rounds)[number]) => Cost): string =>
+  `${name} ${least((round) => pick(round).program).toFixed(2)} ms, with its commands ${least((round) => pick(round).all).toFixed(2)} ms`;
+const ratio = least(({ run, bare }) => run.all / bare.all).toFixed(1);
+console.log(
+  `${COMMANDS} commands, processor time of each: ${shown("ngc", ({ run }) => run)}; ${shown("a bare loop", ({ bare }) => bare)}; ratio ${ratio}`,
+);

@@ -18,7 +18,7 @@ import { withOneAuthor, type PlanFlags } from "./plan-flags.ts";
 import { PlanLog } from "./plan-log.ts";
 import { createPlanProgress, planEventLines } from "./plan-progress.ts";
 import { createPlanView } from "./plan-view.ts";
-import { endLeftovers } from "./process-groups.ts";
+import { endLeftovers, startOf } from "./process-groups.ts";
 import { planDocument, reportPlan } from "./report-plan.ts";
 import { RUNS_DIRECTORY } from "./run-directory.ts";
 import { outputOf, printedBy, writeReports } from "./run-report.ts";
@@ -65,8 +65,9 @@ export async function executePlan(given: PlanExecution, output: Output): Promise
   const guard = options.verifyTouches === true ? createTouchGuard(table, process.cwd()) : undefined;
   const shell = createShell({
     onStart(command) {
-      log.onCommandStart(command);
-      return records?.onStart(command);
+      const started = startOf(command.group);
+      log.onCommandStart(command, started);
+      return records?.onStart(command, started);
     },
     onEnd(command) {
       records?.onEnd(command);

@@ -6,7 +6,7 @@ import type { Table } from "../../runtime/table/table.ts";
 import type { MaybePromise } from "../../runtime/value/json.ts";
 import type { RunningCommand } from "../../stdlib/shell/shell-options.ts";
 import { PRIVATE, type OpenStore } from "../threads/open-store.ts";
-import { processRecorder } from "./process-groups.ts";
+import { processRecorder, startOf } from "./process-groups.ts";
 import { PROCESSES, RUNS_DIRECTORY } from "./run-directory.ts";
 import { RunRecords, type RunRecordOptions } from "./run-records.ts";
 import { claimTree, type TreeClaim } from "./tree-claim.ts";
@@ -52,8 +52,9 @@ export class GraphClaim {
 
   /** The command may run when the result is fulfilled. */
   onStart(command: RunningCommand): MaybePromise<void> {
-    this.#recorder.onStart(command);
-    return this.#records?.onStart(command);
+    const started = startOf(command.group);
+    this.#recorder.onStart(command, started);
+    return this.#records?.onStart(command, started);
   }
 
   onEnd(command: RunningCommand): void {

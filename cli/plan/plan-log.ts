@@ -47,8 +47,8 @@ export class PlanLog {
   }
 
   /** Must succeed: a command runs only after it is recorded. */
-  onCommandStart(command: RunningCommand): void {
-    this.#recorder?.onStart(command);
+  onCommandStart(command: RunningCommand, started: string | undefined): void {
+    this.#recorder?.onStart(command, started);
   }
 
   onCommandEnd(command: RunningCommand): void {

@@ -13,12 +13,13 @@ export function processRecorder(
   directory: Pick<RunDirectory, "appendProcess">,
   redact: (text: string) => string,
 ): {
-  readonly onStart: (command: RunningCommand) => void;
+  /** @param started of the first process of the group, see `startOf` */
+  readonly onStart: (command: RunningCommand, started: string | undefined) => void;
   readonly onEnd: (command: RunningCommand) => void;
 } {
   return {
-    onStart: ({ group, command, key }) =>
-      directory.appendProcess({ event: "start", group, started: startOf(group), key, command: redact(command) }),
+    onStart: ({ group, command, key }, started) =>
+      directory.appendProcess({ event: "start", group, started, key, command: redact(command) }),
     onEnd: ({ group }) => directory.appendProcess({ event: "end", group }),
   };
 }

@@ -9,7 +9,7 @@ import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { hasRestarted, thisMachine } from "./machine.ts";
-import { endCommands, startOf, type RecordedCommand } from "./process-groups.ts";
+import { endCommands, type RecordedCommand } from "./process-groups.ts";
 
 /** Where the store has the records: a part of the long-term memory that runs neither read nor write. */
 const PLACE = ["ngraph", "plan-runs"];
@@ -104,12 +104,16 @@ export class RunRecords {
     this.#timer.unref();
   }
 
-  /** The command may run when the result is fulfilled. Commands that start in one turn of the event loop are written at once. */
-  onStart({ group, command, key }: RunningCommand): Promise<void> {
+  /**
+   * The command may run when the result is fulfilled. Commands that start in one turn of the event loop are written at once.
+   *
+   * @param started of the first process of the group, see `startOf`
+   */
+  onStart({ group, command, key }: RunningCommand, started: string | undefined): Promise<void> {
     const shown = this.#options.redact(command);
     this.#commands.set(group, {
       group,
-      started: startOf(group),
+      started,
       key,
       command: shown.length > SHOWN ? `${shown.slice(0, SHOWN)}…` : shown,
     });

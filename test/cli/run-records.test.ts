@@ -16,7 +16,7 @@ test("commands that start in one turn are written at once, before each of them m
   await records?.begin({ run: "r", thread: null, plan: "p", kind: "plan" }, () => false);
   expect(written).toHaveLength(1);
   const start = (group: number) =>
-    records?.onStart({ group, command: `c${group}`, key: `k${group}`, node: "a", attempt: 1 });
+    records?.onStart({ group, command: `c${group}`, key: `k${group}`, node: "a", attempt: 1 }, "1");
   await Promise.all([start(4_000_001), start(4_000_002), start(4_000_003)]);
   expect(written).toHaveLength(2);
   expect(written[1]?.value).toMatchObject({
@@ -39,7 +39,7 @@ test("a record that cannot be written refuses all commands that wait for it", as
   await records?.begin({ run: "r", thread: null, plan: "p", kind: "plan" }, () => false);
   isFull = true;
   const started = [1, 2].map((key) =>
-    records?.onStart({ group: 4_000_000 + key, command: "c", key: `${key}`, node: "a", attempt: 1 }),
+    records?.onStart({ group: 4_000_000 + key, command: "c", key: `${key}`, node: "a", attempt: 1 }, "1"),
   );
   for (const one of started) await expect(one).rejects.toThrow("the disk is full");
   await records?.end();
