@@ -33,7 +33,7 @@ export const showCommand = defineCommand<ShowOptions>({
   },
   run: async ([name = ""], options, output) => {
     if (options.host !== undefined && options.thread === undefined) {
-      throw new CommandError("--host needs --thread", { help: "name the thread: a host does not list its threads" });
+      throw new CommandError("--host needs --thread", { help: "name the thread: a host keeps checkpoints by thread" });
     }
     const { checkpoint, parent } = await withThreads(
       options,
