@@ -12,6 +12,7 @@ export type * from "./generated.ts";
 export * from "../runtime/expression/generated.ts";
 export { largeTable } from "./large-table.ts";
 export { barriers } from "../runtime/direct/direct-barriers.ts";
+export { timeouts } from "../runtime/direct/direct-timeouts.ts";
 export type { DirectModule } from "../runtime/direct/direct-graph.ts";
 
 /**

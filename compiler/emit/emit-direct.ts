@@ -24,6 +24,7 @@ export function emitDirect(table: Table, names: DirectNames): string {
     ...record("state", table, () => true, names),
     // A bundler leaves out what no module names.
     ...(table.barriers.length === 0 ? [] : [`barriers: ${names.namespace}.barriers`]),
+    ...(table.nodes.some(({ timeout }) => timeout !== undefined) ? [`timeouts: ${names.namespace}.timeouts`] : []),
   ];
   const list = calls.length === 0 ? "[]" : `[\n${calls.join("\n")}\n  ]`;
   return `{\n  calls: ${list},\n${records.map((line) => `  ${line},\n`).join("")}}`;

@@ -38,6 +38,12 @@ export class DirectContext implements NodeContext {
     return context.#requests;
   }
 
+  /** The time of the body is over. */
+  static abort(context: DirectContext, reason: NodeError): void {
+    context.#isOver = true;
+    (context.#controller ??= new AbortController()).abort(reason);
+  }
+
   get signal(): AbortSignal {
     return (this.#controller ??= new AbortController()).signal;
   }

@@ -25,6 +25,7 @@ import type { Json, JsonObject } from "../value/json.ts";
 import { acceptType, acceptUpdate, type Accept } from "./accept.ts";
 import type { BarrierParts, DirectBarrier } from "./direct-barriers.ts";
 import type { DirectContext } from "./direct-context.ts";
+import type { TimeoutParts } from "./direct-timeouts.ts";
 
 /** The call of a node: `$s` are the values that its arguments read, `$f` the functions and `$e` the expressions of the table. */
 export type DirectCall = (
@@ -43,6 +44,8 @@ export interface DirectModule {
   readonly state?: (state: readonly Json[]) => JsonObject;
   /** The code of barriers, if the graph has one. */
   readonly barriers?: BarrierParts;
+  /** The code of timeouts, if a node has one. */
+  readonly timeouts?: TimeoutParts;
 }
 
 export interface DirectField {
@@ -69,6 +72,7 @@ export interface DirectNode {
   readonly alone: readonly number[];
   /** The node names of such a step. */
   readonly stepNames: readonly string[];
+  readonly hasTimeout: boolean;
 }
 
 export const NO_CHANNEL = -1;
@@ -117,8 +121,11 @@ export class Unlocated {
 }
 
 /** Whether a module has the code that its graph uses: the generator of another version may have written it. */
-export function hasParts({ barriers }: Table, module: DirectModule): boolean {
-  return barriers.length === 0 || module.barriers !== undefined;
+export function hasParts({ barriers, nodes }: Table, module: DirectModule): boolean {
+  return (
+    (barriers.length === 0 || module.barriers !== undefined) &&
+    (module.timeouts !== undefined || nodes.every(({ timeout }) => timeout === undefined))
+  );
 }
 
 export function compileDirect(
@@ -142,7 +149,7 @@ export function compileDirect(
     isOptional: optional === true,
     acceptsNull: acceptType(table.channels[channel]!.type, types)(null) !== undefined,
   });
-  const nodes = table.nodes.map(({ name, output, routes: specs }, index): DirectNode => {
+  const nodes = table.nodes.map(({ name, output, timeout, routes: specs }, index): DirectNode => {
     const fields = output?.kind === "fields" ? output.fields.map(fieldOf) : [];
     const channel = output === undefined ? NO_CHANNEL : output.kind === "channel" ? output.channel : FIELDS;
     const written = channel >= 0 ? [channel] : fields.map((field) => field.channel);
@@ -159,6 +166,7 @@ export function compileDirect(
       next: isFixed ? sortedNodes(routes.fixed!) : undefined,
       alone: [index],
       stepNames: Object.freeze([name]),
+      hasTimeout: timeout !== undefined,
     };
   });
   const start = compileRoutes(table.start, expressions);

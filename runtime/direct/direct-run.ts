@@ -15,6 +15,7 @@ import { COMMAND_VALUE } from "../step/command.ts";
 import { dropPromise, isThenable } from "../value/promise.ts";
 import type { DirectBarriers } from "./direct-barriers.ts";
 import { DirectContext } from "./direct-context.ts";
+import type { DirectTimer } from "./direct-timeouts.ts";
 import { FIELDS, type DirectGraph, type DirectNode } from "./direct-graph.ts";
 
 /** A task of the step that the engine takes over. */
@@ -23,6 +24,8 @@ export interface DirectTask {
   state: "pending" | "value" | "thrown";
   /** The promise of a pending body, what it returned, or what it threw. */
   value: unknown;
+  /** Of a pending body with a timeout. */
+  timer?: DirectTimer;
 }
 
 /** Ends a run in the engine: from a step whose tasks have begun, or between two steps. */
@@ -125,13 +128,13 @@ async function loop(run: DirectRun, takeOver: TakeOver): Promise<RunResult> {
     if (run.step >= limit) return takeOver(run);
     const turn = takeTurns(run);
     if (turn !== undefined) await turn;
-    if (ready.length > 1) {
+    const node = nodes[ready[0]!]!;
+    if (ready.length > 1 || node.hasTimeout) {
       const done = runBeside(run, takeOver);
       const end = done instanceof Promise ? await done : done;
       if (end !== undefined) return end;
       continue;
     }
-    const node = nodes[ready[0]!]!;
     const context = new DirectContext(run, node.index);
     let value: unknown;
     try {
@@ -203,9 +206,9 @@ function targetsOf(run: DirectRun, { routes }: DirectNode): readonly Target[] | 
   }
 }
 
-/** Runs the nodes of a step beside each other. Returns the result of the run if the engine has ended it. */
+/** Runs the nodes of a step beside each other, or a node with a timeout. Returns the result of the run if the engine has ended it. */
 function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunResult | undefined> | undefined {
-  const { nodes, functions, expressions } = run.code;
+  const { module, nodes, functions, expressions } = run.code;
   const { ready } = run;
   const tasks: DirectTask[] = [];
   let open = 0;
@@ -218,6 +221,9 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
       task.value = nodes[index]!.call(run, functions, expressions, context);
       if (isThenable(task.value)) {
         task.state = "pending";
+        // A foreign promise is asked once, whether or not the engine takes over.
+        task.value = Promise.resolve(task.value);
+        if (nodes[index]!.hasTimeout) module.timeouts!.start(run, index, task);
         open++;
         continue;
       }
@@ -228,8 +234,6 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
     }
     DirectContext.close(context);
   }
-  // A foreign promise is asked once, whether or not the engine takes over.
-  for (const task of tasks) if (task.state === "pending") task.value = Promise.resolve(task.value);
   if (hasFailed) {
     // The engine may have to be loaded before it listens to them.
     for (const task of tasks) if (task.state === "pending") dropPromise(task.value);
@@ -245,23 +249,22 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
     };
     for (const task of tasks) {
       if (task.state !== "pending") continue;
-      (task.value as Promise<unknown>).then(
-        (value) => {
-          if (isOver) return;
-          DirectContext.close(task.context);
-          task.state = "value";
-          task.value = value;
-          if (--open === 0) hasEnded(settleTasks(run, tasks) ? undefined : takeOver(run, tasks));
-        },
-        (error: unknown) => {
-          if (isOver) return;
-          DirectContext.close(task.context);
-          task.state = "thrown";
-          task.value = error;
-          // Its retries begin at once.
-          hasEnded(takeOver(run, tasks));
-        },
-      );
+      const fail = (error: unknown): void => {
+        if (isOver) return;
+        DirectContext.close(task.context);
+        task.state = "thrown";
+        task.value = error;
+        // Its retries begin at once.
+        hasEnded(takeOver(run, tasks));
+      };
+      if (task.timer !== undefined) task.timer.onLate = fail;
+      (task.value as Promise<unknown>).then((value) => {
+        if (isOver) return;
+        DirectContext.close(task.context);
+        task.state = "value";
+        task.value = value;
+        if (--open === 0) hasEnded(settleTasks(run, tasks) ? undefined : takeOver(run, tasks));
+      }, fail);
     }
   });
 }

@@ -45,18 +45,32 @@ async function endStep(run: Run, begun: readonly DirectTask[]): Promise<RunEnd |
   return commitStep(run, tasks, outcomes);
 }
 
-function outcomeOf(attempt: Attempt, { context, state, value }: DirectTask): Outcome | Promise<Outcome> {
-  if (state === "thrown") {
+function outcomeOf(attempt: Attempt, { context, state, value, timer }: DirectTask): Outcome | Promise<Outcome> {
+  const end = (error: unknown): Outcome | Promise<Outcome> => {
     repeatRequests(attempt, context);
-    return settleFailure(attempt, located(attempt.run, value));
-  }
+    return settleFailure(attempt, error);
+  };
+  if (state === "thrown") return end(located(attempt.run, value));
   if (state === "value") {
     repeatRequests(attempt, context);
     return settleValue(attempt, value);
   }
+  if (timer?.error !== undefined) return end(timer.error);
   // What the body requests until it ends is known when it has ended.
   attempt.body = (value as Promise<unknown>).finally(() => repeatRequests(attempt, context));
-  return new Promise((resolve, reject) => awaitBody(attempt, resolve, reject));
+  return new Promise((resolve, reject) => {
+    if (timer !== undefined) {
+      timer.onLate = (error) => {
+        if (attempt.closed) return;
+        try {
+          resolve(end(error));
+        } catch (thrown) {
+          reject(thrown);
+        }
+      };
+    }
+    awaitBody(attempt, resolve, reject);
+  });
 }
 
 /** A result that cannot be read fails its node. */

@@ -41,7 +41,6 @@ function isDirectNode(node: NodeSpec): boolean {
   return (
     (node.call.kind === "function" || node.call.kind === "expression") &&
     node.each === undefined &&
-    node.timeout === undefined &&
     node.within === undefined &&
     node.cache === undefined &&
     node.pauseBefore === undefined &&

@@ -28,7 +28,7 @@ describe("the call of the engine names", () => {
     },
     {
       what: "nothing for other plain graphs",
-      text: `graph g { output a: int  node n = 1 into a { timeout 1s }  start -> n }`,
+      text: `graph g { output a: int  node n = 1 into a { pause before }  start -> n }`,
       expected: [""],
     },
     {

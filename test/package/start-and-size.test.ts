@@ -180,10 +180,11 @@ graph answer { input question: string  output reply: string
 
 describe("a whole generated module of ten nodes, minified and compressed", () => {
   const rows = [
-    { name: "in a chain", text: CHAIN, start: 14 },
+    { name: "in a chain", text: CHAIN, start: 15 },
     { name: "with retries, a barrier, a loop and conditions", text: LOOP, start: 16 },
+    { name: "with a timeout", text: CHAIN.replace("into x\n", "into x { timeout 5s }\n"), start: 15 },
     // The engine runs this graph.
-    { name: "with a timeout", text: CHAIN.replace("into x\n", "into x { timeout 5s }\n"), start: 46 },
+    { name: "with a pause", text: CHAIN.replace("into x\n", "into x { pause before }\n"), start: 46 },
   ];
   test.each(rows)("$name has at most $start kB at the start", async ({ text, start }) => {
     const result = compile(text, { path: "ten.ngraph", host: memoryHost({ "nodes.ts": NODES }) });

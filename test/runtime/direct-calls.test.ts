@@ -104,6 +104,56 @@ test("`goto` without targets follows the edges, with `exclusive` too", async () 
   expect(await agree(BESIDE, functions({ exclusive: 1 }))).toMatchObject({ code: "NG_UNDECLARED_GOTO" });
 });
 
+test("a body whose time is over is tried again, and what it does then has no effect", async () => {
+  const SLOW = `graph slow {
+    output a: json = 0  output b: json = 0
+    node x = f() into a { timeout 20ms tries 2 backoff 1ms..1ms }  node y = g() into b
+    start -> x, y
+  }`;
+  // `g` fails at once, in its promise or never: the engine takes over before the time is over, or because of it.
+  const others: (() => unknown)[] = [() => raise("g"), async () => raise("g"), async () => 2];
+  for (const other of others) {
+    const seen: unknown[][] = [];
+    const functions = () => {
+      const calls: unknown[] = [];
+      seen.push(calls);
+      const f = async (context: NodeContext): Promise<number> => {
+        calls.push(context.attempt);
+        if (context.attempt === 2) return 1;
+        await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
+        calls.push(String(context.signal.reason));
+        context.usage({ inputTokens: 1 });
+        return 9;
+      };
+      return { f, g: other };
+    };
+    const result = await agree(SLOW, functions);
+    const message = "NodeError: node `x` did not finish within 20 ms";
+    expect(seen.map((calls) => calls.toSorted())).toEqual([
+      [1, 2, message],
+      [1, 2, message],
+    ]);
+    expect(result).toMatchObject({ usage: undefined });
+  }
+});
+
+test("a body that ends in time is not late, though the engine is still being loaded", async () => {
+  const TIMED = `graph timed {
+    output a: json = 0  output b: json = 0
+    node x = f() into a { timeout 50ms }  node y = g() into b
+    start -> x, y
+    y -> end on error
+  }`;
+  const f = async ({ signal }: NodeContext) => {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    signal.addEventListener("abort", () => assert.fail("aborted"));
+    return 1;
+  };
+  const result = await agree(TIMED, () => ({ f, g: () => raise("g") }));
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(result).toMatchObject({ status: "completed", output: { a: 1, b: 0 } });
+});
+
 test("a command is not a record of results", async () => {
   const result = await agree(FIELDS, () => ({ f: ({ goto }) => goto() }));
   expect(result).toMatchObject({ status: "failed", code: "NG_BAD_RESULT" });

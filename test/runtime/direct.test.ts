@@ -18,7 +18,7 @@ import { scale } from "../support/depth.ts";
 const ONE = process.env["SEED"] === undefined ? undefined : Number(process.env["SEED"]);
 const SEEDS = ONE === undefined ? Array.from({ length: scale(2000, 300) }, (_, seed) => seed) : [ONE];
 
-const FUNCTIONS = ["number", "text", "record", "fields", "nothing"] as const;
+const FUNCTIONS = ["number", "text", "record", "fields", "nothing", "slow"] as const;
 
 /** The parts of random graphs: nodes of each kind of result, and expressions for edges. */
 const PARTS = partsOf(`
@@ -39,8 +39,9 @@ const PARTS = partsOf(`
     node n14 = nothing(100 / plain)         node n15 = plain + 1 into plain        node n16 = list[plain] ?? 4 into other
     node n17 = ["x"] into names               node n18 = number(error?.attempts ?? n) into sum { tries 2 backoff 1ms..1ms }
     node n19 = text(error?.message ?? "none") into out
+    node n20 = slow(plain) into sum { timeout 10ms }  node n21 = slow(n) into plain { timeout 10ms }
     node c0 = plain < other into all        node c1 = sum % 2 == 0 into all        node c2 = 10 / plain > 1 into all  node c3 = len(list) < 4 into all
-    start -> ${Array.from({ length: 20 }, (_, at) => `n${at}`).join(" -> ")} -> c0 -> c1 -> c2 -> c3
+    start -> ${Array.from({ length: 22 }, (_, at) => `n${at}`).join(" -> ")} -> c0 -> c1 -> c2 -> c3
   }`);
 
 function partsOf(text: string) {
@@ -126,13 +127,14 @@ function randomTable(random: Random, seed: number): Table {
     return own === undefined ? others : [{ kind: "plain", targets: own }, ...others];
   };
   const nodes = Array.from({ length: count }, (_, index): NodeSpec => {
-    const { call, output, tries } = pick(random, PARTS.calls);
+    const { call, output, tries, timeout } = pick(random, PARTS.calls);
     const gate = gated.get(index);
     return {
       name: `m${index}`,
       call,
       ...(output === undefined ? {} : { output }),
       ...(tries === undefined ? {} : { tries }),
+      ...(timeout === undefined ? {} : { timeout }),
       ...(gate === undefined ? {} : { waits: gate }),
       routes: route(index),
       onError: mayFail && chance(random, 0.5) ? [{ targets: targets() }] : [],
@@ -150,7 +152,7 @@ function behaviour(seed: number, name: string, args: readonly unknown[], nth: nu
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-function functionsOf(seed: number, log: string[]): Record<string, (...args: never[]) => unknown> {
+function functionsOf(seed: number, log: string[], aborted: string[]): Record<string, (...args: never[]) => unknown> {
   const counts = new Map<string, number>();
   const isWild = seed % 3 !== 0;
   return Object.fromEntries(
@@ -183,11 +185,26 @@ function functionsOf(seed: number, log: string[]): Record<string, (...args: neve
           }
           return value;
         };
+        // Only nodes with a timeout call it.
+        if (name === "slow" && dice % 4 === 1) return untilAborted(context, dice, aborted);
         return dice % 3 === 0 ? done() : later(dice % 4, done);
       };
       return [name, body];
     }),
   );
+}
+
+/** A body that does not end before its time is over, and goes on when it is. */
+async function untilAborted(context: NodeContext, dice: number, aborted: string[]): Promise<unknown> {
+  if (dice % 8 === 1) context.usage({ inputTokens: 1 });
+  const { signal } = context;
+  await new Promise<void>((resolve) => {
+    if (dice % 3 > 0) signal.addEventListener("abort", () => resolve());
+  });
+  aborted.push(`${signal.aborted} ${String(signal.reason)} ${context.signal === signal}`);
+  context.usage({ inputTokens: 5 });
+  if (dice % 3 === 1) throw new Error("too late");
+  return 1;
 }
 
 async function later(ticks: number, done: () => unknown): Promise<unknown> {
@@ -198,6 +215,7 @@ async function later(ticks: number, done: () => unknown): Promise<unknown> {
 function resultOf(name: string, dice: number, given: unknown): unknown {
   switch (name) {
     case "number":
+    case "slow":
       return dice % 11 === 0 ? [dice % 5, 2] : (dice % 7) - 1;
     case "text":
       return dice % 9 === 0 ? "other" : (["a", "b", "c"] as const)[dice % 3];
@@ -217,7 +235,8 @@ type Shown = Readonly<Record<string, unknown>>;
 /** What a run did: the bodies that ran, and its result. */
 async function transcript(open: (functions: object) => Engine, seed: number, input: object): Promise<Shown> {
   const log: string[] = [];
-  const engine = open(functionsOf(seed, log));
+  const aborted: string[] = [];
+  const engine = open(functionsOf(seed, log, aborted));
   let result: RunResult | undefined;
   let error: unknown;
   try {
@@ -227,6 +246,7 @@ async function transcript(open: (functions: object) => Engine, seed: number, inp
   }
   return {
     log,
+    aborted,
     result,
     thrown: JSON.stringify(error),
     error: JSON.stringify(result?.error),
@@ -253,11 +273,12 @@ test(`${SEEDS.length} graphs: the engine and the module agree`, { timeout: 300_0
       expect({ seed, ...direct }).toEqual({ seed, ...interpreted });
       const status = (interpreted["result"] as RunResult | undefined)?.status ?? "refused";
       seen.set(status, (seen.get(status) ?? 0) + 1);
+      if ((interpreted["aborted"] as string[]).length > 0) seen.set("late", (seen.get("late") ?? 0) + 1);
     }
   }
   // The comparison is meaningful only if much has happened.
   if (ONE !== undefined) return;
-  for (const status of ["completed", "failed", "incomplete", "limit", "refused"]) {
+  for (const status of ["completed", "failed", "incomplete", "limit", "refused", "late"]) {
     expect(seen.get(status) ?? 0, status).toBeGreaterThan(SEEDS.length / 60);
   }
 });
