@@ -56,24 +56,29 @@ export const LANGUAGE_CAPABILITIES: ServerCapabilities = {
   workspaceSymbolProvider: true,
 };
 
-/** The parts of parameters that most requests have, and that a client may leave out by mistake. */
+/** The parts of parameters, which a client may leave out by mistake, with what answers read of them. */
 const PARTS = {
-  textDocument: ["uri"],
-  position: ["line", "character"],
-  range: ["start", "end"],
-  item: ["uri"],
+  textDocument: { uri: "string" },
+  position: { line: "number", character: "number" },
+  range: { start: "object", end: "object" },
+  context: {},
+  item: { uri: "string" },
 } as const;
+type Part = keyof typeof PARTS | "query";
 
-function isWhole(params: unknown): boolean {
+/** Whether parameters have all parts that an answer needs. */
+export function isWhole(params: unknown, needs: readonly Part[]): boolean {
   if (typeof params !== "object" || params === null) return false;
-  const given = params as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
-  const isPart = (name: keyof typeof PARTS): boolean => {
+  const given = params as Readonly<Record<string, unknown>>;
+  return needs.every((name) => {
     const part = given[name];
-    return typeof part === "object" && part !== null && PARTS[name].every((field) => part[field] !== undefined);
-  };
-  if ("query" in given) return typeof given["query"] === "string";
-  if ("item" in given) return isPart("item");
-  return isPart("textDocument") && (["position", "range"] as const).every((name) => !(name in given) || isPart(name));
+    if (name === "query") return typeof part === "string";
+    if (typeof part !== "object" || part === null) return false;
+    return Object.entries(PARTS[name]).every(([field, type]) => {
+      const value = (part as Readonly<Record<string, unknown>>)[field];
+      return typeof value === type && value !== null;
+    });
+  });
 }
 
 /**
@@ -99,11 +104,11 @@ export function answerLanguageRequests(
 
   /** Refuses requests outside of the session, and requests whose document or position is missing. */
   const guard =
-    <Params, Answer>(answer: (params: Params) => Answer) =>
+    <Params, Answer>(needs: readonly Part[], answer: (params: Params) => Answer) =>
     (params: Params): Answer => {
       const refused = refusal();
       if (refused !== undefined) return refused as Answer;
-      if (!isWhole(params))
+      if (!isWhole(params, needs))
         return new ResponseError(ErrorCodes.InvalidParams, "the parameters are incomplete") as Answer;
       return answer(params);
     };
@@ -153,7 +158,7 @@ export function answerLanguageRequests(
 
   connection.onRequest(
     protocol.DefinitionRequest.type,
-    guard(({ textDocument: { uri }, position }) =>
+    guard(["textDocument", "position"], ({ textDocument: { uri }, position }) =>
       about(uri, [] as ProtocolLocation[], ({ file, index }) =>
         findDefinition(file, toOffset(file.source, position), index).map(locationOf),
       ),
@@ -161,7 +166,7 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.ReferencesRequest.type,
-    guard(({ textDocument: { uri }, position, context }) => {
+    guard(["textDocument", "position", "context"], ({ textDocument: { uri }, position, context }) => {
       const found = exportAt(uri, position);
       // The uses in modules are those that the language server of TypeScript finds.
       if (found !== undefined)
@@ -174,7 +179,7 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.DocumentHighlightRequest.type,
-    guard(({ textDocument: { uri }, position }) =>
+    guard(["textDocument", "position"], ({ textDocument: { uri }, position }) =>
       about(uri, [] as { range: ReturnType<typeof toRange>; kind: 1 | 2 | 3 }[], ({ file }) =>
         findHighlights(file, toOffset(file.source, position)).map(({ span, role }) => ({
           range: toRange(file.source, span),
@@ -185,7 +190,7 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.HoverRequest.type,
-    guard(({ textDocument: { uri }, position }) => {
+    guard(["textDocument", "position"], ({ textDocument: { uri }, position }) => {
       const checked = checkedOf(uri);
       return about(uri, null as import("vscode-languageserver-protocol").Hover | null, ({ file, index }) => {
         const found =
@@ -197,7 +202,7 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.PrepareRenameRequest.type,
-    guard(({ textDocument: { uri }, position }) => {
+    guard(["textDocument", "position"], ({ textDocument: { uri }, position }) => {
       const exported = exportAt(uri, position);
       if (exported !== undefined)
         return { range: toRange(exported.source, exported.span), placeholder: exported.entity.name };
@@ -210,7 +215,7 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.RenameRequest.type,
-    guard(({ textDocument: { uri }, position, newName }) => {
+    guard(["textDocument", "position"], ({ textDocument: { uri }, position, newName }) => {
       const exported = exportAt(uri, position);
       if (exported !== undefined)
         return editOfWorkspace(renameExport(exported.entity, newName, exported.files, exported.modules));
@@ -221,7 +226,7 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.CompletionRequest.type,
-    guard(({ textDocument: { uri }, position }) => {
+    guard(["textDocument", "position"], ({ textDocument: { uri }, position }) => {
       const checked = workspace.recent(uri);
       return about(uri, [] as import("vscode-languageserver-protocol").CompletionItem[], ({ file, index }) =>
         checked === undefined
@@ -232,7 +237,7 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.SignatureHelpRequest.type,
-    guard(({ textDocument: { uri }, position }) => {
+    guard(["textDocument", "position"], ({ textDocument: { uri }, position }) => {
       const checked = workspace.recent(uri);
       return about(uri, null as import("vscode-languageserver-protocol").SignatureHelp | null, ({ file, index }) =>
         checked === undefined ? null : findSignature(checked, file, toOffset(file.source, position), index),
@@ -241,19 +246,19 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.SemanticTokensRequest.type,
-    guard(({ textDocument: { uri } }) =>
+    guard(["textDocument"], ({ textDocument: { uri } }) =>
       about(uri, { data: [] as number[] }, ({ file }) => ({ data: findTokens(file) })),
     ),
   );
   connection.onRequest(
     protocol.SemanticTokensRangeRequest.type,
-    guard(({ textDocument: { uri }, range }) =>
+    guard(["textDocument", "range"], ({ textDocument: { uri }, range }) =>
       about(uri, { data: [] as number[] }, ({ file }) => ({ data: findTokens(file, range) })),
     ),
   );
   connection.onRequest(
     protocol.InlayHintRequest.type,
-    guard(({ textDocument: { uri }, range }) => {
+    guard(["textDocument", "range"], ({ textDocument: { uri }, range }) => {
       const checked = checkedOf(uri);
       return about(uri, [] as import("vscode-languageserver-protocol").InlayHint[], () =>
         checked === undefined ? [] : findHints(checked, range),
@@ -262,7 +267,7 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.CodeLensRequest.type,
-    guard(({ textDocument: { uri } }) =>
+    guard(["textDocument"], ({ textDocument: { uri } }) =>
       about(uri, [] as import("vscode-languageserver-protocol").CodeLens[], ({ file, index }) => {
         const files = allFiles(index);
         return findLenses(file, uri, (use) =>
@@ -277,7 +282,7 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.DocumentLinkRequest.type,
-    guard(({ textDocument: { uri } }) =>
+    guard(["textDocument"], ({ textDocument: { uri } }) =>
       about(uri, [] as import("vscode-languageserver-protocol").DocumentLink[], ({ file, index }) =>
         findLinks(file, index, uriOf),
       ),
@@ -285,7 +290,7 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.LinkedEditingRangeRequest.type,
-    guard(({ textDocument: { uri }, position }) =>
+    guard(["textDocument", "position"], ({ textDocument: { uri }, position }) =>
       about(uri, null as import("vscode-languageserver-protocol").LinkedEditingRanges | null, ({ file }) => {
         const found = findHighlights(file, toOffset(file.source, position));
         // Other names are used in other files, too: a rename changes them.
@@ -296,14 +301,14 @@ export function answerLanguageRequests(
   );
   connection.onRequest(
     protocol.WorkspaceSymbolRequest.type,
-    guard(({ query }) => {
+    guard(["query"], ({ query }) => {
       return findSymbols(query, allFiles(workspace.index()), uriOf);
     }),
   );
 
   connection.onRequest(
     protocol.CallHierarchyPrepareRequest.type,
-    guard(({ textDocument: { uri }, position }) =>
+    guard(["textDocument", "position"], ({ textDocument: { uri }, position }) =>
       about(uri, null as CallHierarchyItem[] | null, ({ file, index }) => {
         const use = namesAt(file, toOffset(file.source, position)).find(
           ({ kind }) => kind === "graph" || kind === "plan",
@@ -321,14 +326,14 @@ export function answerLanguageRequests(
     hierarchyItem(call.file, call.unit, uriOf(call.file.path), call.target);
   connection.onRequest(
     protocol.CallHierarchyIncomingCallsRequest.type,
-    guard(({ item }) => {
+    guard(["item"], ({ item }) => {
       const files = allFiles(workspace.index());
       return callersOf(String(item.data), files).map((call) => ({ from: itemOf(call), fromRanges: rangesOf(call) }));
     }),
   );
   connection.onRequest(
     protocol.CallHierarchyOutgoingCallsRequest.type,
-    guard(({ item }) => {
+    guard(["item"], ({ item }) => {
       const files = allFiles(workspace.index());
       return calledBy(String(item.data), files).map((call) => ({ to: itemOf(call), fromRanges: rangesOf(call) }));
     }),

@@ -13,7 +13,12 @@ import type {
 import type { CompilerHost } from "../compiler/load/host.ts";
 import { CODE_ACTION_KINDS, findCodeActions } from "./find-code-actions.ts";
 import { findDiagnostics, type Links } from "./find-diagnostics.ts";
-import { answerLanguageRequests, LANGUAGE_CAPABILITIES, type LanguageEnvironment } from "./language-requests.ts";
+import {
+  answerLanguageRequests,
+  isWhole,
+  LANGUAGE_CAPABILITIES,
+  type LanguageEnvironment,
+} from "./language-requests.ts";
 import type { OpenDocument } from "./document.ts";
 import { findFoldingRanges, findOutline } from "./outline.ts";
 import { replaceText } from "./replace-text.ts";
@@ -155,6 +160,13 @@ export function serve(
         : new ResponseError(ErrorCodes.InvalidRequest, "the server is shut down");
     };
 
+    /** Also refuses requests without the parts that their answers need. */
+    const refusalOf = (...[params, needs]: Parameters<typeof isWhole>): ReturnType<typeof refusal> =>
+      refusal() ??
+      (isWhole(params, needs)
+        ? undefined
+        : new ResponseError(ErrorCodes.InvalidParams, "the parameters are incomplete"));
+
     connection.onRequest(protocol.InitializeRequest.type, ({ workspaceFolders, rootUri, capabilities: client }) => {
       if (state !== "new") {
         return new ResponseError(ErrorCodes.InvalidRequest, "the server is initialized", { retry: false });
@@ -210,17 +222,22 @@ export function serve(
 
     connection.onRequest(
       protocol.CodeActionRequest.type,
-      ({ textDocument, range, context }): CodeAction[] | InstanceType<typeof ResponseError<void>> => {
-        const refused = refusal();
+      (params): CodeAction[] | InstanceType<typeof ResponseError<void>> => {
+        const refused = refusalOf(params, ["textDocument", "range", "context"]);
         if (refused !== undefined) return refused;
+        const { textDocument, range, context } = params;
         const checked = workspace.check(textDocument.uri);
         if (checked === undefined) return [];
-        return findCodeActions(checked, range, context.only, { host: workspace.host(), links });
+        return findCodeActions(checked, range, Array.isArray(context.only) ? context.only : undefined, {
+          host: workspace.host(),
+          links,
+        });
       },
     );
-    connection.onRequest(protocol.DocumentFormattingRequest.type, async ({ textDocument }, token) => {
-      const refused = refusal();
+    connection.onRequest(protocol.DocumentFormattingRequest.type, async (params, token) => {
+      const refused = refusalOf(params, ["textDocument"]);
       if (refused !== undefined) return refused;
+      const { textDocument } = params;
       const document = workspace.document(textDocument.uri);
       if (document === undefined) return [];
       const formatted = await environment.format(document);
@@ -234,13 +251,17 @@ export function serve(
         formatted === undefined ? [] : replaceText(new SourceFile(document.path, document.text), formatted);
       return edits;
     });
-    connection.onRequest(protocol.DocumentSymbolRequest.type, ({ textDocument }) => {
-      const names = workspace.names(textDocument.uri, workspace.index());
-      return refusal() ?? (names === undefined ? [] : findOutline(names.file));
+    connection.onRequest(protocol.DocumentSymbolRequest.type, (params) => {
+      const refused = refusalOf(params, ["textDocument"]);
+      if (refused !== undefined) return refused;
+      const names = workspace.names(params.textDocument.uri, workspace.index());
+      return names === undefined ? [] : findOutline(names.file);
     });
-    connection.onRequest(protocol.FoldingRangeRequest.type, ({ textDocument }) => {
-      const names = workspace.names(textDocument.uri, workspace.index());
-      return refusal() ?? (names === undefined ? [] : findFoldingRanges(names.file));
+    connection.onRequest(protocol.FoldingRangeRequest.type, (params) => {
+      const refused = refusalOf(params, ["textDocument"]);
+      if (refused !== undefined) return refused;
+      const names = workspace.names(params.textDocument.uri, workspace.index());
+      return names === undefined ? [] : findFoldingRanges(names.file);
     });
     answerLanguageRequests(protocol, connection, workspace, { ...environment, links }, refusal, () => roots);
     connection.onRequest(

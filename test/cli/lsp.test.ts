@@ -440,3 +440,25 @@ test("a text that is not saved is imported in a workspace that is reached by a s
   });
   expect(definition.map((each) => each.uri)).toEqual([uri("linked/inner.ngraph")]);
 });
+
+test("refuses requests with missing parts, and goes on", async () => {
+  const session = await initialized();
+  const { client, uri } = session;
+  await open(session, uri("a.ngraph"), MISSPELT);
+  const textDocument = { uri: uri("a.ngraph") };
+  const position = { line: 0, character: 0 };
+  for (const [method, params] of [
+    ["codeAction", { textDocument, context: {} }],
+    ["codeAction", { textDocument: null, context: {} }],
+    ["references", { textDocument, position }],
+    ["hover", { textDocument }],
+    ["formatting", {}],
+    ["documentSymbol", { textDocument: {} }],
+    ["foldingRange", { textDocument: { uri: 7 } }],
+    ["completion", { textDocument, position: { line: "1", character: 0 } }],
+  ] as const)
+    await expect(client.sendRequest(`textDocument/${method}`, params), method).rejects.toThrow(
+      "the parameters are incomplete",
+    );
+  expect(await client.sendRequest("textDocument/foldingRange", { textDocument })).toHaveLength(1);
+});
