@@ -42,7 +42,7 @@ const COUNT = tableOf(`graph count { limit steps none  output n: int = 0
 const ONE = tableOf(`graph one { output n: int = 0  node next = n + 1 into n  start -> next -> end }`);
 const BODY = tableOf(`graph body { output n: int = 0  node next = add(n) into n  start -> next -> end }`, ["add"]);
 const SHARE = tableOf(
-  `graph share { max parallel 400  input list: int[]  output done: int[]
+  `graph share { max parallel ${ITEMS}  input list: int[]  output done: int[]
   node each1 = wait(i) for i in list into done  start -> each1 -> end }`,
   ["wait"],
 );
