@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import chromium from "@sparticuz/chromium";
 import { chromium as playwright, type Browser, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 const HTML = "dist-site/html";
 const TYPES: Readonly<Record<string, string>> = {
@@ -110,8 +110,20 @@ test.each(["/", "/comparison.html", "/grammar.html", "/diagnostics/NG301.html", 
 
 test("the search finds a diagnostic without a network, and leads to it", async () => {
   const page = await open("/guide.html", 1280, "light");
-  await page.keyboard.press("Control+k");
-  await page.locator("input.search-input").fill("barrier can never complete");
+  const input = page.locator("input.search-input");
+  // A page that is not active yet takes no key.
+  await vi.waitUntil(
+    async () => {
+      if ((await input.count()) > 0) return true;
+      await page.keyboard.press("Control+k");
+      return input.waitFor({ timeout: 2_000 }).then(
+        () => true,
+        () => false,
+      );
+    },
+    { timeout: 60_000 },
+  );
+  await input.fill("barrier can never complete");
   await page.locator(".VPLocalSearchBox .result").first().click();
   await page.waitForURL(/NG301/);
   await page.locator("h1", { hasText: "NG301" }).waitFor();

@@ -36,9 +36,13 @@ const FILES = [STORE_FILE, DISK_FILE];
 /** Plants faults until `dispose` is called. All of them share one build of the suite. */
 export async function planter(): Promise<{ plant(edits: PlantedFault["edits"]): Promise<Planted>; dispose(): void }> {
   const directory = mkdtempSync(join(tmpdir(), "ngraph-planted-"));
-  const contents = ["stores/conformance/conformance", "interface/errors", "interface/checkpoint"].map(
-    (file) => `export * from "../../runtime/${file}.ts";`,
-  );
+  const files = [
+    "stores/conformance/conformance",
+    "interface/errors",
+    "interface/thread-error",
+    "interface/checkpoint",
+  ];
+  const contents = files.map((file) => `export * from "../../runtime/${file}.ts";`);
   await build({
     stdin: { contents: contents.join("\n"), resolveDir: folder, loader: "ts" },
     outfile: join(directory, "suite.mjs"),
