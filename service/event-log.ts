@@ -6,6 +6,8 @@ const EVENTS_OF_THREAD = 2_000;
 /** Characters of JSON, of one thread and of all threads. */
 const SIZE_OF_THREAD = 4 * 1024 * 1024;
 const SIZE_OF_ALL = 64 * 1024 * 1024;
+/** Of all threads that are read, when those of all threads are too many: the other half is for readers that connect again. */
+const SIZE_OF_READ = SIZE_OF_ALL / 2;
 
 /** Events of this time reach their readers together: a step has several, and each write to a connection costs more than they do. */
 const GATHER_MS = 5;
@@ -38,13 +40,14 @@ interface ThreadLog {
 
 /**
  * The newest events of the threads that run in this process. A reader holds a position and no events, so a slow reader costs no
- * memory: what it has missed is reported with its number. The logs are bounded; those of threads without readers that were written
- * least recently are removed first.
+ * memory: what it has missed is reported with its number. The logs are bounded: where they are too large together, those of threads without
+ * readers are removed, least recently written first, and a log that is read keeps its share.
  */
 export class EventLog {
   readonly #epoch = crypto.randomUUID().slice(0, 8);
-  /** In the order of their last events. */
   readonly #threads = new Map<string, ThreadLog>();
+  /** Those without readers, in the order of their last events. */
+  readonly #unread = new Map<string, ThreadLog>();
   /** Positions of removed logs would repeat: new logs begin here. */
   #next = 1;
   #size = 0;
@@ -55,19 +58,19 @@ export class EventLog {
     const { thread } = event;
     if (thread === undefined) return;
     const log = this.#logOf(thread);
-    // The most recent log is the last one.
-    this.#threads.delete(thread);
-    this.#threads.set(thread, log);
+    if (log.readers === 0) {
+      // The most recent log is the last one.
+      this.#unread.delete(thread);
+      this.#unread.set(thread, log);
+    }
     const number = log.first + log.events.length;
     this.#next = Math.max(this.#next, number + 1);
     const data = JSON.stringify(event);
     log.events.push({ id: `${this.#epoch}.${number}`, number, type: event.type, data });
     this.#resize(log, data.length);
+    const limit = this.#sizeFor(log);
     let removed = 0;
-    while (
-      log.events.length - removed > EVENTS_OF_THREAD ||
-      (log.size > SIZE_OF_THREAD && log.events.length - removed > 1)
-    ) {
+    while (log.events.length - removed > EVENTS_OF_THREAD || (log.size > limit && log.events.length - removed > 1)) {
       this.#resize(log, -log.events[removed]!.data.length);
       removed++;
     }
@@ -131,13 +134,15 @@ export class EventLog {
   open(thread: string): () => void {
     const log = this.#logOf(thread);
     log.readers++;
+    this.#unread.delete(thread);
     let isOpen = true;
     return () => {
       if (!isOpen) return;
       isOpen = false;
       log.readers--;
-      if (log.readers === 0 && log.events.length === 0 && this.#threads.get(thread) === log)
-        this.#threads.delete(thread);
+      if (log.readers > 0) return;
+      if (log.events.length === 0) this.#threads.delete(thread);
+      else this.#unread.set(thread, log);
     };
   }
 
@@ -172,11 +177,16 @@ export class EventLog {
     this.#size += by;
   }
 
+  /** The characters that a log may have now. */
+  #sizeFor(log: ThreadLog): number {
+    if (log.readers === 0 || this.#size <= SIZE_OF_ALL) return SIZE_OF_THREAD;
+    return Math.min(SIZE_OF_THREAD, SIZE_OF_READ / (this.#threads.size - this.#unread.size));
+  }
+
   #removeOldLogs(): void {
-    if (this.#size <= SIZE_OF_ALL) return;
-    for (const [thread, log] of this.#threads) {
+    for (const [thread, log] of this.#unread) {
       if (this.#size <= SIZE_OF_ALL) return;
-      if (log.readers > 0) continue;
+      this.#unread.delete(thread);
       this.#threads.delete(thread);
       this.#size -= log.size;
     }
