@@ -1,5 +1,6 @@
 /** A file that says which run works in a directory. */
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { loadSqlite, type SqliteDatabase } from "../../runtime/stores/sqlite/driver.ts";
 import { findProcess } from "../../stdlib/shell/group-members.ts";
 import { CommandError } from "../process/command-error.ts";
 import { reasonOf } from "../sources/source-files.ts";
@@ -84,18 +85,36 @@ function mayWork(holder: Holder, gone: readonly string[]): boolean {
 
 /** Removes a claim of a dead process, unless another process has replaced it meanwhile. */
 function takeAway(path: string, expected: string): void {
-  const aside = `${path}.${process.pid}.dead`;
   try {
-    renameSync(path, aside);
+    exclusively(`${path}.lock`, () => {
+      // Nobody else removes it now: its process is dead, and others wait for the lock.
+      if (readText(path) === expected) rmSync(path, { force: true });
+    });
   } catch (error) {
-    // Another process has taken it away.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
     throw new CommandError(`cannot replace the claim of a dead run, ${path}: ${reasonOf(error)}`, { cause: error });
   }
-  // The claim of a live process was moved: it is put back, unless there is a newer one.
-  const text = readText(aside);
-  rmSync(aside, { force: true });
-  if (text !== undefined && text !== expected && !existsSync(path)) writeOnce(path, text);
+}
+
+/** Runs `work` while no other process does. The system gives the lock of a process back that ends meanwhile. */
+function exclusively(path: string, work: () => void): void {
+  const database = openLock(path);
+  try {
+    database?.exec("PRAGMA busy_timeout = 10000; BEGIN EXCLUSIVE");
+    work();
+  } finally {
+    database?.close();
+  }
+}
+
+/** `undefined` where there is no SQLite. Three processes that find one dead claim at the same moment could then disturb each other. */
+function openLock(path: string): SqliteDatabase | undefined {
+  let sqlite;
+  try {
+    sqlite = loadSqlite();
+  } catch {
+    return undefined;
+  }
+  return new sqlite.DatabaseSync(path);
 }
 
 function readText(path: string): string | undefined {
