@@ -26,6 +26,7 @@ import type { Workspace } from "./workspace.ts";
 
 /** The services that these requests use. */
 export interface LanguageEnvironment extends PreviewEnvironment {
+  pathOf(uri: string): string;
   readonly links: Links;
   /** The graph files below some directories, at most a few thousand. */
   findGraphFiles(directories: readonly string[]): readonly string[];
@@ -65,9 +66,17 @@ const PARTS = {
   item: { uri: "string" },
 } as const;
 type Part = keyof typeof PARTS | "query";
+type Refusal = import("vscode-languageserver-protocol").ResponseError<void>;
+
+/** Refuses requests outside of the session, and requests without the parts that their answers need. */
+export function refuserOf({ ErrorCodes, ResponseError }: Protocol, refusal: () => Refusal | undefined) {
+  return (params: unknown, needs: readonly Part[]): Refusal | undefined =>
+    refusal() ??
+    (isWhole(params, needs) ? undefined : new ResponseError(ErrorCodes.InvalidParams, "the parameters are incomplete"));
+}
 
 /** Whether parameters have all parts that an answer needs. */
-export function isWhole(params: unknown, needs: readonly Part[]): boolean {
+function isWhole(params: unknown, needs: readonly Part[]): boolean {
   if (typeof params !== "object" || params === null) return false;
   const given = params as Readonly<Record<string, unknown>>;
   return needs.every((name) => {
@@ -92,25 +101,22 @@ export function answerLanguageRequests(
   connection: MessageConnection,
   workspace: Workspace,
   environment: LanguageEnvironment,
-  refusal: () => InstanceType<Protocol["ResponseError"]> | undefined,
+  refusal: () => Refusal | undefined,
   roots: () => readonly string[],
 ): void {
-  const { ErrorCodes, LSPErrorCodes, ResponseError } = protocol;
+  const { LSPErrorCodes, ResponseError } = protocol;
   const { uriOf } = environment.links;
   const locationOf = ({ source, span }: Location): ProtocolLocation => ({
     uri: uriOf(source.path),
     range: toRange(source, span),
   });
 
-  /** Refuses requests outside of the session, and requests whose document or position is missing. */
+  const refusalOf = refuserOf(protocol, refusal);
   const guard =
     <Params, Answer>(needs: readonly Part[], answer: (params: Params) => Answer) =>
     (params: Params): Answer => {
-      const refused = refusal();
-      if (refused !== undefined) return refused as Answer;
-      if (!isWhole(params, needs))
-        return new ResponseError(ErrorCodes.InvalidParams, "the parameters are incomplete") as Answer;
-      return answer(params);
+      const refused = refusalOf(params, needs);
+      return refused === undefined ? answer(params) : (refused as Answer);
     };
 
   interface Asked {

@@ -6,7 +6,6 @@ import type { CheckedDocument } from "./document.ts";
 
 /** The services that these requests use. */
 export interface PreviewEnvironment {
-  pathOf(uri: string): string;
   /** The picture of a graph or plan as SVG. */
   draw(table: Table | PlanTable): Promise<string>;
   /** The newest run of a graph or plan; `null` if none is stored. */
@@ -77,10 +76,7 @@ export function answerPreviewRequests(
   refusal: () => Refusal | undefined,
   roots: () => readonly string[],
 ): void {
-  type Found = { readonly uri: string; readonly name: string; readonly table: Table | PlanTable | undefined } & Pick<
-    AskedRun,
-    "kind"
-  >;
+  type Found = Pick<AskedRun, "path" | "name" | "kind"> & { readonly table: Table | PlanTable | undefined };
   /** Answers about the graph or plan that the parameters name; without a name, about the first one of the file. */
   const answer = (method: string, work: (found: Found) => Promise<unknown>): void => {
     connection.onRequest(method, async (params: unknown) => {
@@ -88,8 +84,7 @@ export function answerPreviewRequests(
       if (refused !== undefined) return refused;
       const { uri, name } = (params ?? {}) as { readonly uri?: unknown; readonly name?: unknown };
       const checked = typeof uri === "string" ? checkedOf(uri) : undefined;
-      if (typeof uri !== "string" || checked === undefined)
-        return new ResponseError(ErrorCodes.InvalidParams, "`uri` names no open graph");
+      if (checked === undefined) return new ResponseError(ErrorCodes.InvalidParams, "`uri` names no open graph");
       const all = [
         ...checked.result.graphs.map((each) => ({ ...each, kind: "graph" as const })),
         ...checked.result.plans.map((each) => ({ ...each, kind: "plan" as const })),
@@ -97,7 +92,7 @@ export function answerPreviewRequests(
       const wanted = typeof name === "string" ? all.find((each) => each.name === name) : all[0];
       if (wanted === undefined)
         return new ResponseError(ErrorCodes.InvalidParams, "the file has no such graph or plan");
-      return work({ uri, name: wanted.name, table: wanted.table, kind: wanted.kind });
+      return work({ path: checked.document.path, name: wanted.name, kind: wanted.kind, table: wanted.table });
     });
   };
   answer("ngraph/preview", async ({ name, table }): Promise<Preview> =>
@@ -105,7 +100,5 @@ export function answerPreviewRequests(
       ? { name, message: "the file has errors: its picture comes back when they are mended" }
       : { name, svg: await environment.draw(table) },
   );
-  answer("ngraph/run", ({ uri, name, kind }) =>
-    environment.findRun({ path: environment.pathOf(uri), name, kind, roots: roots() }),
-  );
+  answer("ngraph/run", ({ path, name, kind }) => environment.findRun({ path, name, kind, roots: roots() }));
 }

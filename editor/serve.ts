@@ -15,8 +15,8 @@ import { CODE_ACTION_KINDS, findCodeActions } from "./find-code-actions.ts";
 import { findDiagnostics, type Links } from "./find-diagnostics.ts";
 import {
   answerLanguageRequests,
-  isWhole,
   LANGUAGE_CAPABILITIES,
+  refuserOf,
   type LanguageEnvironment,
 } from "./language-requests.ts";
 import type { OpenDocument } from "./document.ts";
@@ -160,12 +160,7 @@ export function serve(
         : new ResponseError(ErrorCodes.InvalidRequest, "the server is shut down");
     };
 
-    /** Also refuses requests without the parts that their answers need. */
-    const refusalOf = (...[params, needs]: Parameters<typeof isWhole>): ReturnType<typeof refusal> =>
-      refusal() ??
-      (isWhole(params, needs)
-        ? undefined
-        : new ResponseError(ErrorCodes.InvalidParams, "the parameters are incomplete"));
+    const refusalOf = refuserOf(protocol, refusal);
 
     connection.onRequest(protocol.InitializeRequest.type, ({ workspaceFolders, rootUri, capabilities: client }) => {
       if (state !== "new") {

@@ -51,7 +51,7 @@ async function readSteps(
   const take = (checkpoint: Checkpoint, older: Checkpoint | undefined): void => {
     const { phase, currentNodes, step, timestamp } = checkpoint;
     // Checkpoints of gates and edits repeat the step that is stored before them.
-    if ((phase !== "completed" && phase !== "interrupted") || currentNodes.length === 0) return;
+    if (!hasRun(checkpoint)) return;
     if (found.at(-1)?.step === step) return;
     const isDirect = phase === "completed" && older?.status === "running";
     const milliseconds = isDirect ? Math.max(0, timestamp - older.timestamp) : undefined;
@@ -73,6 +73,11 @@ async function readSteps(
     }
   }
   return { steps: found.reverse(), isWhole: false };
+}
+
+/** Whether a checkpoint is that of nodes that have run. */
+export function hasRun({ phase, currentNodes }: Checkpoint): boolean {
+  return (phase === "completed" || phase === "interrupted") && currentNodes.length > 0;
 }
 
 /** Where the run stopped: pauses, the failed node, barriers that are half filled, and nodes that run next. */

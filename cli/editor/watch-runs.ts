@@ -7,7 +7,7 @@ import type { Checkpoint, PauseItem } from "../../runtime/interface/checkpoint.t
 import type { ThreadStatus } from "../../runtime/interface/engine-options.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { threadsOf } from "../../runtime/thread/list-threads.ts";
-import { stopsOf } from "../drawing/thread-run.ts";
+import { hasRun, stopsOf } from "../drawing/thread-run.ts";
 import { RUNS_DIRECTORY } from "../plan/run-directory.ts";
 import { readPayload } from "../run/report-result.ts";
 import { recordedPlanRuns } from "../serve/recorded-plan-runs.ts";
@@ -139,8 +139,7 @@ async function readProgress(store: Store, head: Checkpoint, known: Progress | un
     if (page.length < PAGE) break;
   }
   progress.head = head.id;
-  for (const { phase, currentNodes, step } of fresh.reverse()) {
-    if ((phase !== "completed" && phase !== "interrupted") || currentNodes.length === 0) continue;
+  for (const { currentNodes, step } of fresh.reverse().filter(hasRun)) {
     // A step that has paused is stored again at its end.
     if (progress.last !== undefined && progress.last.step !== step) count(progress.counts, progress.last.nodes);
     progress.last = { step, nodes: currentNodes };

@@ -87,7 +87,7 @@ function mayWork(holder: Holder, gone: readonly string[]): boolean {
 function takeAway(path: string, expected: string): void {
   try {
     exclusively(`${path}.lock`, () => {
-      // Nobody else removes it now: its process is dead, and others wait for the lock.
+      // No other process removes it now: its own is dead, and others wait for the lock.
       if (readText(path) === expected) rmSync(path, { force: true });
     });
   } catch (error) {

@@ -6,7 +6,7 @@ import type { DirectRun, DirectTask } from "./direct-run.ts";
 export interface DirectTimer {
   /** Set when the time is over. */
   error: NodeError | undefined;
-  /** Called then, by whoever runs the task. */
+  /** Called then. The code that runs the task sets it. */
   onLate: ((error: NodeError) => void) | undefined;
 }
 

@@ -59,7 +59,7 @@ async function start(project: Project): Promise<(name: string) => Promise<Watche
   return (name) => client.sendRequest("ngraph/run", { uri, name });
 }
 
-test("the run of a graph is told while it runs, waits, goes on and fails", { timeout: 120_000 }, async () => {
+test("the answers follow the run of a graph: it runs, waits, continues and fails", { timeout: 120_000 }, async () => {
   const project = createProject({ "graphs/trip.ngraph": TEXT });
   const look = await start(project);
   expect(await look("trip")).toBeNull();
@@ -120,7 +120,7 @@ test("a process that dies leaves an interrupted run", { timeout: 120_000 }, asyn
   );
 });
 
-test("the tasks of a plan are told while they run", { timeout: 120_000 }, async () => {
+test("the answers follow the tasks of a plan", { timeout: 120_000 }, async () => {
   const project = createProject({ "graphs/trip.ngraph": TEXT });
   const look = await start(project);
   expect(await look("ship")).toBeNull();

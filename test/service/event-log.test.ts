@@ -26,7 +26,7 @@ describe("a log of events that are too large together", () => {
     const sizes = threads.map((thread) => kept(log, thread));
     expect(Math.min(...sizes)).toBeGreaterThan(0);
     expect((sizes.reduce((sum, each) => sum + each, 0) * MIB) / 2).toBeLessThanOrEqual(MOST);
-    // A thread that nobody reads now has its events when a reader comes back.
+    // A thread without a reader has its events when a reader connects again.
     for (let each = 0; each < 4; each++) publish(log, "unread");
     expect(kept(log, "unread")).toBe(4);
   });

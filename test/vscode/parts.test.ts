@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { findNgc } from "../../editors/vscode/source/find-ngc.ts";
 import { findSymbol } from "../../editors/vscode/source/find-symbol.ts";
 import { previewPage, readPageMessage } from "../../editors/vscode/source/preview-page.ts";
-import { answerArguments, NO_RUN, RunOnPicture, type WatchedRun } from "../../editors/vscode/source/shown-run.ts";
+import { answerArguments, NO_RUN, RunOnPicture } from "../../editors/vscode/source/shown-run.ts";
+import type { WatchedRun } from "../../editor/previews.ts";
 import { outcomesOf, readTestRun } from "../../editors/vscode/source/test-results.ts";
 
 test("ngc is that of the setting, of a workspace folder, or of the search path", () => {

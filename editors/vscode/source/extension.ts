@@ -6,7 +6,8 @@ import { findNgc, type Program } from "./find-ngc.ts";
 import { findSymbol } from "./find-symbol.ts";
 import { createClient, LANGUAGES } from "./language-client.ts";
 import { outlineOf, Previews } from "./preview.ts";
-import { answerArguments, type Question } from "./shown-run.ts";
+import type { Question } from "../../../editor/previews.ts";
+import { answerArguments } from "./shown-run.ts";
 import { createTaskProvider, runTask, terminalTask } from "./tasks.ts";
 import { TestExplorer } from "./tests.ts";
 

@@ -2,14 +2,8 @@
 import * as vscode from "vscode";
 import { findSymbol } from "./find-symbol.ts";
 import { previewPage, readPageMessage, type PreviewMessage } from "./preview-page.ts";
-import { RunOnPicture, type Question, type WatchedRun } from "./shown-run.ts";
-
-/** The answer to `ngraph/preview`. */
-interface Picture {
-  readonly name: string;
-  readonly svg?: string;
-  readonly message?: string;
-}
+import type { Preview, Question, WatchedRun } from "../../../editor/previews.ts";
+import { RunOnPicture } from "./shown-run.ts";
 
 /** Milliseconds without a change after which a picture is drawn again. */
 const QUIET = 300;
@@ -19,7 +13,7 @@ const LOOK = 500;
 
 /** What pictures need of the extension. */
 export interface PreviewServices {
-  picture(uri: vscode.Uri, graph: string | undefined): Promise<Picture>;
+  picture(uri: vscode.Uri, graph: string | undefined): Promise<Preview>;
   /** The newest run of a graph or plan in the store of the workspace. */
   run(uri: vscode.Uri, graph: string): Promise<WatchedRun | null>;
   /** Asks for the answer to a question, and continues the run. */

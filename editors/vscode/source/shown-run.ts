@@ -1,33 +1,11 @@
 /** What a picture shows of a run. */
 
-/** The answer to `ngraph/run`. */
-export interface WatchedRun {
-  readonly id: string;
-  readonly thread: string | null;
-  readonly status: string;
-  readonly text: string;
-  readonly isOver: boolean;
-  readonly nodes: readonly RunNode[];
-  readonly questions: readonly Question[];
-}
-
-export interface RunNode {
-  readonly name: string;
-  readonly state: "running" | "done" | "waits" | "failed" | "next" | "skipped";
-  readonly count: number;
-}
-
-export interface Question {
-  readonly id: string;
-  readonly node: string;
-  readonly question: string;
-  readonly choices: readonly string[];
-}
+import type { Question, WatchedNode, WatchedRun } from "../../../editor/previews.ts";
 
 /** A run as the page shows it. */
 export interface ShownRun {
   readonly text: string;
-  readonly nodes: readonly RunNode[];
+  readonly nodes: readonly WatchedNode[];
   /** Whether the run waits for an answer. */
   readonly asks: boolean;
 }

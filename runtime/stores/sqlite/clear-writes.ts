@@ -1,7 +1,7 @@
 /**
  * Removal of the pending writes of a checkpoint. Deleting the results of a long list takes longer than a turn of the event
  * loop, so the transaction that supersedes them adds one row, the mark, and the rows are deleted in parts afterwards.
- * Whoever reads the writes of a marked checkpoint finds none, also when the process ends in between.
+ * A read of the writes of a marked checkpoint returns none, also when the process ends in between.
  */
 import { decodeKey } from "../contract/key.ts";
 import { addChecksum, type ThreadRow, WRITES } from "../contract/rows.ts";
@@ -85,7 +85,7 @@ function removePart(connection: Connection, key: string): boolean {
   try {
     remains = connection.clearing.has(key) && connection.writeCached(() => deletePart(connection, key));
   } catch {
-    // Nobody waits for the removal, and the mark hides the rows.
+    // No call waits for the removal, and the mark hides the rows.
   }
   if (!remains) connection.clearing.delete(key);
   return remains;
