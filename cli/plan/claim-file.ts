@@ -1,5 +1,5 @@
 /** A file that says which run works in a directory. */
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { loadSqlite, type SqliteDatabase } from "../../runtime/stores/sqlite/driver.ts";
 import { findProcess } from "../../stdlib/shell/group-members.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -36,7 +36,7 @@ export function takeClaim(path: string, own: Holder, gone: readonly string[]): H
       writeOnce(path, `${JSON.stringify(own)}\n`);
       return undefined;
     } catch (error) {
-      if (!existsSync(path)) throw error;
+      if (!isTaken(error)) throw error;
     }
     const text = readText(path);
     // It was released just now.
@@ -45,6 +45,11 @@ export function takeClaim(path: string, own: Holder, gone: readonly string[]): H
     if (holder !== undefined && mayWork(holder, gone)) return holder;
     takeAway(path, text);
   }
+}
+
+/** Whether there was a claim when this process wrote its own. It may be released by now, so the file itself says nothing. */
+function isTaken(error: unknown): boolean {
+  return ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "EEXIST";
 }
 
 /** The run that is at work, or may be on another machine; `undefined` if there is none. */

@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
 import { CommandError } from "../process/command-error.ts";
 import { makeDirectory } from "../output/make-directory.ts";
@@ -151,14 +141,18 @@ function append(descriptor: number, line: object): void {
   writeSync(descriptor, `${JSON.stringify(line)}\n`);
 }
 
-/** Creates a file atomically; fails if it exists. */
+/**
+ * Creates a file atomically.
+ *
+ * @throws CommandError whose cause has the code EEXIST if the file is there
+ */
 export function writeOnce(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, text, { mode: 0o600 });
     linkSync(temporary, path);
   } catch (error) {
-    const isThere = existsSync(path);
+    const isThere = (error as NodeJS.ErrnoException).code === "EEXIST";
     throw new CommandError(isThere ? `${path} already exists` : `cannot write ${path}: ${reasonOf(error)}`, {
       cause: error,
     });
