@@ -16,6 +16,8 @@ const STATUSES = [
   "rolled_back",
 ] as const;
 const PAGE = 100;
+/** Letters that are typed within this time are looked for together. */
+const TYPING_MS = 250;
 const COLUMNS = [
   { title: "Thread" },
   { title: "Status" },
@@ -29,9 +31,14 @@ export function ThreadList({ graphs }: { readonly graphs: readonly ClientGraph[]
   const [graph, setGraph] = useState("");
   const [status, setStatus] = useState("");
   const [label, setLabel] = useState("");
+  const [typed, setTyped] = useState("");
   const [pages, setPages] = useState<readonly number[]>([]);
   const after = pages.at(-1);
   useEffect(() => setPages([]), [graph, status, label]);
+  useEffect(() => {
+    const timer = setTimeout(() => setLabel(typed), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
   const { found, problem } = useListing(
     () =>
       client.threads({
@@ -74,7 +81,7 @@ export function ThreadList({ graphs }: { readonly graphs: readonly ClientGraph[]
           </label>
           <label>
             Label
-            <input value={label} onChange={(event) => setLabel(event.currentTarget.value)} />
+            <input value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
           </label>
         </div>
       }

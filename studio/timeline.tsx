@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ClientThread } from "../service/client.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { addressOf } from "./addresses.ts";
@@ -34,7 +34,7 @@ interface TimelineProps {
 /** The checkpoints of a thread: the state at each, what it has changed, and ways to go on from it. */
 export function Timeline({ thread, checkpoints, schema, hasMore, onMore, ...more }: TimelineProps) {
   const [selected, setSelected] = useState<string>();
-  const present = lineOf(thread.checkpoint, checkpoints);
+  const present = useMemo(() => lineOf(thread.checkpoint, checkpoints), [thread.checkpoint, checkpoints]);
   const known = checkpoints.some(({ id }) => id === selected);
   const id = known && selected !== undefined ? selected : thread.checkpoint;
   return (

@@ -300,6 +300,12 @@ test("thousands of threads and of steps are a bounded number of elements", async
     await page.getByRole("button", { name: "Newer threads" }).waitFor();
   }
   expect(await elements()).toBeLessThan(1_000);
+  // A filter is typed: it needs no key to be taken.
+  await page.getByLabel("Label").pressSequentially("kept");
+  await page.getByText("No thread fits.").waitFor();
+  await client.thread("long").label("kept");
+  await page.locator("table.threads tbody tr").waitFor();
+  expect(await page.locator("table.threads tbody a").allTextContents()).toEqual(["long"]);
   await page.evaluate("location.hash = '#/threads/long'");
   await page.locator(".rows .row").first().waitFor();
   const size = () => page.locator(".rows .row").first().getAttribute("aria-setsize");
