@@ -1,6 +1,7 @@
 /** Two checkpoints side by side: the values that differ, and the steps of both branches since they parted. */
 import type { Json, JsonObject } from "../runtime/value/json.ts";
 import type { Difference } from "./difference.ts";
+import { parentOf, stepText, type KnownCheckpoints } from "./steps.ts";
 import type { Base } from "./timeline.tsx";
 import { ValueText } from "./value-text.tsx";
 
@@ -11,11 +12,14 @@ interface CompareProps {
   readonly step: number;
   readonly differences: readonly Difference[];
   /** Of the thread, with those of all branches. */
-  readonly checkpoints: readonly JsonObject[];
+  readonly known: KnownCheckpoints;
+  /** The ids of the present branch. */
+  readonly present: ReadonlySet<string>;
 }
 
-export function Compare({ base, thread, id, step, differences, checkpoints }: CompareProps) {
-  const branches = base.thread === thread ? branchesOf(base.id, id, checkpoints) : undefined;
+export function Compare({ base, thread, id, step, differences, known, present }: CompareProps) {
+  const branches = base.thread === thread ? branchesOf(base.id, id, known) : undefined;
+  const branchOf = (checkpoint: string) => (present.has(checkpoint) ? "" : ", other branch");
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="Two checkpoints side by side">
       <table class="compare">
@@ -24,9 +28,11 @@ export function Compare({ base, thread, id, step, differences, checkpoints }: Co
             <td />
             <th scope="col">
               Step {base.step} of {base.thread}
+              {base.thread === thread ? branchOf(base.id) : ""}
             </th>
             <th scope="col">
               Step {step} of {thread}
+              {branchOf(id)}
             </th>
           </tr>
         </thead>
@@ -78,9 +84,8 @@ const MOST_STEPS = 30;
 function branchesOf(
   base: string,
   other: string,
-  checkpoints: readonly JsonObject[],
+  known: KnownCheckpoints,
 ): { readonly base: readonly string[]; readonly other: readonly string[] } | undefined {
-  const known = new Map(checkpoints.map((each) => [String(each["id"]), each]));
   const lineOf = (id: string): readonly JsonObject[] => {
     const line: JsonObject[] = [];
     let at: JsonObject | undefined = known.get(id);
@@ -91,24 +96,16 @@ function branchesOf(
   const own = new Set(second.map(({ id }) => id));
   const common = first.find(({ id }) => own.has(id))?.["id"];
   if (common === undefined) return undefined;
-  return { base: stepsBefore(first, common), other: stepsBefore(second, common) };
-}
-
-function parentOf(checkpoint: JsonObject, known: ReadonlyMap<string, JsonObject>): JsonObject | undefined {
-  const { parent } = checkpoint;
-  return typeof parent === "string" ? known.get(parent) : undefined;
+  return { base: stepsBefore(first, common, known), other: stepsBefore(second, common, known) };
 }
 
 /** The steps of a line, newest first, up to a checkpoint: as text, oldest first. */
-function stepsBefore(line: readonly JsonObject[], common: Json): readonly string[] {
+function stepsBefore(line: readonly JsonObject[], common: Json, known: KnownCheckpoints): readonly string[] {
   const steps = line.slice(
     0,
     line.findIndex(({ id }) => id === common),
   );
-  const texts = steps.reverse().map((each) => {
-    const ran = (each["ran"] ?? []) as readonly string[];
-    return `${String(each["step"])} · ${ran.length === 0 ? String(each["phase"]) : ran.join(", ")}`;
-  });
+  const texts = steps.reverse().map((each) => stepText(each, known));
   if (texts.length <= MOST_STEPS) return texts;
   return [...texts.slice(0, MOST_STEPS), `and ${texts.length - MOST_STEPS} more`];
 }

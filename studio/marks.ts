@@ -1,6 +1,6 @@
 /** What happens to the nodes of a picture: counted from checkpoints, and from events since the last one. */
 import type { ClientEvent, ClientThread } from "../service/client.ts";
-import type { JsonObject } from "../runtime/value/json.ts";
+import { ranIn, type KnownCheckpoints } from "./steps.ts";
 
 export interface Mark {
   readonly status: "running" | "waiting" | "failed" | "done" | "next";
@@ -40,16 +40,17 @@ export function applyEvent(running: Running, { type, data }: ClientEvent): boole
   return true;
 }
 
-/** The marks of the nodes. `checkpoints` are those that the page has loaded. */
-export function marksOf(
-  thread: ClientThread,
-  checkpoints: readonly JsonObject[],
-  running: Running,
-): ReadonlyMap<string, Mark> {
+/** The marks of the nodes, from the checkpoints that the page has loaded. */
+export function marksOf(thread: ClientThread, known: KnownCheckpoints, running: Running): ReadonlyMap<string, Mark> {
   const marks = new Map<string, Mark>();
-  for (const checkpoint of checkpoints) {
-    if (checkpoint["abandoned"] === true || checkpoint["phase"] === "before") continue;
-    for (const node of (checkpoint["ran"] ?? []) as readonly string[]) {
+  const counted = new Map<string, string>();
+  for (const checkpoint of known.values()) {
+    if (checkpoint["abandoned"] === true) continue;
+    for (const node of ranIn(checkpoint, known)) {
+      // A step that waits has a checkpoint of what has run so far, and another one at its end.
+      const step = `${String(checkpoint["step"])} ${String(checkpoint["run"])}`;
+      if (counted.get(node) === step) continue;
+      counted.set(node, step);
       marks.set(node, { status: "done", runs: (marks.get(node)?.runs ?? 0) + 1 });
     }
   }

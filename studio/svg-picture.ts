@@ -23,8 +23,9 @@ export function showMarks(place: HTMLElement, marks: ReadonlyMap<string, Mark>):
     group.querySelector(".mark")?.remove();
     group.setAttribute("class", mark === undefined ? "node" : `node is-${mark.status}`);
     if (mark === undefined) continue;
-    const shape = group.querySelector<SVGGraphicsElement>("path, polygon, ellipse");
-    if (shape === null) continue;
+    // A double frame is two shapes, the outer one last.
+    const shape = [...group.querySelectorAll<SVGGraphicsElement>("path, polygon, ellipse")].at(-1);
+    if (shape === undefined) continue;
     const box = shape.getBBox();
     const text = document.createElementNS(SVG, "text");
     text.setAttribute("class", "mark");

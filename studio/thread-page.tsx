@@ -6,6 +6,7 @@ import { applyEvent, marksOf, type Running } from "./marks.ts";
 import { Pauses } from "./pauses.tsx";
 import { Picture } from "./picture.tsx";
 import { SignalForm } from "./signal-form.tsx";
+import { checkpointsById } from "./steps.ts";
 import { Status } from "./thread-list.tsx";
 import { ThreadTest } from "./thread-test.tsx";
 import { Timeline, type Base } from "./timeline.tsx";
@@ -112,9 +113,10 @@ export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
     };
   }, [look]);
 
+  const known = useMemo(() => checkpointsById(checkpoints), [checkpoints]);
   const marks = useMemo(
-    () => (thread === undefined ? new Map() : marksOf(thread, checkpoints, running.current)),
-    [thread, checkpoints, version],
+    () => (thread === undefined ? new Map() : marksOf(thread, known, running.current)),
+    [thread, known, version],
   );
 
   /** An operation, and then the thread as it is. @returns whether it has succeeded */
@@ -192,6 +194,7 @@ export function ThreadPage({ name, graphs, base, onBase }: ThreadPageProps) {
       <Timeline
         thread={thread}
         checkpoints={checkpoints}
+        known={known}
         schema={graph?.state}
         hasMore={hasMore}
         onMore={() => void act(readEarlier)}

@@ -7,6 +7,7 @@ import { Compare } from "./compare.tsx";
 import { differenceOf } from "./difference.ts";
 import { JsonField, SchemaField } from "./schema-form.tsx";
 import { fieldOf, type Schema } from "./schema.ts";
+import { lineOf, stepText, type KnownCheckpoints } from "./steps.ts";
 import { VirtualList } from "./virtual-list.tsx";
 import { ValueText } from "./value-text.tsx";
 
@@ -22,6 +23,7 @@ interface TimelineProps {
   readonly thread: ClientThread;
   /** Newest first, with those of branches that forks have left. */
   readonly checkpoints: readonly JsonObject[];
+  readonly known: KnownCheckpoints;
   /** The schema of the state. */
   readonly schema: JsonObject | undefined;
   readonly hasMore: boolean;
@@ -32,11 +34,10 @@ interface TimelineProps {
 }
 
 /** The checkpoints of a thread: the state at each, what it has changed, and ways to go on from it. */
-export function Timeline({ thread, checkpoints, schema, hasMore, onMore, ...more }: TimelineProps) {
+export function Timeline({ thread, checkpoints, known, schema, hasMore, onMore, ...more }: TimelineProps) {
   const [selected, setSelected] = useState<string>();
-  const present = useMemo(() => lineOf(thread.checkpoint, checkpoints), [thread.checkpoint, checkpoints]);
-  const known = checkpoints.some(({ id }) => id === selected);
-  const id = known && selected !== undefined ? selected : thread.checkpoint;
+  const present = useMemo(() => lineOf(thread.checkpoint, known), [thread.checkpoint, known]);
+  const id = selected !== undefined && known.has(selected) ? selected : thread.checkpoint;
   return (
     <section class="card" aria-labelledby="timeline">
       <h2 id="timeline">Checkpoints</h2>
@@ -46,8 +47,7 @@ export function Timeline({ thread, checkpoints, schema, hasMore, onMore, ...more
           keyOf={(checkpoint) => String(checkpoint["id"])}
           render={(checkpoint) => {
             const own = String(checkpoint["id"]);
-            const ran = (checkpoint["ran"] ?? []) as readonly string[];
-            const text = `${String(checkpoint["step"])} · ${ran.length === 0 ? String(checkpoint["phase"]) : ran.join(", ")}`;
+            const text = stepText(checkpoint, known);
             return (
               <button
                 class={present.has(own) ? "" : "is-left"}
@@ -70,6 +70,8 @@ export function Timeline({ thread, checkpoints, schema, hasMore, onMore, ...more
           thread={thread}
           id={id}
           checkpoints={checkpoints}
+          known={known}
+          present={present}
           {...more}
           schema={schema}
           onHead={() => setSelected(undefined)}
@@ -80,26 +82,21 @@ export function Timeline({ thread, checkpoints, schema, hasMore, onMore, ...more
   );
 }
 
-/** The checkpoints from the start to the present one. The others are branches that a fork has left. */
-function lineOf(head: string, checkpoints: readonly JsonObject[]): ReadonlySet<string> {
-  const parents = new Map(checkpoints.map((each) => [String(each["id"]), each["parent"]] as const));
-  const line = new Set<string>();
-  for (let at: Json | undefined = head; typeof at === "string" && !line.has(at); at = parents.get(at)) line.add(at);
-  return line;
-}
-
-type CheckpointViewProps = Pick<TimelineProps, "thread" | "checkpoints" | "schema" | "base" | "onBase" | "act"> & {
+type CheckpointViewProps = Omit<TimelineProps, "hasMore" | "onMore"> & {
   readonly id: string;
+  /** The ids of the present branch. */
+  readonly present: ReadonlySet<string>;
   /** Shows the present checkpoint. */
   readonly onHead: () => void;
 };
 
-function CheckpointView({ thread, id, checkpoints, schema, base, onBase, act, onHead }: CheckpointViewProps) {
+function CheckpointView(props: CheckpointViewProps) {
+  const { thread, id, checkpoints, known, present, schema, base, onBase, act, onHead } = props;
   const [values, setValues] = useState<JsonObject>();
   const [before, setBefore] = useState<JsonObject>();
   const [problem, setProblem] = useState<string>();
   const [branch, setBranch] = useState("");
-  const checkpoint = checkpoints.find((each) => each["id"] === id);
+  const checkpoint = known.get(id);
   const parent = checkpoint?.["parent"];
   const isKnown = checkpoint !== undefined;
   useEffect(() => {
@@ -136,7 +133,7 @@ function CheckpointView({ thread, id, checkpoints, schema, base, onBase, act, on
       {differences === undefined ? (
         <p class="quiet">The checkpoint before is not loaded.</p>
       ) : base !== undefined && base.id !== id ? (
-        <Compare {...{ base, id, step, differences, checkpoints }} thread={thread.thread} />
+        <Compare {...{ base, id, step, differences, known, present }} thread={thread.thread} />
       ) : differences.length === 0 ? (
         <p class="quiet">None.</p>
       ) : (

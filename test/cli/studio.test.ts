@@ -114,19 +114,25 @@ test("a run starts in the page, is approved, and goes back; its state is edited,
     .poll(() => steps.nth(0).locator("li").allTextContents())
     .toEqual(["2 · interrupted", "2 · sure", "3 · finish"]);
   expect(await steps.nth(1).locator("li").allTextContents()).toEqual([
-    "1 · more",
-    "1 · more",
+    "1 · forked",
+    "1 · edited",
     "2 · interrupted",
     "2 · sure",
     "3 · finish",
   ]);
+  expect(await page.locator("table.compare thead th").allTextContents()).toEqual([
+    "Step 3 of t, other branch",
+    "Step 3 of t",
+  ]);
+  // Forks and edits repeat the step before them: nothing has run twice on the present branch.
+  expect(await page.locator(".picture .mark").allTextContents()).toEqual(["✓", "✓", "✓", "✓"]);
   const shot = process.env["NGRAPH_SCREENSHOTS"];
   if (shot !== undefined) await page.screenshot({ path: join(shot, "compare.png"), fullPage: true });
 
   // A thread of its own.
   await checkpoint(page, "twofold").first().click();
   await page.getByLabel("New thread from here").fill("copy");
-  await page.getByRole("button", { name: "Fork" }).click();
+  await page.getByRole("button", { name: "Fork", exact: true }).click();
   await page.getByRole("heading", { name: "copy" }).waitFor();
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByText("Is 9 right").waitFor();
