@@ -13,6 +13,10 @@ export * from "../runtime/expression/generated.ts";
 export { largeTable } from "./large-table.ts";
 export { barriers } from "../runtime/direct/direct-barriers.ts";
 export { timeouts } from "../runtime/direct/direct-timeouts.ts";
+export { fail as failNode } from "../stdlib/nodes/fail.ts";
+export { json as jsonNode } from "../stdlib/nodes/json.ts";
+export { memory as memoryNode } from "../stdlib/nodes/memory.ts";
+export { print as printNode } from "../stdlib/nodes/print.ts";
 export type { DirectModule } from "../runtime/direct/direct-graph.ts";
 
 /**
@@ -24,6 +28,8 @@ export function createDirectGraph<T extends GraphTypes>(
   module: DirectModule,
 ): Graph<T> {
   const given = options as Omit<EngineOptions, keyof Bindings>;
-  const engine: unknown = openDirect(table, { secrets: fromEnvironment, ...given, ...bindings }, module);
+  const builtins = module.builtins === undefined ? {} : { builtins: { ...module.builtins, ...given.builtins } };
+  const all = { secrets: fromEnvironment, ...given, ...bindings, ...builtins };
+  const engine: unknown = openDirect(table, all, module);
   return engine as Graph<T>;
 }

@@ -41,6 +41,7 @@ const RUNTIME_CHUNKS = [
   ["memory-store", ["runtime/stores/memory.ts", "runtime/interface/store.ts"]],
   ["threads", ["runtime/engine/thread-operations.ts"]],
   ["interpreter", ["runtime/expression/compile-expression.ts"]],
+  ["nodes", ["ask", "fail", "json", "memory", "print", "receive", "sleep"].map((name) => `stdlib/nodes/${name}.ts`)],
   ["direct-module", ["api/direct.ts"]],
   // What plans share with the compiler, and with the linker.
   ["paths", ["matrix-names", "overlapping-patterns", "path-pattern"].map((name) => `runtime/plan/${name}.ts`)],
@@ -52,7 +53,6 @@ const RUNTIME_CHUNKS = [
     "linker",
     ["runtime/engine/loaded-linker.ts", "runtime/engine/checked-engine.ts", "runtime/plan/open-plan-runner.ts"],
   ],
-  ["nodes", ["ask", "fail", "json", "memory", "print", "receive", "sleep"].map((name) => `stdlib/nodes/${name}.ts`)],
   ["library", ["api/create-engine.ts", "api/create-plan-runner.ts"]],
   ["plans", ["runtime/plan/loaded-plans.ts"]],
   ["large-nodes", ["csv", "file", "http", "shell"].map((name) => `stdlib/nodes/${name}.ts`)],

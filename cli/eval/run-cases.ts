@@ -1,5 +1,6 @@
 import type { Engine, ExecuteOptions, RunResult } from "../../runtime/interface/engine-options.ts";
-import { NO_USAGE, type Usage } from "../../runtime/interface/usage.ts";
+import type { Usage } from "../../runtime/interface/usage.ts";
+import { NO_USAGE } from "../../runtime/run/total-usage.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import type { EvalCase } from "./read-cases.ts";
 import type { Score } from "./score.ts";

@@ -22,6 +22,7 @@ export function emitDirect(table: Table, names: DirectNames): string {
   const records = [
     ...record("output", table, ({ role }) => role === "output", names),
     ...record("state", table, () => true, names),
+    ...builtins(table, names),
     // A bundler leaves out what no module names.
     ...(table.barriers.length === 0 ? [] : [`barriers: ${names.namespace}.barriers`]),
     ...(table.nodes.some(({ timeout }) => timeout !== undefined) ? [`timeouts: ${names.namespace}.timeouts`] : []),
@@ -45,6 +46,10 @@ function emitCall(table: Table, { call }: NodeSpec, names: DirectNames): string 
   };
   const body = (): string => {
     if (call.kind === "expression") return argument(call.expression);
+    if (call.kind === "builtin") {
+      const args = call.args.map(({ name, expression }) => `${fieldName(name)}: ${argument(expression)}`);
+      return `${nodeName(call.name, names)}(${args.length === 0 ? "{}" : `{ ${args.join(", ")} }`}, ${use("c")})`;
+    }
     if (call.kind !== "function") throw new TypeError(`a node with a call of kind ${call.kind} does not run directly`);
     const args = [...call.args.map(argument), use("c")].map((text) => (names.isTyped ? `${text} as never` : text));
     return `${use("f")}[${call.function}]${bang}(${args.join(", ")})`;
@@ -54,6 +59,17 @@ function emitCall(table: Table, { call }: NodeSpec, names: DirectNames): string 
   const parameters = PARAMETERS.map((name) => (used.has(name) ? `$${name}` : `_${name}`));
   while (parameters.at(-1)?.startsWith("_") === true) parameters.pop();
   return `(${parameters.join(", ")}) => ${text}`;
+}
+
+/** A built-in node, which the entry point exports. */
+function nodeName(name: string, { namespace }: DirectNames): string {
+  return `${namespace}.${name}Node`;
+}
+
+function builtins({ nodes }: Table, names: DirectNames): readonly string[] {
+  const used = [...new Set(nodes.flatMap(({ call }) => (call.kind === "builtin" ? [call.name] : [])))].sort();
+  if (used.length === 0) return [];
+  return [`builtins: { ${used.map((name) => `${fieldName(name)}: ${nodeName(name, names)}`).join(", ")} }`];
 }
 
 const PARAMETERS = ["s", "f", "e", "c"];

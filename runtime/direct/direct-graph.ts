@@ -6,6 +6,7 @@ import type { Evaluate, GeneratedExpression, Scope } from "../expression/compile
 import type { ExpressionFunction } from "../expression/call-function.ts";
 import { endWork, startWork } from "../expression/work-meter.ts";
 import type { Clock } from "../interface/clock.ts";
+import type { BuiltinNode } from "../interface/context.ts";
 import type { LongTermMemory } from "../interface/memory.ts";
 import {
   appendAll,
@@ -42,6 +43,8 @@ export interface DirectModule {
   /** The outputs, and all channels, of a state. Absent for a graph with many channels. */
   readonly output?: (state: readonly Json[]) => JsonObject;
   readonly state?: (state: readonly Json[]) => JsonObject;
+  /** The built-in nodes that the graph uses. Its calls name them. */
+  readonly builtins?: Readonly<Record<string, BuiltinNode>>;
   /** The code of barriers, if the graph has one. */
   readonly barriers?: BarrierParts;
   /** The code of timeouts, if a node has one. */

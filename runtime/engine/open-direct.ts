@@ -79,7 +79,7 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
     return { result, [Symbol.asyncIterator]: () => items() };
   };
   const code =
-    isPlain(options) && hasParts(table, module)
+    isPlain(options, module) && hasParts(table, module)
       ? compileDirect(table, module, {
           functions,
           expressions: (options.expressions ?? []) as readonly GeneratedExpression[],
@@ -156,9 +156,13 @@ async function loadEarly(load: () => MaybePromise<DirectEngine>): Promise<void> 
   }
 }
 
-/** Whether no option of the engine concerns its runs. */
-function isPlain(options: EngineOptions): boolean {
-  return ENGINE_ONLY.every((name) => options[name] === undefined) && options.onFailure !== "abort";
+/** Whether no option of the engine concerns its runs. Built-in nodes of the caller may use what only the engine has. */
+function isPlain(options: EngineOptions, { builtins = {} }: DirectModule): boolean {
+  return (
+    ENGINE_ONLY.every((name) => options[name] === undefined) &&
+    options.onFailure !== "abort" &&
+    Object.entries(builtins).every(([name, node]) => options.builtins?.[name] === node)
+  );
 }
 
 const ENGINE_ONLY = [

@@ -5,16 +5,6 @@ export interface Usage {
   readonly cost: number;
 }
 
-export const NO_USAGE: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0, cost: 0 });
-
-export function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cost: a.cost + b.cost,
-  };
-}
-
 /** The usage that a value describes: fields that are absent count as 0. `undefined` if it is no usage. */
 export function readUsage(value: unknown): Usage | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;

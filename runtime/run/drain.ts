@@ -4,7 +4,9 @@ import type { DrainOptions, DrainResult } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { checkCount } from "./check-numbers.ts";
-import { checkOptions, DRAIN_OPTIONS } from "./option-names.ts";
+import { checkOptions, type OptionNames } from "./option-names.ts";
+
+const DRAIN_OPTIONS: OptionNames<DrainOptions> = { deadline: true };
 
 /** The runs of an engine on threads, and its end: its runs stop at their next step boundary, and no run starts. */
 export class Drain {

@@ -1,5 +1,4 @@
 import type {
-  DrainOptions,
   EngineOptions,
   ExecuteOptions,
   ResumeOptions,
@@ -74,7 +73,6 @@ export const RESUME_OPTIONS: OptionNames<ResumeOptions> = {
 };
 export const STREAM_OPTIONS: OptionNames<RunOptions & StreamOptions> = { ...RUN_OPTIONS, ...STREAM };
 export const STREAM_RESUME_OPTIONS: OptionNames<ResumeOptions & StreamOptions> = { ...RESUME_OPTIONS, ...STREAM };
-export const DRAIN_OPTIONS: OptionNames<DrainOptions> = { deadline: true };
 export const MEMORY_OPTIONS: OptionNames<MemoryOptions> = { vectors: true, ttl: true };
 
 /**

@@ -6,7 +6,7 @@ import type {
   RollbackResult,
   RunStatus,
 } from "../interface/engine-options.ts";
-import { addUsage, NO_USAGE, type Usage } from "../interface/usage.ts";
+import type { Usage } from "../interface/usage.ts";
 import { NodeError, RunError, type NgraphError, type StoreError } from "../interface/errors.ts";
 import type { Scope } from "../expression/compile-expression.ts";
 import type { Json, JsonObject, MaybePromise } from "../value/json.ts";
@@ -16,6 +16,7 @@ import { sha256 } from "../table/sha256.ts";
 import { END, ROLLBACK } from "../table/table.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { LIMIT_OPTIONS, type RunLimits } from "./limits.ts";
+import { addUsage, NO_USAGE } from "./total-usage.ts";
 import type { CheckpointWriter } from "../checkpoint/checkpoint-writer.ts";
 import { errorChannel } from "../table/hidden-channels.ts";
 import type { UndoEntry } from "../interface/undo.ts";

@@ -1,5 +1,8 @@
 import { ROLLBACK, type ChannelSpec, type NodeSpec, type RouteSpec, type Table, type TargetSpec } from "./table.ts";
 
+/** The built-in nodes that use no more of their context than a body without the engine has. */
+const DIRECT_BUILTINS: ReadonlySet<string> = new Set(["fail", "json", "memory", "print"]);
+
 /**
  * Whether a run without a store needs only the bodies, channels, edges and barriers of a graph. The module of such a graph runs it directly
  * (`runtime/direct/`); for all others, it opens the engine.
@@ -39,7 +42,7 @@ function isDirectChannel({ type: declared, reducer }: ChannelSpec, { types }: Ta
 
 function isDirectNode(node: NodeSpec): boolean {
   return (
-    (node.call.kind === "function" || node.call.kind === "expression") &&
+    isDirectCall(node.call) &&
     node.each === undefined &&
     node.within === undefined &&
     node.cache === undefined &&
@@ -50,6 +53,14 @@ function isDirectNode(node: NodeSpec): boolean {
     (node.output?.kind === "channel" ? [node.output] : (node.output?.fields ?? [])).every(({ set }) => set !== true) &&
     node.routes.every(isDirectRoute) &&
     node.onError.every(({ targets }) => targets.every(isDirectTarget))
+  );
+}
+
+function isDirectCall(call: NodeSpec["call"]): boolean {
+  return (
+    call.kind === "function" ||
+    call.kind === "expression" ||
+    (call.kind === "builtin" && DIRECT_BUILTINS.has(call.name))
   );
 }
 

@@ -27,6 +27,11 @@ describe("the call of the engine names", () => {
       expected: [", $graph0d"],
     },
     {
+      what: "the code of graphs whose built-in nodes need no engine",
+      text: `graph g { output a: int = 0  node n = json("1") into a  node m = print(a)  start -> n -> m }`,
+      expected: [", $graph0d"],
+    },
+    {
       what: "nothing for other plain graphs",
       text: `graph g { output a: int  node n = 1 into a { pause before }  start -> n }`,
       expected: [""],

@@ -7,7 +7,7 @@ import { compileDirect, type DirectModule } from "../../runtime/direct/direct-gr
 import { startDirect, type DirectTask } from "../../runtime/direct/direct-run.ts";
 import { openDirect } from "../../runtime/engine/open-direct.ts";
 import { systemClock } from "../../runtime/interface/clock.ts";
-import type { NodeContext } from "../../runtime/interface/context.ts";
+import type { BuiltinNode, NodeContext } from "../../runtime/interface/context.ts";
 import type { Engine, RunOptions, RunResult } from "../../runtime/interface/engine-options.ts";
 import { turnOf } from "../../runtime/run/take-turns.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -152,6 +152,26 @@ test("a body that ends in time is not late, though the engine is still being loa
   const result = await agree(TIMED, () => ({ f, g: () => raise("g") }));
   await new Promise((resolve) => setTimeout(resolve, 60));
   expect(result).toMatchObject({ status: "completed", output: { a: 1, b: 0 } });
+});
+
+test("a built-in node of the caller takes the place of the package's, and has what only the engine gives it", async () => {
+  const text = `graph told {
+    output a: json = 0
+    node x = f() into a  node y = print(a)
+    start -> x -> y
+  }`;
+  const lines: unknown[] = [];
+  const print: BuiltinNode = async ({ text: line }, { node, once }) => {
+    lines.push([node, await once!("line", () => line!)]);
+    return null;
+  };
+  for (const engine of await bothOf(text, () => ({ f: () => 7 }), { builtins: { print } })) {
+    expect(shown(await engine.run({}))).toMatchObject({ status: "completed", output: { a: 7 } });
+  }
+  expect(lines).toEqual([
+    ["y", 7],
+    ["y", 7],
+  ]);
 });
 
 test("a command is not a record of results", async () => {

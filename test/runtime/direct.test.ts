@@ -4,7 +4,7 @@
  *
  * `SEED=12 npx vitest run test/runtime/direct.test.ts` compares one seed.
  */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import type { NodeContext } from "../../runtime/interface/context.ts";
@@ -40,8 +40,15 @@ const PARTS = partsOf(`
     node n17 = ["x"] into names               node n18 = number(error?.attempts ?? n) into sum { tries 2 backoff 1ms..1ms }
     node n19 = text(error?.message ?? "none") into out
     node n20 = slow(plain) into sum { timeout 10ms }  node n21 = slow(n) into plain { timeout 10ms }
+    node n22 = print(list)  node n23 = print(\`\${way} \${error?.attempts ?? 0}\`)  node n24 = json(\`[\${plain}]\`) into list
+    node n25 = json(out[0] ?? "{") into maybe  node n26 = json(error?.message ?? \`\${100 / other}\`) into late { tries 2 }
+    node n27 = fail(error?.message ?? way) { tries 2 }  node n28 = memory(put: way, namespace: "w", value: list) into all
+    node n29 = memory(get: way, namespace: "w") into all  node n30 = memory(list: "w", limit: sum) into all { timeout 5s }
     node c0 = plain < other into all        node c1 = sum % 2 == 0 into all        node c2 = 10 / plain > 1 into all  node c3 = len(list) < 4 into all
-    start -> ${Array.from({ length: 22 }, (_, at) => `n${at}`).join(" -> ")} -> c0 -> c1 -> c2 -> c3
+    start -> n27
+    start -> ${Array.from({ length: 31 }, (_, at) => `n${at}`)
+      .filter((name) => name !== "n27")
+      .join(" -> ")} -> c0 -> c1 -> c2 -> c3
   }`);
 
 function partsOf(text: string) {
@@ -236,6 +243,7 @@ type Shown = Readonly<Record<string, unknown>>;
 async function transcript(open: (functions: object) => Engine, seed: number, input: object): Promise<Shown> {
   const log: string[] = [];
   const aborted: string[] = [];
+  vi.spyOn(console, "log").mockImplementation((line) => void log.push(`print ${String(line)}`));
   const engine = open(functionsOf(seed, log, aborted));
   let result: RunResult | undefined;
   let error: unknown;
@@ -243,6 +251,8 @@ async function transcript(open: (functions: object) => Engine, seed: number, inp
     result = await engine.run(input as never);
   } catch (thrown) {
     error = thrown;
+  } finally {
+    vi.restoreAllMocks();
   }
   return {
     log,
