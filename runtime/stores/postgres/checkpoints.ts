@@ -146,7 +146,7 @@ export async function withValues(
     while (newestFirst[end]?.chain === chain) end++;
     const segment = newestFirst.slice(start, end).reverse();
     const cells = byChannel(
-      await transaction.all<CellRow>(cellsOf("$1", "$2", "$3"), chain, segment[0]!.ord, segment.at(-1)!.ord),
+      await transaction.all<CellRow>(CELLS_OF_CHAIN, chain, segment[0]!.ord, segment.at(-1)!.ord),
     );
     for (const each of checkpointsOf(threadId, segment, cells).reverse()) result.push(each);
     start = end;
@@ -154,19 +154,27 @@ export async function withValues(
   return result;
 }
 
-/** Selects the cells of every channel that the checkpoints `oldest` to `newest` need. */
-function cellsOf(chain: string, oldest: string, newest: string): string {
-  // A skip scan on the index, from channel to channel: its cost does not depend on the number of cells of each.
+/**
+ * Selects the cells of every channel that the checkpoints `oldest` to `newest` of a chain need.
+ *
+ * @param place selects `chain`, `oldest` and `newest`; it is evaluated once
+ */
+function cellsOf(place: string): string {
+  const [chain, oldest, newest] = ["chain", "oldest", "newest"].map((column) => `(SELECT ${column} FROM place)`);
   return (
-    "WITH RECURSIVE channels AS (" +
+    `WITH RECURSIVE place AS MATERIALIZED (${place}), ` +
+    // A skip scan on the index, from channel to channel: its cost does not depend on the number of cells of each.
+    "channels AS (" +
     `(SELECT channel FROM @.cells WHERE chain = ${chain} ORDER BY channel LIMIT 1) ` +
     `UNION ALL SELECT (SELECT c.channel FROM @.cells c WHERE c.chain = ${chain} AND c.channel > channels.channel ` +
     "ORDER BY c.channel LIMIT 1) FROM channels WHERE channels.channel IS NOT NULL" +
-    ") SELECT c.* FROM channels CROSS JOIN LATERAL (SELECT coalesce((" +
+    // Materialized, and joined to a subquery that has an OFFSET: the planner must not look for the start again for each cell of the chain.
+    "), starts AS MATERIALIZED (SELECT channel, coalesce((" +
     `SELECT l.base FROM @.cells l WHERE l.chain = ${chain} AND l.channel = channels.channel AND l.ord <= ${oldest} ` +
-    "ORDER BY l.ord DESC LIMIT 1), 0) AS base) start " +
-    `JOIN @.cells c ON c.chain = ${chain} AND c.channel = channels.channel AND c.ord BETWEEN start.base AND ${newest} ` +
-    "ORDER BY c.channel, c.ord"
+    "ORDER BY l.ord DESC LIMIT 1), 0) AS base FROM channels WHERE channel IS NOT NULL) " +
+    "SELECT c.* FROM starts CROSS JOIN LATERAL (" +
+    `SELECT * FROM @.cells WHERE chain = ${chain} AND channel = starts.channel AND ord BETWEEN starts.base AND ${newest} ` +
+    "ORDER BY ord OFFSET 0) c ORDER BY c.channel, c.ord"
   );
 }
 
@@ -181,7 +189,8 @@ function byChannel(rows: readonly CellRow[]): Map<string, CellRow[]> {
 }
 
 const HEAD = "FROM @.threads t JOIN @.checkpoints c ON c.ord = t.head WHERE t.name = $1";
-const CELLS_OF_HEAD = cellsOf(`(SELECT c.chain ${HEAD})`, `(SELECT c.ord ${HEAD})`, `(SELECT c.ord ${HEAD})`);
+const CELLS_OF_HEAD = cellsOf(`SELECT c.chain, c.ord AS oldest, c.ord AS newest ${HEAD}`);
+const CELLS_OF_CHAIN = cellsOf("SELECT $1::bigint AS chain, $2::bigint AS oldest, $3::bigint AS newest");
 const COUNT_OF_NAME =
   "SELECT count(*) AS rows FROM @.checkpoints WHERE thread = (SELECT thread FROM @.threads WHERE name = $1)";
 
