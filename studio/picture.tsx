@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client, sentenceOf } from "./connection.ts";
 import type { Mark } from "./marks.ts";
-import { insertPicture, PICTURE_SIGNS, showMarks } from "./svg-picture.ts";
+import { insertPicture, PICTURE_SIGNS, revealRun, showMarks } from "./svg-picture.ts";
 
 /** The picture of a graph with the marks of a run on its nodes. */
 export function Picture({ graph, marks }: { readonly graph: string; readonly marks: ReadonlyMap<string, Mark> }) {
@@ -25,9 +25,12 @@ export function Picture({ graph, marks }: { readonly graph: string; readonly mar
   useEffect(() => {
     if (isDrawn && place.current !== null) showMarks(place.current, marks);
   }, [isDrawn, marks]);
+  useEffect(() => {
+    if (isDrawn && place.current !== null) revealRun(place.current);
+  }, [isDrawn]);
   return (
     <figure class="picture">
-      <div ref={place} />
+      <div ref={place} tabIndex={0} role="group" aria-label={`Picture of ${graph}`} />
       {problem === undefined ? null : <p class="problem">{problem}</p>}
       <figcaption>{PICTURE_SIGNS}</figcaption>
     </figure>

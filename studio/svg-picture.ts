@@ -12,6 +12,7 @@ export function insertPicture(place: HTMLElement, text: string): boolean {
   for (const side of ["width", "height"]) {
     documentElement.setAttribute(side, documentElement.getAttribute(side)?.replace("pt", "") ?? "");
   }
+  documentElement.style.setProperty("--width", `${documentElement.getAttribute("width")}px`);
   place.replaceChildren(document.importNode(documentElement, true));
   return true;
 }
@@ -35,4 +36,16 @@ export function showMarks(place: HTMLElement, marks: ReadonlyMap<string, Mark>):
     text.textContent = textOf(mark);
     group.append(text);
   }
+}
+
+/** Scrolls a picture that is larger than its place to where the run is, or to its start. */
+export function revealRun(place: HTMLElement): void {
+  const marked = place.querySelector("g.node:is(.is-failed, .is-waiting, .is-running, .is-next)");
+  const node = marked ?? place.querySelector("g.node");
+  if (node === null) return;
+  const [box, frame] = [node.getBoundingClientRect(), place.getBoundingClientRect()];
+  place.scrollBy(
+    box.x + box.width / 2 - frame.x - frame.width / 2,
+    box.y + box.height / 2 - frame.y - frame.height / 2,
+  );
 }

@@ -14,10 +14,15 @@ function place() { picture.style.transform = "translate(" + x + "px," + y + "px)
 function fit(whole) {
   const { width, height } = size();
   const best = Math.min(view.clientWidth / width, whole ? view.clientHeight / height : Infinity, 1.5);
-  // Smaller text cannot be read: the picture begins at its top left corner instead.
+  // Smaller text cannot be read: the picture begins where its start is in view instead.
   scale = whole ? best : Math.max(best, 0.8);
   x = Math.max(0, (view.clientWidth - width * scale) / 2); y = 8; place();
+  const first = nodes()[0];
+  if (whole || !first) return;
+  reveal(first);
+  x = within(x, width * scale, view.clientWidth); y = within(y, height * scale, view.clientHeight); place();
 }
+const within = (at, length, room) => length > room ? Math.max(room - length, Math.min(8, at)) : at;
 function zoom(factor, at) {
   const box = view.getBoundingClientRect();
   const cx = at ? at.x - box.x : box.width / 2, cy = at ? at.y - box.y : box.height / 2;

@@ -83,6 +83,34 @@ test("the page zooms, searches, describes nodes, shows their source, and unfolds
   expect(problems).toEqual([]);
 });
 
+test("a picture that is larger than the window begins at its start, in a size that can be read", async () => {
+  const names = Array.from({ length: 60 }, (_, at) => `collect_documents_${at}`);
+  const project = createProject({
+    "flow.ngraph": `graph flow {
+  output all: string[] = [] reduce append
+${names.map((name) => `  node ${name} = "x" into all\n`).join("")}
+  start -> ${names.join(", ")}
+  all(${names.join(", ")}) -> end
+}
+`,
+  });
+  expect(project.ngc(["graph", "flow.ngraph", "-o", "flow.html"]).status).toBe(0);
+  const browser = await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: ["--no-sandbox", "--disable-gpu"],
+  });
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  await page.goto(pathToFileURL(join(project.directory, "flow.html")).href);
+  const view = (await page.locator("#view").boundingBox())!;
+  const start = (await page.locator('g.node[data-node="start"]').boundingBox())!;
+  expect(start.x).toBeGreaterThanOrEqual(view.x);
+  expect(start.x + start.width).toBeLessThanOrEqual(view.x + view.width);
+  expect(start.y).toBeGreaterThanOrEqual(view.y);
+  expect(start.y + start.height).toBeLessThanOrEqual(view.y + view.height);
+  expect((await page.locator("g.node text").first().boundingBox())!.height).toBeGreaterThanOrEqual(9);
+});
+
 test.skipIf(process.platform === "win32")(
   "a PNG is drawn by a renderer of the machine; without one the message names some",
   async () => {

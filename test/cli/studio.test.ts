@@ -329,6 +329,50 @@ test("thousands of threads and of steps are a bounded number of elements", async
   expect(problems).toEqual([]);
 }, 900_000);
 
+test("a large picture is readable, and is scrolled to where the run waits; the checkpoints stay near", async () => {
+  const names = Array.from({ length: 60 }, (_, at) => `collect_documents_${at}`);
+  const project = createProject({
+    "flow.ngraph": `graph flow {
+  output all: string[] = [] reduce append
+  output verdict: string
+${names.map((name) => `  node ${name} = "x" into all\n`).join("")}
+  node sure = ask("Is that right?") into verdict
+  start -> ${names.join(", ")}
+  all(${names.join(", ")}) -> sure -> end
+}
+`,
+  });
+  const { url } = await serve(project);
+  await createClient({ url }).graph("flow").run({}, { thread: "t" });
+  const { page, problems } = await open(`${url}/studio#/threads/t`);
+  await page.locator(".picture g.node.is-waiting").waitFor({ state: "attached" });
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.reload();
+    const place = page.getByRole("group", { name: "Picture of flow" });
+    const waiting = page.locator(".picture g.node.is-waiting");
+    await waiting.waitFor({ state: "attached" });
+    const boxOf = async (of: typeof place) => (await of.boundingBox())!;
+    await expect
+      .poll(async () => {
+        const [node, frame] = [await boxOf(waiting), await boxOf(place)];
+        return (
+          node.x >= frame.x - 1 &&
+          node.y >= frame.y - 1 &&
+          node.x + node.width <= frame.x + frame.width + 1 &&
+          node.y + node.height <= frame.y + frame.height + 1
+        );
+      })
+      .toBe(true);
+    expect((await boxOf(place)).height).toBeLessThanOrEqual(720);
+    // The text of a node is at least 9 pixels high.
+    expect((await boxOf(page.locator(".picture g.node text").first())).height).toBeGreaterThanOrEqual(9);
+    expect(await page.locator("html").evaluate((element) => element.scrollWidth)).toBe(width);
+    expect(await seriousFindings(page)).toEqual([]);
+  }
+  expect(problems).toEqual([]);
+}, 120_000);
+
 test("the page is small, and is served with `--studio` only", async () => {
   const files = ["index.html", "studio.js", "studio.css"].map((file) =>
     readFileSync(join(PROGRAM, "..", "studio", file)),
