@@ -12,12 +12,28 @@ function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
   const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value).sort()) {
+  for (const key of sortedKeys(value)) {
     const field = sorted((value as Record<string, unknown>)[key]);
     if (key === "__proto__") Object.defineProperty(copy, key, { value: field, enumerable: true });
     else copy[key] = field;
   }
   return copy;
+}
+
+/** So many keys at most are sorted by insertion. */
+const FEW_KEYS = 16;
+
+/** The keys of an object by their code units. Most objects of a table have few keys: `sort` takes more time and memory than insertion. */
+function sortedKeys(value: object): readonly string[] {
+  const keys = Object.keys(value);
+  if (keys.length > FEW_KEYS) return keys.sort();
+  for (let next = 1; next < keys.length; next++) {
+    const key = keys[next]!;
+    let at = next;
+    for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
+    keys[at] = key;
+  }
+  return keys;
 }
 
 /** Items of a list in one part. */
@@ -31,7 +47,7 @@ const PART_ITEMS = 500;
  */
 export function* canonicalParts(record: object): Generator<string> {
   let separator = "{";
-  for (const name of Object.keys(record).sort()) {
+  for (const name of sortedKeys(record)) {
     const value: unknown = (record as Readonly<Record<string, unknown>>)[name];
     if (value === undefined) continue;
     yield `${separator}${JSON.stringify(name)}:`;
