@@ -14,42 +14,47 @@ export function findComponents(size: number, successors: (vertex: number) => Arr
   const entered = new Int32Array(size).fill(-1);
   const low = new Int32Array(size);
   const members: number[][] = [];
-  const open: number[] = [];
-  // The path from the root, as columns: an object for each vertex would cost more than the search.
-  const path: number[] = [];
-  const nexts: number[] = [];
+  // Stacks of vertices, the open ones and the path from the root, as columns: an object for each vertex would cost more than the search.
+  const open = new Int32Array(size);
+  let opened = 0;
+  const path = new Int32Array(size);
+  let top = -1;
+  /** By vertex: how many of its successors have been visited. */
+  const nexts = new Int32Array(size);
   const targetsOf: ArrayLike<number>[] = [];
   let clock = 0;
   const enter = (vertex: number): void => {
     entered[vertex] = low[vertex] = clock++;
-    open.push(vertex);
-    path.push(vertex);
-    nexts.push(0);
+    open[opened++] = vertex;
+    path[++top] = vertex;
     targetsOf.push(successors(vertex));
   };
   for (let root = 0; root < size; root++) {
     if (entered[root] !== -1) continue;
     enter(root);
-    while (path.length > 0) {
-      const top = path.length - 1;
+    while (top >= 0) {
       const vertex = path[top]!;
       const targets = targetsOf[top]!;
-      const next = nexts[top]!;
+      const next = nexts[vertex]!;
       if (next < targets.length) {
         const target = targets[next]!;
-        nexts[top] = next + 1;
+        nexts[vertex] = next + 1;
         if (entered[target] === -1) enter(target);
         else if (componentOf[target] === -1) low[vertex] = Math.min(low[vertex]!, entered[target]!);
         continue;
       }
-      path.pop();
-      nexts.pop();
+      top--;
       targetsOf.pop();
-      const parent = path.at(-1);
-      if (parent !== undefined) low[parent] = Math.min(low[parent]!, low[vertex]!);
+      if (top >= 0) {
+        const parent = path[top]!;
+        low[parent] = Math.min(low[parent]!, low[vertex]!);
+      }
       if (low[vertex] !== entered[vertex]) continue;
-      const group = open.splice(open.lastIndexOf(vertex));
+      let first = opened - 1;
+      while (open[first] !== vertex) first--;
+      const group = first === opened - 1 ? [vertex] : Array.from(open.subarray(first, opened));
       for (const member of group) componentOf[member] = members.length;
+      opened = first;
       members.push(group);
     }
   }

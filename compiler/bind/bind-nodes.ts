@@ -57,22 +57,26 @@ export function bindNode(
   const undoParts = { declaration, writes: parts.writes, result: type, scope };
   const undo = undoPolicy && bindUndo({ ...undoParts, undo: undoPolicy }, context);
   for (const effect of undo?.effects ?? []) effects.add(effect);
-  return {
+  // Fields are added one by one: each spread would cost as much as the rest of the object.
+  const bound: { -readonly [Key in keyof BoundNode]: BoundNode[Key] } = {
     declaration,
     name,
-    ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
     call,
-    ...(each === undefined ? {} : { each: each.bound }),
-    ...(output === undefined ? {} : { output }),
-    // What a function declares is not checked at run time: only the types of channels are.
-    ...(type === undefined || call.kind === "function" ? {} : { result: type }),
     ...policies,
-    ...(undo?.undo === undefined ? {} : { undo: undo.undo }),
-    effects: [...effects].sort(),
+    effects: effects.size === 0 ? NO_EFFECTS : [...effects].sort(),
     reads: [...reads],
     writes: unique(parts.writes.map(({ channel }) => channel.name)),
   };
+  if (declaration.doc !== undefined) bound.doc = declaration.doc.text;
+  if (each !== undefined) bound.each = each.bound;
+  if (output !== undefined) bound.output = output;
+  // What a function declares is not checked at run time: only the types of channels are.
+  if (type !== undefined && call.kind !== "function") bound.result = type;
+  if (undo?.undo !== undefined) bound.undo = undo.undo;
+  return bound;
 }
+
+const NO_EFFECTS: readonly Effect[] = [];
 
 function unique(names: readonly string[]): readonly string[] {
   return names.length < 2 ? names : [...new Set(names)];

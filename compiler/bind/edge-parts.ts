@@ -44,7 +44,8 @@ export function alternativesOf<R>({ to }: Pick<EdgeParts<R, unknown>, "to">): re
 }
 
 export function targetsOf<R>(edge: Pick<EdgeParts<R, unknown>, "to">): readonly R[] {
-  return alternativesOf(edge).flat();
+  const { to } = edge;
+  return to.kind === "match" || to.kind === "cases" ? alternativesOf(edge).flat() : to.targets;
 }
 
 /** The expressions that an edge evaluates to choose its targets. */

@@ -205,6 +205,11 @@ function reportBarrierCondition(span: Span, resolution: Resolution): void {
 }
 
 function resolveAll(names: readonly Ast.Identifier[], use: Use, resolution: Resolution): BoundReference[] {
+  const [only] = names;
+  if (only !== undefined && names.length === 1) {
+    const reference = resolveNode(only, use, resolution);
+    return reference === undefined ? [] : [reference];
+  }
   const found: BoundReference[] = [];
   for (const name of names) {
     const reference = resolveNode(name, use, resolution);

@@ -1,3 +1,4 @@
+import { addToList } from "../algorithms/add-to-list.ts";
 import { type BoundReference, END_NAME, FINALLY, ROLLBACK_NAME, START } from "../bind/bound-graph.ts";
 import { type EdgeParts, targetsOf } from "../bind/edge-parts.ts";
 import {
@@ -203,8 +204,8 @@ interface Routes {
   readonly start: NamedRoute[];
   readonly finally: NamedRoute[];
   /** By declared node: the routes after success, and after a failure. */
-  readonly done: readonly NamedRoute[][];
-  readonly failed: readonly NamedRoute[][];
+  readonly done: NamedRoute[][];
+  readonly failed: NamedRoute[][];
 }
 
 function collectRoutes(graph: NetInput, places: Places): Routes {
@@ -216,7 +217,7 @@ function collectRoutes(graph: NetInput, places: Places): Routes {
   const routes: Routes = { start: [], finally: [], done: graph.nodes.map(() => []), failed: graph.nodes.map(() => []) };
   for (const [position, edge] of graph.edges.entries()) {
     if (edge.source.kind !== "nodes") {
-      for (const [node, route] of barrierRoutes(edge, position, places)) routes.done[node]?.push(route);
+      for (const [node, route] of barrierRoutes(edge, position, places)) addToList(routes.done, node, route);
       continue;
     }
     const isGated = targetsOf(edge).some(({ name }) => places.waits.has(places.nodeIndex.get(name) ?? -1));
@@ -226,9 +227,10 @@ function collectRoutes(graph: NetInput, places: Places): Routes {
       const source = isEntry ? undefined : places.nodeIndex.get(name);
       const route = shared ?? routeOf(edge, position, source, places);
       if (!isGated) shared = route;
-      const target = isEntry ? ofEntry.get(name) : undefined;
-      const own = isEntry ? target && routes[target] : (edge.onError ? routes.failed : routes.done)[source ?? -1];
-      own?.push(route);
+      if (isEntry) {
+        const target = ofEntry.get(name);
+        if (target !== undefined) routes[target].push(route);
+      } else if (source !== undefined) addToList(edge.onError ? routes.failed : routes.done, source, route);
     }
   }
   return routes;
@@ -290,9 +292,18 @@ function signalOf({ name, span }: BoundReference, edge: number, source: number |
 
 /** Sorts routes into independent groups: what is always signalled, the conditional edges, and each `match`. */
 function routingOf(routes: readonly NamedRoute[]): NetRouting {
-  const always = routes.filter(({ kind }) => kind === "plain").flatMap(({ branches }) => branches);
-  const whens = routes.filter(({ kind }) => kind === "when").flatMap(({ branches }) => branches);
-  const otherwise = routes.filter(({ kind }) => kind === "otherwise").flatMap(({ branches }) => branches);
+  const [only] = routes;
+  if (routes.length === 1 && only?.kind === "plain" && only.branches.length === 1) {
+    const { signals } = only.branches[0]!;
+    return { routes, groups: signals.length === 0 ? [] : [{ kind: "always", signals }] };
+  }
+  const always: NetBranch[] = [];
+  const whens: NetBranch[] = [];
+  const otherwise: NetBranch[] = [];
+  for (const { kind, branches } of routes) {
+    const list = kind === "plain" ? always : kind === "when" ? whens : kind === "otherwise" ? otherwise : undefined;
+    if (list !== undefined) for (const branch of branches) list.push(branch);
+  }
   const groups: RouteGroup<NetBranch>[] = [];
   if (always.some(({ signals }) => signals.length > 0))
     groups.push({

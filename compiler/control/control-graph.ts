@@ -3,6 +3,7 @@
  * then `start`, then joints (see `ControlGraphBuilder.signal`). The algorithms iterate instead of recursing over edges,
  * so a deep graph does not overflow the stack.
  */
+import { addToList } from "../algorithms/add-to-list.ts";
 import type { Facts } from "../expressions/facts.ts";
 import { type ControlNet, END_TARGET, type NetBranch, type NetRouting } from "./net.ts";
 
@@ -57,7 +58,7 @@ export class ControlGraphBuilder {
   }
 
   arrive(target: number, arrival: Arrival): void {
-    this.#arrivals[target]?.push(arrival);
+    addToList(this.#arrivals, target, arrival);
   }
 
   /**
@@ -82,8 +83,8 @@ export class ControlGraphBuilder {
     const successors: number[][] = Array.from({ length: arrivals.length }, () => []);
     for (const [target, list] of arrivals.entries()) {
       for (const arrival of list) {
-        if (arrival.kind === "signal") successors[arrival.from]?.push(target);
-        else for (const member of arrival.members) for (const { from } of member) successors[from]?.push(target);
+        if (arrival.kind === "signal") addToList(successors, arrival.from, target);
+        else for (const member of arrival.members) for (const { from } of member) addToList(successors, from, target);
       }
     }
     return {

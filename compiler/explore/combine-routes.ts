@@ -149,7 +149,7 @@ export function combineRoutes(routing: Routing, kind: "own" | "error", known: Cu
   };
   for (const group of routing.groups) {
     if (group.kind === "always") {
-      partials = partials.map((partial) => ({ ...partial, signals: [...partial.signals, ...group.signals] }));
+      partials = partials.map((partial) => withSignals(partial, group.signals));
       continue;
     }
     const next: Partial[] = [];
@@ -173,7 +173,7 @@ export function combineRoutes(routing: Routing, kind: "own" | "error", known: Cu
       kind: isStuck ? "stuck" : kind,
       places,
       ends,
-      label: [...(kind === "error" ? ["on error"] : []), ...branches.map((branch) => branch.label)].join(", "),
+      label: labelOf(kind, branches),
       cubes: free ? undefined : cubes.cubes,
       exact: cubes.exact && partial.merged === undefined,
       exclusive: false,
@@ -185,6 +185,18 @@ export function combineRoutes(routing: Routing, kind: "own" | "error", known: Cu
   if (kind === "own") for (const each of withoutValue(routing, everything)) outcomes.push(each);
   if (isCut) outcomes.push(everySignal(routing, kind));
   return { outcomes, isCut };
+}
+
+function labelOf(kind: "own" | "error", branches: readonly Branch[]): string {
+  if (branches.length === 0) return kind === "error" ? "on error" : "";
+  return [...(kind === "error" ? ["on error"] : []), ...branches.map((branch) => branch.label)].join(", ");
+}
+
+/** Adds the signals of a group `always`: most nodes have no other. */
+function withSignals(partial: Partial, signals: readonly Signal[]): Partial {
+  const { branches, cubes, merged } = partial;
+  const all = partial.signals.length === 0 ? signals : [...partial.signals, ...signals];
+  return merged === undefined ? { signals: all, branches, cubes } : { signals: all, branches, cubes, merged };
 }
 
 /** Adds a group `several`: all branches whose conditions are true, or `otherwise` if none is. */

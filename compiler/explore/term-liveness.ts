@@ -193,7 +193,9 @@ function liveness(
     };
     addTerms(needed, reads[index]!.after);
     const { inside, defined, asserted } = reads[index]!;
-    for (const formula of [...inside, ...defined, ...asserted]) addTerms(live, termsOf(formula));
+    for (const formulas of [inside, defined, asserted]) {
+      for (const formula of formulas) addTerms(live, termsOf(formula));
+    }
     for (const { channel, expression, optional } of model.data.writes[index] ?? []) {
       const own = ofChannel.get(channel);
       if (own !== undefined && expression !== undefined) {

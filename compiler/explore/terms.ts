@@ -128,7 +128,8 @@ function addTerm(
 }
 
 /** Channels that an expression reads, each once. */
-export function channelsOf(expression: Expression): number[] {
+export function channelsOf(expression: Expression): readonly number[] {
+  if (expression.op === "channel") return [expression.channel];
   const found = new Set<number>();
   const pending: Expression[] = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {

@@ -3,7 +3,7 @@
  * follows from the graph's meaning (channels by role, nodes as declared, edges by source), so that the order of other
  * statements in the file does not change the digest.
  */
-import type { Table } from "../../runtime/table/table.ts";
+import type { NodeSpec, Table } from "../../runtime/table/table.ts";
 import { TABLE_FORMAT, TABLE_VERSION } from "../../runtime/table/table.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import { deepFreeze } from "../../runtime/table/deep-freeze.ts";
@@ -29,16 +29,14 @@ export function createGraphTable(bound: BoundGraph, tableOf: TableOf): Table {
     plan: plans.number,
   };
   const channels = [...ordered.map((channel) => lowerChannel(channel, pool)), ...lowerInheritedConfig(bound, pool)];
-  const lowered = bound.nodes.map((node) => lowerNode(node, context));
+  const drafts = bound.nodes.map((node) => lowerNode(node, context));
   const { start, finally: ending, routes, onError, barriers, waits } = lowerRoutes(bound, pool);
-  const nodes = lowered.map((node, at) => {
+  const nodes = drafts.map((draft, at): NodeSpec => {
     const gate = waits[at];
-    return {
-      ...node,
-      ...(gate === undefined ? {} : { waits: gate }),
-      routes: routes[at] ?? [],
-      onError: onError[at] ?? [],
-    };
+    if (gate !== undefined) draft.waits = gate;
+    draft.routes = routes[at] ?? [];
+    draft.onError = onError[at] ?? [];
+    return draft as NodeSpec;
   });
   const assertions = bound.assertions.map((assertion) => lowerAssertion(assertion, context));
   const table: Omit<Table, "digest"> = {

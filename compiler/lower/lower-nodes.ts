@@ -40,37 +40,44 @@ export interface NodeContext extends CallContext {
   readonly nodeIndex: ReadonlyMap<string, NodeIndex>;
 }
 
-/** A node without its edges, which are lowered once all nodes are. */
-export type LoweredNode = Omit<NodeSpec, "routes" | "onError" | "waits">;
+/** A node whose edges are added once all nodes are lowered. Fields are added one by one: spreads would take a third of the time of lowering. */
+export type NodeDraft = { -readonly [Key in keyof Omit<NodeSpec, EdgeField>]: NodeSpec[Key] } & {
+  -readonly [Key in EdgeField]?: NodeSpec[Key];
+};
 
-export function lowerNode(node: BoundNode, context: NodeContext): LoweredNode {
+type EdgeField = "waits" | "routes" | "onError";
+
+export function lowerNode(node: BoundNode, context: NodeContext): NodeDraft {
   const output = node.output === undefined ? undefined : lowerOutput(node.output, context);
+  const call = node.call.kind === "plan" ? lowerPlanCall(node.call, context) : lowerCall(node.call, node.name, context);
+  const draft: NodeDraft = { name: node.name, call };
+  if (node.each !== undefined) draft.each = lowerEach(node, node.each, context);
+  if (output !== undefined) draft.output = output;
+  if (node.tries !== undefined) draft.tries = node.tries;
+  if (node.timeout !== undefined) draft.timeout = node.timeout;
+  if (node.within !== undefined) draft.within = node.within;
+  if (node.cache !== undefined) draft.cache = node.cache;
+  if (node.pauseBefore) draft.pauseBefore = true;
+  if (node.pauseAfter) draft.pauseAfter = true;
+  if (node.goes !== undefined) draft.goes = node.goes.map((name) => indexOf(context.nodeIndex, name));
+  if (node.idempotent) draft.idempotent = true;
+  if (node.undo !== undefined) draft.undo = lowerUndo(node.undo, node.name, context);
+  if (node.was !== undefined) draft.was = node.was;
+  return draft;
+}
+
+function lowerEach(
+  node: BoundNode,
+  each: NonNullable<BoundNode["each"]>,
+  { pool }: NodeContext,
+): NonNullable<NodeSpec["each"]> {
   return {
-    name: node.name,
-    call: node.call.kind === "plan" ? lowerPlanCall(node.call, context) : lowerCall(node.call, node.name, context),
-    ...(node.each === undefined
-      ? {}
-      : {
-          each: {
-            item: node.each.item,
-            ...(node.each.index === undefined ? {} : { index: node.each.index }),
-            list: context.pool.expression(node.each.list),
-            ...(node.each.condition === undefined ? {} : { condition: context.pool.expression(node.each.condition) }),
-            ...(node.maxParallel === undefined ? {} : { parallel: node.maxParallel }),
-            ...(node.allowsFailure === undefined ? {} : { allowFailure: node.allowsFailure }),
-          },
-        }),
-    ...(output === undefined ? {} : { output }),
-    ...(node.tries === undefined ? {} : { tries: node.tries }),
-    ...(node.timeout === undefined ? {} : { timeout: node.timeout }),
-    ...(node.within === undefined ? {} : { within: node.within }),
-    ...(node.cache === undefined ? {} : { cache: node.cache }),
-    ...(node.pauseBefore ? { pauseBefore: true } : {}),
-    ...(node.pauseAfter ? { pauseAfter: true } : {}),
-    ...(node.goes === undefined ? {} : { goes: node.goes.map((name) => indexOf(context.nodeIndex, name)) }),
-    ...(node.idempotent ? { idempotent: true } : {}),
-    ...(node.undo === undefined ? {} : { undo: lowerUndo(node.undo, node.name, context) }),
-    ...(node.was === undefined ? {} : { was: node.was }),
+    item: each.item,
+    ...(each.index === undefined ? {} : { index: each.index }),
+    list: pool.expression(each.list),
+    ...(each.condition === undefined ? {} : { condition: pool.expression(each.condition) }),
+    ...(node.maxParallel === undefined ? {} : { parallel: node.maxParallel }),
+    ...(node.allowsFailure === undefined ? {} : { allowFailure: node.allowsFailure }),
   };
 }
 
