@@ -12,10 +12,10 @@ export type * from "./generated.ts";
 export * from "../runtime/expression/generated.ts";
 export { largeTable } from "./large-table.ts";
 export { barriers } from "../runtime/direct/direct-barriers.ts";
+export { jumps } from "../runtime/direct/direct-jumps.ts";
 export { timeouts } from "../runtime/direct/direct-timeouts.ts";
 export { fail as failNode } from "../stdlib/nodes/fail.ts";
 export { json as jsonNode } from "../stdlib/nodes/json.ts";
-export { memory as memoryNode } from "../stdlib/nodes/memory.ts";
 export { print as printNode } from "../stdlib/nodes/print.ts";
 export type { DirectModule } from "../runtime/direct/direct-graph.ts";
 
@@ -28,8 +28,8 @@ export function createDirectGraph<T extends GraphTypes>(
   module: DirectModule,
 ): Graph<T> {
   const given = options as Omit<EngineOptions, keyof Bindings>;
-  const builtins = module.builtins === undefined ? {} : { builtins: { ...module.builtins, ...given.builtins } };
-  const all = { secrets: fromEnvironment, ...given, ...bindings, ...builtins };
-  const engine: unknown = openDirect(table, all, module);
+  const all = { secrets: fromEnvironment, ...given, ...bindings };
+  const builtins = module.builtins && { builtins: { ...module.builtins, ...given.builtins } };
+  const engine: unknown = openDirect(table, { ...all, ...builtins }, module);
   return engine as Graph<T>;
 }

@@ -5,6 +5,7 @@ export * from "./interface/context.ts";
 export { createEngine } from "./engine/create-engine.ts";
 export * from "./interface/engine-options.ts";
 export * from "./interface/errors.ts";
+export { reasonOf } from "./interface/thrown-reason.ts";
 export * from "./interface/thread-error.ts";
 export * from "./interface/events.ts";
 export type * from "./interface/host.ts";

@@ -1,7 +1,8 @@
 /** Reads the tools of an MCP server for a lock file. */
 import { findSimilar, listNames } from "../../diagnostics/similar.ts";
 import type { LockedTool } from "../../compiler/load/tool-lock.ts";
-import { hostsOf, type Effect } from "../../runtime/table/effects.ts";
+import { hostsOf } from "../../runtime/table/effect-hosts.ts";
+import type { Effect } from "../../runtime/table/effects.ts";
 import { admitJson, Mismatch } from "../../runtime/value/validate.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { Load } from "../../stdlib/llm/sdk.ts";

@@ -25,6 +25,7 @@ export function emitDirect(table: Table, names: DirectNames): string {
     ...builtins(table, names),
     // A bundler leaves out what no module names.
     ...(table.barriers.length === 0 ? [] : [`barriers: ${names.namespace}.barriers`]),
+    ...(table.nodes.some(({ goes }) => goes !== undefined) ? [`jumps: ${names.namespace}.jumps`] : []),
     ...(table.nodes.some(({ timeout }) => timeout !== undefined) ? [`timeouts: ${names.namespace}.timeouts`] : []),
   ];
   const list = calls.length === 0 ? "[]" : `[\n${calls.join("\n")}\n  ]`;

@@ -1,6 +1,7 @@
 import type { Clock } from "../interface/clock.ts";
 import type { PendingWrite } from "../interface/checkpoint.ts";
-import { NgraphError, StoreError, reasonOf } from "../interface/errors.ts";
+import { NgraphError, StoreError } from "../interface/errors.ts";
+import { reasonOf } from "../interface/thrown-reason.ts";
 import type { MaybePromise } from "../value/json.ts";
 import { isThenable } from "../value/promise.ts";
 

@@ -16,12 +16,16 @@ export interface Request {
 
 /**
  * The context of a body in a run that needs no engine. A request that concerns the run is kept, and the run is handed over to the
- * engine when the body has ended. Nodes of such graphs declare no jumps and the run has no store, so most requests are refused.
+ * engine when the body has ended. Nodes with jumps have a context of their own, and the run has no store, so most requests are refused.
  */
 export class DirectContext implements NodeContext {
   readonly #run: DirectRun;
   readonly #index: number;
   readonly step: number;
+  // A run without the engine has none of them.
+  declare readonly failure: undefined;
+  declare readonly item: undefined;
+  declare readonly allowedHosts: undefined;
   #controller: AbortController | undefined;
   #requests: Request[] | undefined;
   #isOver = false;
@@ -44,6 +48,15 @@ export class DirectContext implements NodeContext {
     (context.#controller ??= new AbortController()).abort(reason);
   }
 
+  static isOver(context: DirectContext): boolean {
+    return context.#isOver;
+  }
+
+  /** Keeps a request for the engine. */
+  static ask(context: DirectContext, request: Request): void {
+    if (!context.#isOver) (context.#requests ??= []).push(request);
+  }
+
   get signal(): AbortSignal {
     return (this.#controller ??= new AbortController()).signal;
   }
@@ -56,14 +69,8 @@ export class DirectContext implements NodeContext {
   get idempotencyKey(): string {
     return `sha256:${sha256(`${this.#run.id}:${this.#name}@${this.step}`)}`;
   }
-  get failure(): undefined {
-    return undefined;
-  }
   get context(): NodeContext["context"] {
     return this.#run.options.context ?? NO_CONTEXT;
-  }
-  get item(): undefined {
-    return undefined;
   }
   get expects(): ExpectedType | undefined {
     const { table } = this.#run.code;
@@ -71,9 +78,6 @@ export class DirectContext implements NodeContext {
   }
   get memory(): NodeContext["memory"] {
     return this.#run.code.memory;
-  }
-  get allowedHosts(): undefined {
-    return undefined;
   }
   get redact(): NodeContext["redact"] {
     return (text) => text;
@@ -121,7 +125,7 @@ export class DirectContext implements NodeContext {
   }
 
   #request(method: Request["method"], args: readonly unknown[]): void {
-    if (!this.#isOver) (this.#requests ??= []).push({ method, args });
+    DirectContext.ask(this, { method, args });
   }
 
   #refusal(code: "NG_BAD_RESULT" | "NG_UNDECLARED_GOTO", problem: string): NodeError {

@@ -26,6 +26,7 @@ import type { Json, JsonObject } from "../value/json.ts";
 import { acceptType, acceptUpdate, type Accept } from "./accept.ts";
 import type { BarrierParts, DirectBarrier } from "./direct-barriers.ts";
 import type { DirectContext } from "./direct-context.ts";
+import type { Goals, JumpParts } from "./direct-jumps.ts";
 import type { TimeoutParts } from "./direct-timeouts.ts";
 
 /** The call of a node: `$s` are the values that its arguments read, `$f` the functions and `$e` the expressions of the table. */
@@ -47,6 +48,8 @@ export interface DirectModule {
   readonly builtins?: Readonly<Record<string, BuiltinNode>>;
   /** The code of barriers, if the graph has one. */
   readonly barriers?: BarrierParts;
+  /** The code of jumps, if a node has them. */
+  readonly jumps?: JumpParts;
   /** The code of timeouts, if a node has one. */
   readonly timeouts?: TimeoutParts;
 }
@@ -69,6 +72,8 @@ export interface DirectNode {
   /** The channels without a reducer that it writes. */
   readonly exclusive: readonly number[];
   readonly routes: RoutesCode;
+  /** Of `goes`. */
+  readonly goals: Goals | undefined;
   /** What runs after the node if it ran alone, whatever the state is; `undefined` if that depends on the state or on barriers. */
   readonly next: readonly number[] | undefined;
   /** The nodes of a step that this node runs alone. */
@@ -125,9 +130,10 @@ export class Unlocated {
 
 /** Whether a module has the code that its graph uses: the generator of another version may have written it. */
 export function hasParts({ barriers, nodes }: Table, module: DirectModule): boolean {
-  return (
-    (barriers.length === 0 || module.barriers !== undefined) &&
-    (module.timeouts !== undefined || nodes.every(({ timeout }) => timeout === undefined))
+  const lacks = (use: unknown, part: unknown): boolean => use !== undefined && part === undefined;
+  return !(
+    lacks(barriers[0], module.barriers) ||
+    nodes.some(({ goes, timeout }) => lacks(goes, module.jumps) || lacks(timeout, module.timeouts))
   );
 }
 
@@ -152,7 +158,8 @@ export function compileDirect(
     isOptional: optional === true,
     acceptsNull: acceptType(table.channels[channel]!.type, types)(null) !== undefined,
   });
-  const nodes = table.nodes.map(({ name, output, timeout, routes: specs }, index): DirectNode => {
+  const nodes = table.nodes.map((spec, index): DirectNode => {
+    const { name, output, timeout, routes: specs } = spec;
     const fields = output?.kind === "fields" ? output.fields.map(fieldOf) : [];
     const channel = output === undefined ? NO_CHANNEL : output.kind === "channel" ? output.channel : FIELDS;
     const written = channel >= 0 ? [channel] : fields.map((field) => field.channel);
@@ -166,6 +173,7 @@ export function compileDirect(
       fields,
       exclusive: written.filter((one) => table.channels[one]!.reducer === undefined),
       routes,
+      goals: module.jumps?.goalsOf(table, spec),
       next: isFixed ? sortedNodes(routes.fixed!) : undefined,
       alone: [index],
       stepNames: Object.freeze([name]),

@@ -36,6 +36,8 @@ export class DirectRun implements Scope {
   readonly code: DirectGraph;
   readonly options: RunOptions;
   readonly state: Json[];
+  /** Without a store. */
+  declare readonly durable: undefined;
   readonly error = null;
   readonly outcome = null;
   readonly barriers: DirectBarriers | undefined;
@@ -60,9 +62,6 @@ export class DirectRun implements Scope {
   }
   get clock(): Clock {
     return this.code.clock;
-  }
-  get durable(): undefined {
-    return undefined;
   }
 }
 
@@ -135,7 +134,7 @@ async function loop(run: DirectRun, takeOver: TakeOver): Promise<RunResult> {
       if (end !== undefined) return end;
       continue;
     }
-    const context = new DirectContext(run, node.index);
+    const context = contextOf(run, node);
     let value: unknown;
     try {
       value = node.call(run, functions, expressions, context);
@@ -144,17 +143,21 @@ async function loop(run: DirectRun, takeOver: TakeOver): Promise<RunResult> {
       DirectContext.close(context);
       return takeOver(run, [{ context, state: "thrown", value: error }]);
     }
-    if (DirectContext.close(context) !== undefined || !settleAlone(run, node, value)) {
+    if (DirectContext.close(context) !== undefined || !settleAlone(run, node, value, context)) {
       return takeOver(run, [{ context, state: "value", value }]);
     }
   }
 }
 
+function contextOf(run: DirectRun, node: DirectNode): DirectContext {
+  return run.code.module.jumps?.open(run, node) ?? new DirectContext(run, node.index);
+}
+
 /** Applies the result of a node that ran alone, and follows its edges. Returns `false`, and changes nothing, if the engine has to do it. */
-function settleAlone(run: DirectRun, node: DirectNode, value: unknown): boolean {
+function settleAlone(run: DirectRun, node: DirectNode, value: unknown, context: DirectContext): boolean {
   const { state, code } = run;
   const { channel } = node;
-  if (channel === FIELDS) return settle(run, [{ value }]);
+  if (channel === FIELDS || node.goals !== undefined) return settle(run, [{ value, context }]);
   let before: Json = null;
   if (channel >= 0) {
     const update = node.accept(value);
@@ -214,7 +217,7 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
   let open = 0;
   let hasFailed = false;
   for (const index of ready) {
-    const context = new DirectContext(run, index);
+    const context = contextOf(run, nodes[index]!);
     const task: DirectTask = { context, state: "value", value: undefined };
     tasks.push(task);
     try {
@@ -279,14 +282,17 @@ function settleTasks(run: DirectRun, tasks: readonly DirectTask[]): boolean {
 const MANY = 4;
 
 /** Applies the results of a step in task order (2.2), and follows the edges on the new state (2.4). */
-function settle(run: DirectRun, tasks: readonly { readonly value: unknown }[]): boolean {
+function settle(run: DirectRun, tasks: readonly Pick<DirectTask, "value" | "context">[]): boolean {
   const { state, code, ready } = run;
   const { nodes } = code;
   const { length } = ready;
   const channels: number[] = [];
   const updates: Json[] = [];
+  const jumps = code.module.jumps?.of(tasks);
   for (let at = 0; at < length; at++) {
-    if (!readUpdates(nodes[ready[at]!]!, tasks[at]!.value, channels, updates)) return false;
+    const { value } = tasks[at]!;
+    if (jumps?.drops(at, value)) continue;
+    if (!readUpdates(nodes[ready[at]!]!, value, channels, updates)) return false;
   }
   if (length > 1 && writesTwice(code, ready)) return false;
   const undo: Json[] = [];
@@ -301,15 +307,20 @@ function settle(run: DirectRun, tasks: readonly { readonly value: unknown }[]): 
   }
   const targets: (readonly Target[])[] = [];
   const names: string[] = [];
-  for (const index of ready) {
-    const node = nodes[index]!;
-    const found = targetsOf(run, node);
+  for (let at = 0; at < length; at++) {
+    const node = nodes[ready[at]!]!;
+    const found = jumps?.targets(at) ?? targetsOf(run, node);
     if (found === undefined) return restore();
     targets.push(found);
     names.push(node.stepNames[0]!);
   }
   const signals = new Signals(run);
-  for (let at = 0; at < length; at++) for (const target of targets[at]!) signals.signal(ready[at]!, target);
+  for (let at = 0; at < length; at++) {
+    for (const target of targets[at]!) {
+      if (at === jumps?.winner) signals.run(target);
+      else signals.signal(ready[at]!, target);
+    }
+  }
   run.ready = signals.finish();
   run.steps.push(names);
   run.step++;
@@ -432,17 +443,12 @@ class Signals {
   }
 }
 
-/** Maximum number of channels for which `state` is built at once. */
-const LARGE_STATE = 100;
-
 function completed({ code, state, steps }: DirectRun): RunResult {
   const { module, table } = code;
-  const values = (): JsonObject => module.state?.(state) ?? recordOf(table, state, false);
-  const isLarge = table.channels.length > LARGE_STATE;
   const result: RunResult = {
     status: "completed",
     output: module.output?.(state) ?? recordOf(table, state, true),
-    state: isLarge ? {} : values(),
+    state: module.state?.(state) ?? {},
     steps,
     pauses: NOTHING,
     incompleteBarriers: NOTHING,
@@ -450,9 +456,11 @@ function completed({ code, state, steps }: DirectRun): RunResult {
     thread: null,
     checkpointId: null,
   };
-  if (!isLarge) return result;
+  // The state of many channels is built when it is read.
+  if (module.state !== undefined) return result;
   let known: JsonObject | undefined;
-  return Object.defineProperty(result, "state", { get: () => (known ??= values()), enumerable: true });
+  const values = (): JsonObject => (known ??= recordOf(table, state, false));
+  return Object.defineProperty(result, "state", { get: values, enumerable: true });
 }
 
 function recordOf({ channels }: DirectGraph["table"], state: readonly Json[], isOutput: boolean): JsonObject {

@@ -13,6 +13,7 @@ import { awaitBody, settleFailure, settleResult } from "../step/run-task.ts";
 import { tasksOf } from "../step/step-tasks.ts";
 import type { Outcome } from "../step/task.ts";
 import { DirectContext, type Request } from "./direct-context.ts";
+import type { JumpParts } from "./direct-jumps.ts";
 import { Unlocated } from "./direct-graph.ts";
 import type { DirectRun, DirectTask } from "./direct-run.ts";
 
@@ -34,30 +35,38 @@ export async function takeOver(
   for (const barrier of direct.code.barriers.keys()) {
     for (const node of barriers?.arrived(barrier) ?? []) run.barriers.signal(barrier, node);
   }
-  const end = await (begun === undefined ? undefined : endStep(run, begun));
+  const end = await (begun === undefined ? undefined : endStep(run, begun, direct.code.module.jumps));
   const stop = end ?? (begun === undefined ? nextStop(run) : undefined);
   return resultOf(run, await (stop === undefined ? loop(run) : finish(run, stop)));
 }
 
-async function endStep(run: Run, begun: readonly DirectTask[]): Promise<RunEnd | undefined> {
+async function endStep(
+  run: Run,
+  begun: readonly DirectTask[],
+  jumps: JumpParts | undefined,
+): Promise<RunEnd | undefined> {
   const tasks = tasksOf(run);
-  const outcomes = await Promise.all(tasks.map((task, at) => outcomeOf(new Attempt(run, task, 1), begun[at]!)));
+  const outcomes = await Promise.all(tasks.map((task, at) => outcomeOf(new Attempt(run, task, 1), begun[at]!, jumps)));
   return commitStep(run, tasks, outcomes);
 }
 
-function outcomeOf(attempt: Attempt, { context, state, value, timer }: DirectTask): Outcome | Promise<Outcome> {
+function outcomeOf(
+  attempt: Attempt,
+  { context, state, value, timer }: DirectTask,
+  jumps: JumpParts | undefined,
+): Outcome | Promise<Outcome> {
   const end = (error: unknown): Outcome | Promise<Outcome> => {
-    repeatRequests(attempt, context);
+    repeatRequests(attempt, context, jumps);
     return settleFailure(attempt, error);
   };
   if (state === "thrown") return end(located(attempt.run, value));
   if (state === "value") {
-    repeatRequests(attempt, context);
+    repeatRequests(attempt, context, jumps);
     return settleValue(attempt, value);
   }
   if (timer?.error !== undefined) return end(timer.error);
   // What the body requests until it ends is known when it has ended.
-  attempt.body = (value as Promise<unknown>).finally(() => repeatRequests(attempt, context));
+  attempt.body = (value as Promise<unknown>).finally(() => repeatRequests(attempt, context, jumps));
   return new Promise((resolve, reject) => {
     if (timer !== undefined) {
       timer.onLate = (error) => {
@@ -82,8 +91,10 @@ function settleValue(attempt: Attempt, value: unknown): Outcome | Promise<Outcom
   }
 }
 
-function repeatRequests(attempt: Attempt, context: DirectContext): void {
-  for (const request of DirectContext.close(context) ?? []) {
+function repeatRequests(attempt: Attempt, context: DirectContext, jumps: JumpParts | undefined): void {
+  const requests = DirectContext.close(context) ?? [];
+  const jump = jumps?.requestOf(context);
+  for (const request of jump === undefined ? requests : [...requests, jump]) {
     try {
       repeatRequest(attempt, request);
     } catch {

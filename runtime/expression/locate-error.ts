@@ -1,4 +1,4 @@
-import { reasonOf } from "../interface/errors.ts";
+import { reasonOf } from "../interface/thrown-reason.ts";
 import type { ExpressionEnvironment } from "./compile-expression.ts";
 import { ExpressionError } from "./expression-error.ts";
 import type { Expression } from "./expression.ts";

@@ -19,34 +19,35 @@ export class LazyMemory implements LongTermMemory {
   }
 
   put(namespace: Namespace, key: string, value: Json, options?: PutOptions): Promise<void> {
-    return this.#call((memory, ...args) => memory.put(...args), namespace, key, value, options);
+    return this.#call("put", namespace, key, value, options);
   }
 
   get(namespace: Namespace, key: string): Promise<MemoryItem | undefined> {
-    return this.#call((memory, ...args) => memory.get(...args), namespace, key);
+    return this.#call("get", namespace, key);
   }
 
   delete(namespace: Namespace, key: string): Promise<boolean> {
-    return this.#call((memory, ...args) => memory.delete(...args), namespace, key);
+    return this.#call("delete", namespace, key);
   }
 
   list(prefix?: Namespace, options?: MemoryListOptions): Promise<readonly MemoryItem[]> {
-    return this.#call((memory, ...args) => memory.list(...args), prefix, options);
+    return this.#call("list", prefix, options);
   }
 
   search(prefix: Namespace, options?: SearchOptions | string): Promise<readonly ScoredItem[]> {
-    return this.#call((memory, ...args) => memory.search(...args), prefix, options);
+    return this.#call("search", prefix, options);
   }
 
   prune(): Promise<number> {
-    return this.#call((memory) => memory.prune());
+    return this.#call("prune");
   }
 
-  async #call<Args extends readonly unknown[], Result>(
-    method: (memory: LongTermMemory, ...args: Args) => Promise<Result>,
-    ...args: Args
-  ): Promise<Result> {
-    const copies = args.map(snapshotJson) as unknown as Args;
-    return method(await this.#load(), ...copies);
+  async #call<Name extends keyof LongTermMemory>(
+    name: Name,
+    ...args: readonly unknown[]
+  ): Promise<Awaited<ReturnType<LongTermMemory[Name]>>> {
+    const copies = args.map(snapshotJson);
+    const memory: unknown = await this.#load();
+    return (memory as Record<Name, (...given: readonly unknown[]) => never>)[name](...copies);
   }
 }

@@ -1,6 +1,7 @@
 import type { PauseItem } from "../interface/checkpoint.ts";
 import type { Run } from "../run/run.ts";
-import { RunError, type NgraphError, reasonOf } from "../interface/errors.ts";
+import { RunError, type NgraphError } from "../interface/errors.ts";
+import { reasonOf } from "../interface/thrown-reason.ts";
 import { runOrRecall, storedUpdates, type CacheState } from "./cached-task.ts";
 import type { PlanEventBody } from "./plan-events.ts";
 import type { PlanExecuteOptions, PlanTaskResult } from "./plan-options.ts";

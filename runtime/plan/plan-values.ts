@@ -1,4 +1,5 @@
-import { RunError, reasonOf } from "../interface/errors.ts";
+import { RunError } from "../interface/errors.ts";
+import { reasonOf } from "../interface/thrown-reason.ts";
 import type { Run } from "../run/run.ts";
 import type { Update } from "../step/task.ts";
 import type { Json } from "../value/json.ts";

@@ -1,4 +1,5 @@
-import { NodeError, reasonOf } from "../interface/errors.ts";
+import { NodeError } from "../interface/errors.ts";
+import { reasonOf } from "../interface/thrown-reason.ts";
 import { ExpressionError } from "../expression/expression-error.ts";
 import { printExpression } from "../expression/print-expression.ts";
 import type { RouteSpec, Table } from "../table/table.ts";

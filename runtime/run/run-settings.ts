@@ -11,7 +11,7 @@ import { checkEngineOptions } from "./check-options.ts";
 import type { Program } from "../program/program.ts";
 import { NO_OPTIONS } from "./no-options.ts";
 import { createRedactor } from "../event/redact.ts";
-import { hostsOf } from "../table/effects.ts";
+import { hostsOf } from "../table/effect-hosts.ts";
 import type { RunContext } from "../interface/context.ts";
 import { readBreakpoints, type Breakpoints } from "./breakpoints.ts";
 import { Drain } from "./drain.ts";

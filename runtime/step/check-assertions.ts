@@ -1,5 +1,6 @@
 import { ExpressionError } from "../expression/expression-error.ts";
-import { NodeError, reasonOf } from "../interface/errors.ts";
+import { NodeError } from "../interface/errors.ts";
+import { reasonOf } from "../interface/thrown-reason.ts";
 import { expressionText } from "../routing/no-route.ts";
 import type { Run } from "../run/run.ts";
 import { scopeOf } from "./call-body.ts";

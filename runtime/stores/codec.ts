@@ -9,7 +9,8 @@ import type {
   ThreadId,
 } from "../interface/checkpoint.ts";
 import type { RunFailure } from "../interface/checkpoint.ts";
-import { StoreError, reasonOf } from "../interface/errors.ts";
+import { StoreError } from "../interface/errors.ts";
+import { reasonOf } from "../interface/thrown-reason.ts";
 import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
 import { registerRunView, runViewOf } from "../interface/run-view.ts";
 import type { Claim, ListOptions, SaveRequest, Store } from "../interface/store.ts";

@@ -24,12 +24,6 @@ export function intersectEffects(a: readonly Effect[], b: readonly Effect[]): re
   return [...new Set([...a.filter((each) => isAllowed(each, b)), ...b.filter((each) => isAllowed(each, a))])];
 }
 
-/** The hosts to which allowed effects restrict requests; `undefined` if they allow any host. */
-export function hostsOf(allow: readonly Effect[] | undefined): readonly string[] | undefined {
-  if (allow === undefined || allow.includes("net")) return undefined;
-  return allow.flatMap((each) => (each.startsWith("net:") ? [each.slice(4)] : []));
-}
-
 /**
  * The effect of requests to a host, or to each name below `*.HOST`; `undefined` if the text is not a host.
  *

@@ -1,7 +1,7 @@
 import { ROLLBACK, type ChannelSpec, type NodeSpec, type RouteSpec, type Table, type TargetSpec } from "./table.ts";
 
 /** The built-in nodes that use no more of their context than a body without the engine has. */
-const DIRECT_BUILTINS: ReadonlySet<string> = new Set(["fail", "json", "memory", "print"]);
+const DIRECT_BUILTINS: ReadonlySet<string> = new Set(["fail", "json", "print"]);
 
 /**
  * Whether a run without a store needs only the bodies, channels, edges and barriers of a graph. The module of such a graph runs it directly
@@ -48,7 +48,7 @@ function isDirectNode(node: NodeSpec): boolean {
     node.cache === undefined &&
     node.pauseBefore === undefined &&
     node.pauseAfter === undefined &&
-    node.goes === undefined &&
+    node.goes?.includes(ROLLBACK) !== true &&
     node.undo === undefined &&
     (node.output?.kind === "channel" ? [node.output] : (node.output?.fields ?? [])).every(({ set }) => set !== true) &&
     node.routes.every(isDirectRoute) &&

@@ -61,14 +61,8 @@ export function compress(hash: Int32Array, words: Int32Array, view: DataView, at
     b = a;
     a = (t1 + s0 + majority) | 0;
   }
-  hash[0] = (hash[0] as number) + a;
-  hash[1] = (hash[1] as number) + b;
-  hash[2] = (hash[2] as number) + c;
-  hash[3] = (hash[3] as number) + d;
-  hash[4] = (hash[4] as number) + e;
-  hash[5] = (hash[5] as number) + f;
-  hash[6] = (hash[6] as number) + g;
-  hash[7] = (hash[7] as number) + h;
+  const added = [a, b, c, d, e, f, g, h];
+  for (let i = 0; i < 8; i++) hash[i] = (hash[i] as number) + (added[i] as number);
 }
 
 function rotate(word: number, by: number): number {

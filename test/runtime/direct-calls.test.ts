@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { compileDirect, type DirectModule } from "../../runtime/direct/direct-graph.ts";
+import { jumps } from "../../runtime/direct/direct-jumps.ts";
 import { startDirect, type DirectTask } from "../../runtime/direct/direct-run.ts";
 import { openDirect } from "../../runtime/engine/open-direct.ts";
 import { systemClock } from "../../runtime/interface/clock.ts";
@@ -172,6 +173,26 @@ test("a built-in node of the caller takes the place of the package's, and has wh
     ["y", 7],
     ["y", 7],
   ]);
+});
+
+test("declared jumps are followed without the engine", async () => {
+  const table = tableOf(`graph hop {
+    output a: json = 0  output b: json = 0
+    node x = f() into a { goes y, end }  node y = g() into b  node z = f() into a { goes x }
+    start -> x -> z -> end  y -> end
+  }`);
+  const follow = async (body: Body): Promise<RunResult> => {
+    const module: DirectModule = { calls: [(...args) => body(args[3]), () => 2, () => 3], jumps };
+    const parts = { functions: [], expressions: [], clock: systemClock, turn: turnOf(systemClock) };
+    const graph = compileDirect(table, module, { ...parts, memory: undefined as never });
+    return startDirect(graph, {}, {}, () => assert.fail("handed over"))!;
+  };
+  const steps = async (body: Body) => (await follow(body)).steps;
+  expect(await steps(({ goto }) => goto("y"))).toEqual([["x"], ["y"]]);
+  expect(await steps(({ goto }) => (goto("y", "end"), 1))).toEqual([["x"], ["y"]]);
+  expect(await steps(({ stop }) => stop())).toEqual([["x"]]);
+  expect(await steps(({ goto, stop }) => (stop(), goto(), 1))).toEqual([["x"], ["z"]]);
+  expect((await follow(async ({ goto }) => (goto("y"), 7))).output).toEqual({ a: 7, b: 2 });
 });
 
 test("a command is not a record of results", async () => {

@@ -42,11 +42,10 @@ const PARTS = partsOf(`
     node n20 = slow(plain) into sum { timeout 10ms }  node n21 = slow(n) into plain { timeout 10ms }
     node n22 = print(list)  node n23 = print(\`\${way} \${error?.attempts ?? 0}\`)  node n24 = json(\`[\${plain}]\`) into list
     node n25 = json(out[0] ?? "{") into maybe  node n26 = json(error?.message ?? \`\${100 / other}\`) into late { tries 2 }
-    node n27 = fail(error?.message ?? way) { tries 2 }  node n28 = memory(put: way, namespace: "w", value: list) into all
-    node n29 = memory(get: way, namespace: "w") into all  node n30 = memory(list: "w", limit: sum) into all { timeout 5s }
+    node n27 = fail(error?.message ?? way) { tries 2 }
     node c0 = plain < other into all        node c1 = sum % 2 == 0 into all        node c2 = 10 / plain > 1 into all  node c3 = len(list) < 4 into all
     start -> n27
-    start -> ${Array.from({ length: 31 }, (_, at) => `n${at}`)
+    start -> ${Array.from({ length: 28 }, (_, at) => `n${at}`)
       .filter((name) => name !== "n27")
       .join(" -> ")} -> c0 -> c1 -> c2 -> c3
   }`);
@@ -70,6 +69,8 @@ function randomTable(random: Random, seed: number): Table {
   const count = 2 + below(random, 7);
   const hasBarriers = chance(random, 0.6);
   const mayFail = chance(random, 0.5);
+  const hasJumps = chance(random, 0.5);
+  const goals = (): number[] => [-1, ...Array.from({ length: count }, (_, at) => at)].filter(() => chance(random, 0.8));
   const barriers: BarrierSpec[] = [];
   const members = new Map<number, TargetSpec[]>();
   const gated = new Map<number, number>();
@@ -142,6 +143,7 @@ function randomTable(random: Random, seed: number): Table {
       ...(output === undefined ? {} : { output }),
       ...(tries === undefined ? {} : { tries }),
       ...(timeout === undefined ? {} : { timeout }),
+      ...(hasJumps && chance(random, 0.6) ? { goes: goals() } : {}),
       ...(gate === undefined ? {} : { waits: gate }),
       routes: route(index),
       onError: mayFail && chance(random, 0.5) ? [{ targets: targets() }] : [],
@@ -166,7 +168,7 @@ function functionsOf(seed: number, log: string[], aborted: string[]): Record<str
     FUNCTIONS.map((name) => {
       const body = (...given: unknown[]): unknown => {
         const context = given.pop() as NodeContext;
-        const key = `${name} ${JSON.stringify(given)} ${context.step} ${context.attempt} ${context.signal.aborted}`;
+        const key = `${name} ${JSON.stringify(given)} ${context.step} ${context.attempt} ${JSON.stringify(context.item)} ${context.signal.aborted}`;
         const nth = counts.get(key) ?? 0;
         counts.set(key, nth + 1);
         log.push(key);
@@ -190,7 +192,7 @@ function functionsOf(seed: number, log: string[], aborted: string[]): Record<str
               return value;
             }
           }
-          return value;
+          return wild >= 10 && wild < 24 ? jump(wild, context, value) : value;
         };
         // Only nodes with a timeout call it.
         if (name === "slow" && dice % 4 === 1) return untilAborted(context, dice, aborted);
@@ -199,6 +201,60 @@ function functionsOf(seed: number, log: string[], aborted: string[]): Record<str
       return [name, body];
     }),
   );
+}
+
+/** Jumps, which some of the nodes declare. */
+function jump(wild: number, { goto, send, stop }: NodeContext, value: unknown): unknown {
+  switch (wild) {
+    case 10:
+      return goto("m0", "m1");
+    case 11:
+      return goto("m1", { exclusive: true });
+    case 12:
+      return goto("m0", { exclusive: true });
+    case 13:
+      return stop();
+    case 14:
+      return goto("end");
+    case 15:
+      goto("m1");
+      return goto();
+    case 16:
+      stop();
+      goto("m0", "");
+      return value;
+    case 17:
+      goto("m1");
+      stop();
+      return undefined;
+    case 18: {
+      const item = { list: [1] };
+      send("m1", item as never);
+      item.list.push(2);
+      return value;
+    }
+    case 19:
+      goto("m0");
+      return send("m1", null);
+    case 20:
+      goto("m0");
+      throw new Error("after a jump");
+    case 21:
+      try {
+        send("m0", (() => 1) as never);
+      } catch {
+        return goto("m1");
+      }
+      return value;
+    case 22: {
+      const options = { exclusive: true };
+      const command = goto("m1", options);
+      options.exclusive = false;
+      return command;
+    }
+    default:
+      return goto("m0", "end");
+  }
 }
 
 /** A body that does not end before its time is over, and goes on when it is. */
