@@ -12,6 +12,7 @@ import type {
 } from "vscode-languageserver-protocol";
 import type { CompilerHost } from "../compiler/load/host.ts";
 import { CODE_ACTION_KINDS, findCodeActions } from "./find-code-actions.ts";
+import { keepFormatted } from "./keep-formatted.ts";
 import { findDiagnostics, type Links } from "./find-diagnostics.ts";
 import {
   answerLanguageRequests,
@@ -217,16 +218,19 @@ export function serve(
 
     connection.onRequest(
       protocol.CodeActionRequest.type,
-      (params): CodeAction[] | InstanceType<typeof ResponseError<void>> => {
+      async (params, token): Promise<CodeAction[] | InstanceType<typeof ResponseError<void>>> => {
         const refused = refusalOf(params, ["textDocument", "range", "context"]);
         if (refused !== undefined) return refused;
         const { textDocument, range, context } = params;
         const checked = workspace.check(textDocument.uri);
         if (checked === undefined) return [];
-        return findCodeActions(checked, range, Array.isArray(context.only) ? context.only : undefined, {
+        const actions = findCodeActions(checked, range, Array.isArray(context.only) ? context.only : undefined, {
           host: workspace.host(),
           links,
         });
+        return keepFormatted(actions, checked.document, (document) =>
+          token.isCancellationRequested ? Promise.resolve(undefined) : environment.format(document),
+        );
       },
     );
     connection.onRequest(protocol.DocumentFormattingRequest.type, async (params, token) => {

@@ -1,6 +1,7 @@
 /** Values of policies and limits, and policies in the wrong place. */
 import { diagnostic, type Diagnostic, type Place } from "../diagnostic.ts";
 import type { Span } from "../source.ts";
+import { deletePolicy } from "../fixes/delete-policy.ts";
 import { replacement } from "./syntax.ts";
 
 /** NG006: a number or duration that the policy does not allow. */
@@ -47,7 +48,7 @@ export function policyOfNodes(place: Place, facts: { policy: string; help: strin
     {
       label: "a policy of single nodes",
       help: facts.help,
-      fixes: [replacement("delete it", place.span, "")],
+      fixes: [deletePolicy(place)],
     },
   );
 }
@@ -73,7 +74,7 @@ export function unusedDefault(place: Place, facts: { policy: string; hasCandidat
       ? `each node that it applies to states its own \`${policy}\``
       : "applies to functions, `llm`, `http`, `shell` and `tool`, and no node calls one",
     help: "remove it",
-    fixes: [replacement("delete it", place.span, "")],
+    fixes: [deletePolicy(place)],
   });
 }
 
@@ -92,9 +93,7 @@ export function timeoutOfWait(
   return diagnostic("NG612", place, `\`timeout\` limits an attempt, but \`${node}\` waits for ${WAITS_FOR[call]}`, {
     label: isSleep ? "a sleep ends by itself" : "a pause is not an attempt",
     help: isSleep ? "remove it: the argument of `sleep` is its duration" : `write the deadline: \`within ${duration}\``,
-    fixes: isSleep
-      ? [replacement("delete it", place.span, "")]
-      : [replacement("replace with `within`", keyword, "within")],
+    fixes: isSleep ? [deletePolicy(place)] : [replacement("replace with `within`", keyword, "within")],
   });
 }
 
@@ -106,7 +105,7 @@ export function triesOfWait(place: Place, facts: { node: string; call: Wait }): 
       facts.call === "sleep"
         ? "remove it"
         : "remove it; to ask again after the deadline, lead an `on error` edge back to the node",
-    fixes: [replacement("delete it", place.span, "")],
+    fixes: [deletePolicy(place)],
   });
 }
 
@@ -126,9 +125,7 @@ export function withinWithoutWait(
       help: isSleep
         ? "remove it: the argument of `sleep` is its duration"
         : `limit each attempt: \`timeout ${duration}\``,
-      fixes: isSleep
-        ? [replacement("delete it", place.span, "")]
-        : [replacement("replace with `timeout`", keyword, "timeout")],
+      fixes: isSleep ? [deletePolicy(place)] : [replacement("replace with `timeout`", keyword, "timeout")],
     },
   );
 }
