@@ -103,9 +103,16 @@ async function storedCalls(
   for (const task of [...caller.nextNodes, ...caller.pendingSends.map(({ taskId }) => taskId)]) {
     if (!done.has(task)) await visit(task);
   }
+  const lastNumbers = new Map<string, number>();
+  for (const id of [...done, ...found.keys()]) {
+    const [, node, number] = ITEM.exec(id) ?? [];
+    if (node !== undefined) lastNumbers.set(node, Math.max(lastNumbers.get(node) ?? -1, Number(number)));
+  }
   for (const node of caller.nextNodes) {
-    // Items begin in their order.
-    for (let item = 0; done.has(`${node}[${item}]`) || (await visit(`${node}[${item}]`)); item++);
+    // Items begin in their order. An edit of the list leaves gaps in their numbers.
+    const last = lastNumbers.get(node) ?? -1;
+    const isBegun = async (id: string): Promise<boolean> => done.has(id) || (await visit(id));
+    for (let item = 0; (await isBegun(`${node}[${item}]`)) || item < last; item++);
   }
   for (const { task, tool, number } of all.filter(isPart).flatMap(toolCallOf)) {
     if (!done.has(task)) await visit(`${task}.${tool}.${number}`);
@@ -116,6 +123,9 @@ async function storedCalls(
 
 /** The run id of a call without that of its caller: `agent@3`, `agent@3.charge.0#…`, and `.2` behind it for its second run. */
 const CALL_IN_STEP = /^[^/@]+@(\d+)(?:\.[^/]*)?$/;
+
+/** A task or a segment of an item. */
+const ITEM = /^(\w+)\[(\d+)\]/;
 
 function callsOf(found: ReadonlyMap<string, Checkpoint>): readonly StoredCall[] {
   return [...found].map(([segment, head]) => ({ segment, head }));

@@ -8,9 +8,12 @@ import type { Task } from "../step/task.ts";
  * `undefined` for every other task. Short JSON is its own identity; longer JSON is hashed.
  */
 export function itemIdentity(task: Task): string | undefined {
-  if (task.itemIndex === -1) return undefined;
-  const text = JSON.stringify(task.item as Json);
-  return text.length <= MAX_PLAIN_LENGTH ? text : `sha256:${sha256(text)}`;
+  return task.itemIndex === -1 ? undefined : identityOfItem(task.item as Json);
+}
+
+export function identityOfItem(item: Json): string {
+  const text = JSON.stringify(item);
+  return text.length <= MAX_PLAIN_LENGTH ? text : `${HASHED}${sha256(text)}`;
 }
 
 /**
@@ -22,5 +25,12 @@ export function taskName(task: Task): string {
   return `${task.id}#${sha256(JSON.stringify(task.item as Json)).slice(0, DIGEST_LENGTH)}`;
 }
 
+/** The digest of an item in ids. JSON does not begin with the prefix of a hash. */
+export function digestOfIdentity(identity: string): string {
+  const hash = identity.startsWith(HASHED) ? identity.slice(HASHED.length) : sha256(identity);
+  return hash.slice(0, DIGEST_LENGTH);
+}
+
+const HASHED = "sha256:";
 const MAX_PLAIN_LENGTH = 100;
 const DIGEST_LENGTH = 12;

@@ -27,6 +27,7 @@ import { nodeOfSegment, type ToolCallPlace } from "../program/tool-segment.ts";
 import type { Shared, StoredOutcome } from "./shared.ts";
 import { readSignals } from "../checkpoint/inbox.ts";
 import { taskName } from "./item-identity.ts";
+import type { ItemRecords } from "../step/item-numbers.ts";
 import type { Task } from "../step/task.ts";
 
 /** How a run ended, or why it paused. */
@@ -185,6 +186,8 @@ export class Run {
   dues: ReadonlyMap<string, number> | undefined;
   /** Results of parts of bodies in the step in progress (`once`), by task and key. */
   parts: Map<string, Json> | undefined;
+  /** Items of the next step about which something is stored. */
+  itemRecords: ItemRecords | undefined;
   /** Pauses of called graphs whose signals have come: their tasks run again. */
   woken: ReadonlySet<string> = NO_IDS;
   /** The signals that the tasks of the step can take: read once, so that waiters of one name are served in task order. */
@@ -381,6 +384,11 @@ export class Run {
   /** Whether a pause belongs to a task of the next step with its present item, or to a graph that this task calls. */
   isPauseOf(id: string, task: Task): boolean {
     return id.startsWith(`${this.#pausePlace}${taskName(task)}@${this.step}`);
+  }
+
+  /** The id of a pause without the calls that lead to this run; `undefined` for a pause of another run. */
+  ownPauseId(id: string): string | undefined {
+    return id.startsWith(this.#pausePlace) ? id.slice(this.#pausePlace.length) : undefined;
   }
 
   /**

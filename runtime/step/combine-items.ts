@@ -30,6 +30,8 @@ export function* combineItems(
 ): Work<Outcome> {
   const all = yield* summaryOf(outcomes);
   const { children, taken, undo, failures, pauses } = all;
+  if (run.writer !== undefined && (failures.length > 0 || Object.keys(children).length > 0))
+    yield* run.shared.durable!.code.recordBegunItems(run, items, outcomes);
   const broken = failures.find(({ failure }) => !handlesFailure(task, failure))?.failure;
   const first = broken ?? failures[0]?.failure;
   // Error edges are followed when all items have finished. A failure without an error edge ends the run even if items

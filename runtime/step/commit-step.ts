@@ -95,8 +95,8 @@ function commitApplied(
       // A task that failed without an applicable error edge is unfinished: a resume runs it again.
       for (const task of missed) {
         run.writer?.results.delete(task.id);
-        const { items = [] } = outcomes[tasks.indexOf(task)]!.failure!;
-        for (const item of items) run.writer?.results.delete(task.items?.[item]?.id ?? task.id);
+        const failed = new Set(outcomes[tasks.indexOf(task)]!.failure!.items);
+        for (const { id, itemIndex } of task.items ?? []) if (failed.has(itemIndex)) run.writer?.results.delete(id);
       }
       return leaveStep(run, tasks, outcomes, failedEnd(missed[0]!, failure), missed);
     }
@@ -196,6 +196,7 @@ function advance(
   run.waiting = undefined;
   run.dues = undefined;
   run.parts = undefined;
+  run.itemRecords = undefined;
   run.signals = undefined;
   run.children = NO_CHILDREN;
 }

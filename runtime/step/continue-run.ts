@@ -8,6 +8,7 @@ import { replanUnrouted } from "../run/replan.ts";
 import type { Run, RunEnd } from "../run/run.ts";
 import { entersFinally, nextStop, pausedEnd, saveBetweenSteps } from "../run/run-end.ts";
 import { continueRollback, finish, loop, withFinally } from "./run-loop.ts";
+import { readItemRecords } from "./item-numbers.ts";
 import { tasksOf } from "./step-tasks.ts";
 import { storedResultOf } from "./stored-outcome.ts";
 import type { Task } from "./task.ts";
@@ -31,6 +32,7 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   const waiting = unanswered.filter(({ id }) => !run.shared.openedGates.has(id));
   run.children = head.children ?? {};
   run.waiting = waitingTasks(run, head.pauses, waiting);
+  run.itemRecords = readItemRecords(run, head);
   const ownGates = (pauses: readonly PauseItem[]): PauseItem[] =>
     pauses.filter((pause) => pause.taskId === undefined && pause.namespace.length === run.path.length);
   const released = ownGates(head.pauses).flatMap(({ kind, node }) => (kind === "before" ? [node] : []));

@@ -55,7 +55,7 @@ function* listTask(run: Run, node: NodeCode, error: Json): Work<Task> {
     const scope = { state, secrets, outcome, error: error ?? run.error };
     const list = node.list!(scope);
     if (!Array.isArray(list)) throw new TypeError("the value of its `for` is not a list");
-    // The index in an id is the position in the list, so it also counts the items that the condition leaves out.
+    // The number in an id is the position in the list, so it also counts the items that the condition leaves out.
     const items: Task[] = [];
     for (let at = 0; at < list.length; at++) {
       const id = `${task.id}[${at}]`;
@@ -66,6 +66,7 @@ function* listTask(run: Run, node: NodeCode, error: Json): Work<Task> {
       if (!isLeftOut) items.push(itemTask);
       if (endsPart(at)) yield;
     }
+    if (run.itemRecords !== undefined) yield* run.shared.durable!.code.numberItems(run, task.id, items, list.length);
     return { ...task, items };
   } catch (broken) {
     return { ...task, broken };

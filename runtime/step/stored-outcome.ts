@@ -77,6 +77,8 @@ export function restoreOutcome(run: Run, task: Task, stored: StoredOutcome): Out
   const { channelIndex, nodeIndex } = run.program;
   const node = (name: string): number => (name === "rollback" ? ROLLBACK : (nodeIndex.get(name) ?? END));
   const { failure } = stored;
+  // The index of an item is that in the present list.
+  const items = task.itemIndex === -1 ? (failure?.items ?? []) : [task.itemIndex];
   return {
     ...doneOutcome(
       stored.updates.flatMap(([name, value, mode]): Update[] => {
@@ -97,14 +99,14 @@ export function restoreOutcome(run: Run, task: Task, stored: StoredOutcome): Out
         : {
             error: new NodeError(failure.code as NodeErrorCode, task.node.spec.name, failure.message, {
               attempts: failure.attempts,
-              items: failure.items,
+              items,
               threadId: run.shared.threadId,
             }),
             reason: failure.reason,
             // Results of older versions lack both.
             thrown: { name: failure.name ?? "Error", status: failure.status ?? null },
             attempts: failure.attempts,
-            items: failure.items,
+            items,
             retryable: false,
           },
   };

@@ -120,6 +120,7 @@ export function moveTo(run: Run, at: string): void {
   run.stored = undefined;
   run.dues = undefined;
   run.parts = undefined;
+  run.itemRecords = undefined;
   run.children = {};
   forgetEnd(run);
   run.writer?.results.clear();

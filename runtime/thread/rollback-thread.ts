@@ -79,6 +79,7 @@ async function beginRollback(run: Run, durable: Durable, head: Checkpoint): Prom
   run.waiting = undefined;
   run.dues = undefined;
   run.parts = undefined;
+  run.itemRecords = undefined;
   run.unapplied = NO_ENTRIES;
   run.children = {};
   run.outcome = undefined;

@@ -14,8 +14,18 @@ export const EDIT_BUGS: readonly (PlantedBug & { readonly seed: number })[] = [
   },
   {
     name: "stored results of items are matched by index alone",
-    seed: 168,
+    seed: 411,
     edits: [mutation("step/stored-outcome.ts", "item-result", "stored !== undefined", "test")],
+  },
+  {
+    name: "an item that an edit has moved runs again",
+    seed: 43,
+    edits: [mutation("step/item-numbers.ts", "moved-item", "number === -1", "test")],
+  },
+  {
+    name: "an item that is new takes the number of one that has moved",
+    seed: 43,
+    edits: [mutation("step/item-numbers.ts", "displaced-item", "const displaced: Task[] = [];")],
   },
   {
     name: "a changed reducer is not noticed",

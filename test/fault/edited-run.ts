@@ -17,16 +17,24 @@ import {
 interface Task {
   /** The stored result. */
   done?: readonly { readonly channel: number; readonly value: Json; readonly isSet: boolean }[];
-  /** Of `each` and `poll`: the stored results of items, by index. */
+  /** Of `each` and `poll`: the stored results of items, by number. */
   readonly items: Map<number, { readonly item: string; readonly value: Json; readonly channel: number }>;
   /** The answer of `ask`, the signal of `receive`. */
   answer?: Json;
-  /** Of `poll`, by index and item. */
+  /** Of `poll`, by number and item. */
   readonly answers: Map<string, Json>;
-  /** Of `each` and `poll`: the items when the task ran. */
-  ran?: readonly string[];
+  /** Of `each` and `poll`: the items when the task ran, with their numbers. */
+  ran?: readonly Numbered[];
+  /** Of `each`: numbers and items that have failed. */
+  readonly failed: Set<string>;
   /** Of `sleep`: when it began. */
   began?: number;
+}
+
+/** An item keeps its number when an edit moves it. */
+interface Numbered {
+  readonly number: number;
+  readonly item: string;
 }
 
 /** The meaning of a run that is edited. */
@@ -67,7 +75,7 @@ export class EditedRun {
 
   task(node: number): Task {
     let task = this.tasks.get(node);
-    if (task === undefined) this.tasks.set(node, (task = { items: new Map(), answers: new Map() }));
+    if (task === undefined) this.tasks.set(node, (task = { items: new Map(), answers: new Map(), failed: new Set() }));
     return task;
   }
 
@@ -119,6 +127,40 @@ export class EditedRun {
     return channel === undefined ? items : (this.valueOf(channel) as readonly string[]);
   }
 
+  /**
+   * The items of a node with their numbers. An item about which something is known keeps its number: first those that have not
+   * moved, then the others in the order of their numbers. Others have their index, or the first free number behind the list.
+   */
+  numbered(version: Version, node: Node): readonly Numbered[] {
+    const list = this.itemsOf(version, node);
+    const { items, answers, ran = [], failed } = this.task(node.id);
+    const results = [...items].map(([number, { item }]) => `${number}:${item}`);
+    const waiting = node.kind === "poll" ? ran.map(({ number, item }) => `${number}:${item}`) : [];
+    const known = new Set([...results, ...answers.keys(), ...failed, ...waiting]);
+    const byNumber = [...known].sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+    const held = new Set<number>();
+    const numbers = list.map((item, index) => (known.has(`${index}:${item}`) ? index : undefined));
+    for (const number of numbers) if (number !== undefined) held.add(number);
+    const take = (index: number, number: number): void => {
+      numbers[index] = number;
+      held.add(number);
+    };
+    for (const [index, item] of list.entries()) {
+      if (numbers[index] !== undefined) continue;
+      const former = byNumber.find((each) => each.endsWith(`:${item}`) && !held.has(Number.parseInt(each, 10)));
+      if (former !== undefined) take(index, Number.parseInt(former, 10));
+    }
+    const others = list.flatMap((_, index) => (numbers[index] === undefined ? [index] : []));
+    const displaced = others.filter((index) => held.has(index));
+    for (const index of others) if (!displaced.includes(index)) numbers[index] = index;
+    for (const index of displaced) {
+      let next = list.length;
+      while (held.has(next)) next++;
+      take(index, next);
+    }
+    return list.map((item, index) => ({ item, number: numbers[index]! }));
+  }
+
   #run(
     version: Version,
     node: Node,
@@ -152,18 +194,20 @@ export class EditedRun {
       return "done";
     }
     let end: "done" | "failed" | "waits" = "done";
-    const items = this.itemsOf(version, node);
-    task.ran = items;
-    for (const [index, item] of items.entries()) {
-      if (task.items.get(index)?.item === item) continue;
-      task.items.delete(index);
-      const answer = task.answers.get(`${index}:${item}`);
+    const ran = this.numbered(version, node);
+    task.ran = ran;
+    for (const { number, item } of ran) {
+      if (task.items.get(number)?.item === item) continue;
+      task.items.delete(number);
+      const answer = task.answers.get(`${number}:${item}`);
       if (kind === "poll" && answer === undefined) end = "waits";
-      else if (kind === "poll") task.items.set(index, { item, value: answer!, channel });
+      else if (kind === "poll") task.items.set(number, { item, value: answer!, channel });
       else {
         this.ran.push(`${id}:${item}`);
-        if (broken.has(item)) end = "failed";
-        else task.items.set(index, { item, value: `${item}!`, channel });
+        if (broken.has(item)) {
+          end = "failed";
+          task.failed.add(`${number}:${item}`);
+        } else task.items.set(number, { item, value: `${item}!`, channel });
       }
     }
     return end;
@@ -173,8 +217,8 @@ export class EditedRun {
   updatesOf(version: Version, node: Node): NonNullable<Task["done"]> {
     const { id, channel, isSet } = node;
     const task = this.task(id);
-    const items = this.itemsOf(version, node);
-    return task.done ?? [{ channel, value: items.map((_, index) => task.items.get(index)!.value), isSet }];
+    const ran = this.numbered(version, node);
+    return task.done ?? [{ channel, value: ran.map(({ number }) => task.items.get(number)!.value), isSet }];
   }
 
   /** What a checkpoint of this run holds. @param version the version that wrote it */

@@ -205,10 +205,10 @@ class Simulation {
     return [...run.tasks].flatMap(([id, { done, items }]) => {
       const node = nodes.find((each) => each.id === id);
       if (done !== undefined) return [String(id)];
-      const present = node === undefined ? [] : run.itemsOf(this.#version, node);
-      const isSame = ([index, { item }]: [number, { item: string }]): boolean => present[index] === item;
-      const kept = [...items].filter(isSame).map(([, { item }]) => item);
-      const others = new Set(present.filter((item, index) => items.get(index)?.item !== item));
+      const present = node === undefined ? [] : run.numbered(this.#version, node);
+      const isDone = ({ number, item }: { number: number; item: string }): boolean => items.get(number)?.item === item;
+      const kept = present.filter(isDone).map(({ item }) => item);
+      const others = new Set(present.filter((each) => !isDone(each)).map(({ item }) => item));
       return kept.filter((item) => !others.has(item)).map((item) => `${id}:${item}`);
     });
   }
@@ -542,8 +542,8 @@ class Simulation {
       const { done, answer, items: results, ran = [] } = run.task(id);
       if (done !== undefined || kind === "work" || kind === "each") return [];
       if (kind !== "poll") return answer === undefined ? [`${id} waits`] : [];
-      const open = ran.filter((item, index) => results.get(index)?.item !== item);
-      return open.map((item) => `${id} asks about ${item}`);
+      const open = ran.filter(({ number, item }) => results.get(number)?.item !== item);
+      return open.map(({ item }) => `${id} asks about ${item}`);
     });
   }
 

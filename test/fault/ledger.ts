@@ -463,7 +463,9 @@ export class Ledger {
     const where = `(${found.status} in step ${found.step})`;
     world.cover(`status: ${found.status}`);
     for (const id of finished)
-      if (leaves[id] === undefined) this.#report(`${id} has finished, and is no task ${where}`);
+      // Of an item without a result: that it has begun.
+      if (leaves[withoutDigests(id.replace(/^part:(.*)\/$/, "$1"))] === undefined)
+        this.#report(`${id} has finished, and is no task ${where}`);
     const code = found.failure?.code;
     if (code !== undefined && code === fault?.code) {
       this.#forget(

@@ -1,0 +1,146 @@
+/** 5.4, 5.5, 6.2, 7.2: an item that an edit of its list moves keeps its result, its pause, its answer, its called graph and its key. */
+import { describe, expect, test } from "vitest";
+import type { NodeContext } from "../../runtime/interface/context.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { engineOf } from "../support/graph.ts";
+
+const BILLS = `graph pay { state bills: string[] = ["a", "b", "c"]  output paid: string[] = [] reduce append
+  node every = approve(bill) for bill in bills into paid  start -> every }`;
+
+function approver() {
+  const paid: string[] = [];
+  const approve = (bill: string, context: NodeContext): string => {
+    const answer = context.interrupt<string>(`pay ${bill}?`);
+    paid.push(bill);
+    return `${bill} ${answer}`;
+  };
+  return { paid, engine: engineOf(BILLS, { approve }, { store: new MemoryStore() }) };
+}
+
+describe("questions about items", () => {
+  test("an answered item that moves is neither asked nor run again", async () => {
+    const { paid, engine } = approver();
+    const { pauses } = await engine.run({}, { thread: "t" });
+    await engine.resume("t", { answers: { [pauses[2]!.id]: "yes" } });
+    expect(paid).toEqual(["c"]);
+    await engine.update("t", { bills: ["c", "b"] }, { replace: true });
+    const waiting = await engine.resume("t");
+    expect(waiting.pauses).toMatchObject([{ payload: "pay b?", id: pauses[1]!.id }]);
+    expect(await engine.resume("t", { answer: "no" })).toMatchObject({ output: { paid: ["c yes", "b no"] } });
+    expect(paid).toEqual(["c", "b"]);
+  });
+
+  test("the answer to a question reaches its item, wherever that is now; other content is asked again", async () => {
+    const { paid, engine } = approver();
+    const { pauses } = await engine.run({}, { thread: "t" });
+    await engine.update("t", { bills: ["x", "a", "c2"] }, { replace: true });
+    const waiting = await engine.resume("t", { answers: { [pauses[0]!.id]: "yes" } });
+    expect(waiting.pauses.map(({ payload }) => payload)).toEqual(["pay x?", "pay c2?"]);
+    expect(paid).toEqual(["a"]);
+    const answers = Object.fromEntries(waiting.pauses.map(({ id, payload }) => [id, String(payload)]));
+    expect((await engine.resume("t", { answers })).output).toEqual({
+      paid: ["x pay x?", "a yes", "c2 pay c2?"],
+    });
+    expect(paid).toEqual(["a", "x", "c2"]);
+  });
+
+  test("of equal items each has its own answer", async () => {
+    const { engine } = approver();
+    await engine.update("t", { bills: ["a", "a", "b"] }, { as: "start", replace: true });
+    const { pauses } = await engine.resume("t");
+    await engine.resume("t", { answers: { [pauses[0]!.id]: "first", [pauses[1]!.id]: "second" } });
+    await engine.update("t", { bills: ["b", "a", "a", "a"] }, { replace: true });
+    const waiting = await engine.resume("t");
+    expect(waiting.pauses.map(({ payload }) => payload)).toEqual(["pay b?", "pay a?"]);
+    const answers = Object.fromEntries(
+      waiting.pauses.map(({ id, payload }) => [id, payload === "pay a?" ? "third" : "x"]),
+    );
+    expect((await engine.resume("t", { answers })).output).toEqual({ paid: ["b x", "a second", "a first", "a third"] });
+  });
+});
+
+test("an item that has failed keeps its key when it moves, also across further failures", async () => {
+  const keys: string[] = [];
+  let isDown = true;
+  const work = (x: string, context: NodeContext): string => {
+    if (x === "pay") keys.push(context.idempotencyKey);
+    if (isDown && x !== "done") throw new Error("down");
+    return x;
+  };
+  const text = `graph g { state xs: string[] = ["bad", "done", "pay"]  output out: string[] = [] reduce append
+    node every = work(x) for x in xs into out  start -> every }`;
+  const engine = engineOf(text, { work }, { store: new MemoryStore() });
+  await engine.run({}, { thread: "t" });
+  for (const xs of [
+    ["pay", "done"],
+    ["new", "newer", "done", "pay"],
+  ]) {
+    await engine.update("t", { xs }, { replace: true });
+    expect((await engine.resume("t")).status).toBe("failed");
+  }
+  isDown = false;
+  expect((await engine.resume("t")).output).toEqual({ out: ["new", "newer", "done", "pay"] });
+  expect(keys).toHaveLength(4);
+  expect(new Set(keys).size).toBe(1);
+});
+
+test("a called graph continues for the item that it was called for", async () => {
+  const ran: string[] = [];
+  let isDown = true;
+  const functions = {
+    take: (x: string) => void ran.push(`take ${x}`),
+    send: (x: string) => {
+      if (isDown) throw new Error("down");
+      ran.push(`send ${x}`);
+      return x;
+    },
+  };
+  const text = `graph child { input x: string  output y: string  node take = take(x)  node send = send(x) into y  start -> take -> send }
+    graph g { state xs: string[] = ["a", "b", "c"]  output out: string[] = [] reduce append
+      node every = child(x: x) for x in xs into { y: out }  start -> every }`;
+  const engine = engineOf(text, functions, { store: new MemoryStore() });
+  await engine.run({}, { thread: "t" });
+  await engine.update("t", { xs: ["c", "d", "b"] }, { replace: true });
+  isDown = false;
+  expect((await engine.resume("t")).output).toEqual({ out: ["c", "d", "b"] });
+  expect(ran.slice(0, 3).sort()).toEqual(["take a", "take b", "take c"]);
+  expect(ran.slice(3).sort()).toEqual(["send b", "send c", "send d", "take d"]);
+});
+
+test("the index of a moved item is its present one, and its stored failure names it", async () => {
+  let isDown = true;
+  const functions = {
+    work: (x: string, i: number, context: NodeContext): string => {
+      if (x === "bad") throw new Error("poisoned");
+      if (x === "down" && isDown) throw new Error("down");
+      return x === "ask" ? context.interrupt<string>(`${i}?`) : `${x}${i}`;
+    },
+  };
+  const text = `graph g { state xs: string[] = ["ask", "bad", "x"]  output out: string[] = [] reduce append  output failed: int[]
+    node every = work(x, i) for x, i in xs into out { allow failure }
+    node report = [item.index for item in error.items ?? []] into failed  start -> every  every -> report on error }`;
+  const engine = engineOf(text, functions, { store: new MemoryStore() });
+  await engine.run({}, { thread: "t" });
+  await engine.update("t", { xs: ["bad", "new", "x", "ask"] }, { replace: true });
+  const [pause] = (await engine.resume("t")).pauses;
+  isDown = false;
+  expect(pause).toMatchObject({ payload: "0?" });
+  expect((await engine.resume("t", { answer: "yes" })).output).toEqual({ out: ["new1", "x2", "yes"], failed: [0] });
+});
+
+test("4.3 a failure that no error edge takes drops the result of its own item, also if a condition leaves items out", async () => {
+  const ran: number[] = [];
+  let isDown = true;
+  const work = (n: number): number => {
+    ran.push(n);
+    if (isDown && n === 2) throw new Error("down");
+    return n;
+  };
+  const text = `graph g { output out: int[] = [] reduce append  node every = work(n) for n in [1, 2, 3, 4] if n > 1 into out
+    node other = [0] into out  start -> every -> end  every -> other on error when error.status == 429 }`;
+  const engine = engineOf(text, { work }, { store: new MemoryStore() });
+  expect((await engine.run({}, { thread: "t" })).status).toBe("failed");
+  isDown = false;
+  expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { out: [2, 3, 4] } });
+  expect(ran).toEqual([2, 3, 4, 2]);
+});
