@@ -1,7 +1,7 @@
 import { Hono, type Context } from "hono";
 import { cors } from "hono/cors";
 import { threadsOf } from "../runtime/thread/list-threads.ts";
-import { RateLimit } from "./access.ts";
+import { RateLimit, type Principal } from "./access.ts";
 import { readFields, readQuery } from "./fields.ts";
 import { graphHandlers } from "./graph-handlers.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -35,11 +35,16 @@ export function createService(options: ServiceOptions): Service {
     ...planHandlers(core),
   };
 
-  const handle = async (operation: Operation, id: OperationId, context: Context): Promise<Response> => {
-    const request = context.req.raw;
-    const principal = await core.gatekeeper.principalOf(request);
+  const admit = async (context: Context): Promise<Principal> => {
+    const principal = await core.gatekeeper.principalOf(context.req.raw);
     context.set("principal", principal.name);
     rate?.take(principal.name, Date.now());
+    return principal;
+  };
+
+  const handle = async (operation: Operation, id: OperationId, context: Context): Promise<Response> => {
+    const request = context.req.raw;
+    const principal = await admit(context);
     const parameters = {
       graph: context.req.param("graph"),
       thread: context.req.param("thread"),
@@ -117,21 +122,20 @@ export function createService(options: ServiceOptions): Service {
       });
     });
   }
-  const document = openApiDocument(
-    [...core.served.values()].map(({ table }) => table),
-    options.tokens !== undefined,
-  );
-  app.get("/openapi.json", () => json(document));
+  app.get("/openapi.json", async (context) => {
+    const tables = await core.tablesFor(await admit(context));
+    return json(openApiDocument(tables, options.tokens !== undefined));
+  });
   app.get("/health", () => json({ status: "ok" }));
   app.get("/ready", async () => {
     if (core.closing.signal.aborted) throw new Problem("too-busy", "the service is shutting down");
     await threadsOf(core.store, { limit: 1 }, () => undefined);
     return json({ status: "ok" });
   });
-  app.get(
-    "/metrics",
-    () => new Response(core.metrics.text(), { headers: { "content-type": "text/plain; version=0.0.4" } }),
-  );
+  app.get("/metrics", async (context) => {
+    await admit(context);
+    return new Response(core.metrics.text(), { headers: { "content-type": "text/plain; version=0.0.4" } });
+  });
   app.notFound((context) =>
     problemResponse(
       new Problem("not-found", `there is no ${context.req.path.slice(0, 200)}; /openapi.json has the paths`),

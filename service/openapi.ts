@@ -6,6 +6,8 @@ import { PROBLEM_STATUSES } from "./problem.ts";
 
 type Schema = { readonly [key: string]: unknown };
 
+const PROBLEM = content("A problem", "application/problem+json", { $ref: "#/components/schemas/Problem" });
+
 /** The OpenAPI 3.1 document of a service: each graph has a path of its own for runs, with the schemas of its inputs and outputs. */
 export function openApiDocument(tables: readonly Table[], hasTokens: boolean): object {
   const paths: Record<string, Record<string, object>> = {};
@@ -17,12 +19,15 @@ export function openApiDocument(tables: readonly Table[], hasTokens: boolean): o
       for (const graph of tables) add(operation.path.replace("{graph}", graph.name), operation, { graph });
     } else add(operation.path, operation);
   }
-  const plain = (summary: string, type: string): object => ({
+  const plain = (summary: string, type: string, more: object): object => ({
     get: {
       operationId: summary.toLowerCase().replaceAll(" ", "-"),
       summary,
-      security: [],
-      responses: { 200: content("The answer", type, {}) },
+      ...more,
+      responses: {
+        200: content("The answer", type, {}),
+        default: PROBLEM,
+      },
     },
   });
   return {
@@ -34,9 +39,10 @@ export function openApiDocument(tables: readonly Table[], hasTokens: boolean): o
     },
     paths: {
       ...paths,
-      "/health": plain("Liveness", "application/json"),
-      "/ready": plain("Readiness", "application/json"),
-      "/metrics": plain("Metrics", "text/plain"),
+      "/openapi.json": plain("This document", "application/json", {}),
+      "/health": plain("Liveness", "application/json", { security: [] }),
+      "/ready": plain("Readiness", "application/json", { security: [] }),
+      "/metrics": plain("Metrics", "text/plain", {}),
     },
     components: {
       schemas: {
@@ -90,7 +96,7 @@ function describeOperation(path: string, operation: Operation, graph: Table | un
   };
   if (mayBeAsync)
     responses[202] = content("The run goes on", "application/json", { $ref: "#/components/schemas/Started" });
-  responses["default"] = content("A problem", "application/problem+json", { $ref: "#/components/schemas/Problem" });
+  responses["default"] = PROBLEM;
   return {
     operationId: graph === undefined ? id : `${id}_${graph.name}`,
     summary: graph?.debug?.doc !== undefined && id === "run" ? `${summary}: ${graph.debug.doc}` : summary,

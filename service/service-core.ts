@@ -5,6 +5,7 @@ import type { Engine } from "../runtime/interface/engine-options.ts";
 import { ThreadError } from "../runtime/interface/thread-error.ts";
 import type { Store } from "../runtime/interface/store.ts";
 import { similarName } from "../runtime/run/option-names.ts";
+import type { Table } from "../runtime/table/table.ts";
 import { CancelWatch } from "../runtime/thread/cancel-requests.ts";
 import type { JsonObject } from "../runtime/value/json.ts";
 import { builtinNodes } from "../stdlib/builtin-nodes.ts";
@@ -83,6 +84,15 @@ export class ServiceCore {
       "not-found",
       `there is no graph \`${name.slice(0, 100)}\`${similar === undefined ? "" : `; did you mean \`${similar}\`?`}`,
     );
+  }
+
+  /** The tables of the graphs that a principal may read. */
+  async tablesFor(principal: Principal): Promise<readonly Table[]> {
+    const tables: Table[] = [];
+    for (const { table } of this.served.values())
+      if (await this.gatekeeper.permits({ principal, action: "read", graph: table.name, thread: null }))
+        tables.push(table);
+    return tables;
   }
 
   /** The graph of a thread. Threads that the principal may not use look as if they did not exist. */

@@ -195,7 +195,8 @@ test("events come through a WebSocket, with the token as a subprotocol", async (
   const live = open("/threads/t/events", ["ngraph", bearer]);
   await once(live.socket, "open");
   left.socket.terminate();
-  const metrics = async () => (await fetch(`${server.url}/metrics`)).text();
+  const headers = { authorization: `Bearer ${token}` };
+  const metrics = async () => (await fetch(`${server.url}/metrics`, { headers })).text();
   await expect.poll(metrics, { timeout: 30_000 }).toContain("ngraph_streams_open 1\n");
   await client.thread("t").resume({ answer: "yes" });
   await expect.poll(() => live.messages.at(-1), { timeout: 30_000 }).toMatchObject({ data: { status: "completed" } });

@@ -2,6 +2,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, onTestFinished } from "vitest";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { openApiDocument } from "../../service/openapi.ts";
 import { createService, type LogEntry, type Service, type ServiceOptions } from "../../service/index.ts";
 
 interface Answer {
@@ -34,10 +35,10 @@ export function checkedService(
   const entries: LogEntry[] = [];
   const service = createService({ store: new MemoryStore(), onLog: (entry) => entries.push(entry), ...options });
   onTestFinished(() => service.drain({ deadline: 1 }));
-  let description: Promise<{ document: Description; ajv: Ajv2020 }> | undefined;
-  const describe = async () => {
-    const response = await service.fetch(new Request("http://localhost/openapi.json"));
-    const document = (await response.json()) as Description;
+  let description: { readonly document: Description; readonly ajv: Ajv2020 } | undefined;
+  const describe = () => {
+    const tables = options.graphs.map(({ table }) => table);
+    const document = JSON.parse(JSON.stringify(openApiDocument(tables, options.tokens !== undefined))) as Description;
     const ajv = new Ajv2020({ strict: false });
     ajv.addSchema({ $id: "https://service.test/openapi.json", ...document });
     return { document, ajv };
@@ -55,7 +56,7 @@ export function checkedService(
     const text = await response.text();
     const json: unknown = type.endsWith("json") ? JSON.parse(text) : text;
     description ??= describe();
-    const { document, ajv } = await description;
+    const { document, ajv } = description;
     const [route] = path.split("?");
     const known = Object.keys(document.paths).find((each) => pattern(each).test(route!));
     const operation = known === undefined ? undefined : document.paths[known]?.[method.toLowerCase()];

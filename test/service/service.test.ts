@@ -334,6 +334,11 @@ describe("access", () => {
     expect(await post("/graphs/flow/runs", { input: { n: 1 } }, token("x"))).toMatchObject({ status: 401 });
     expect(await get("/graphs", token("a"))).toMatchObject({ status: 200 });
     expect(await get("/health")).toMatchObject({ status: 200 });
+    // They name the graphs, and say how many runs each has.
+    for (const path of ["/openapi.json", "/metrics"]) {
+      expect(await get(path)).toMatchObject({ status: 401 });
+      expect(await get(path, token("a"))).toMatchObject({ status: 200 });
+    }
   });
 
   test("is decided for each graph and thread", async () => {
@@ -348,6 +353,9 @@ describe("access", () => {
     });
     expect(await post("/graphs/pay/runs", {}, token("a"))).toMatchObject({ status: 403 });
     expect((await get("/graphs", token("a"))).body.graphs).toHaveLength(1);
+    const { paths } = (await get("/openapi.json", token("a"))).body;
+    expect(paths).toHaveProperty("/graphs/flow/runs");
+    expect(paths).not.toHaveProperty("/graphs/pay/runs");
     // The thread of another principal looks like one that does not exist.
     const hidden = await get("/threads/ada-1", token("b"));
     const missing = await get("/threads/ada-2", token("b"));
