@@ -8,7 +8,7 @@ import { defineCommand } from "../start/define-command.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { fixSources, fixTexts, type FixedSource, type FixedSources } from "../sources/fix-sources.ts";
 import type { Output } from "../output/output.ts";
-import { parseChoice, parseCount } from "../run/parse-values.ts";
+import { choiceOption, parseCount } from "../run/parse-values.ts";
 import { readBaseline } from "../sources/read-baseline.ts";
 import { countText, FORMATS, printDiagnostics, uniqueDiagnostics, type Format } from "../output/print-diagnostics.ts";
 import { readStdin } from "../process/read-stdin.ts";
@@ -34,9 +34,7 @@ export const checkCommand = defineCommand<CheckOptions>({
   summary: "report errors and warnings of graphs; never runs user code",
   configure: (command) => {
     command
-      .option("--format <format>", `${FORMATS.join(", ")} (default pretty on a terminal, else plain)`, (text) =>
-        parseChoice("--format", FORMATS, text),
-      )
+      .addOption(choiceOption("--format <format>", "default: pretty on a terminal, else plain", FORMATS))
       .option("-v, --verbose", "also print proofs and remarks")
       .option("--max-diagnostics <n>", "print at most this number (default 50)", parseCount("--max-diagnostics", 1))
       .option("--fix", "apply suggested fixes that reduce the number of findings")

@@ -1,7 +1,7 @@
 import { compileOutputs, TARGETS, type Target } from "../sources/compile-outputs.ts";
 import { writeCompiled, type WriteOptions } from "../sources/write-compiled.ts";
 import { defineCommand } from "../start/define-command.ts";
-import { parseChoice } from "../run/parse-values.ts";
+import { choiceOption } from "../run/parse-values.ts";
 
 interface CompileOptions extends WriteOptions {
   readonly out?: string;
@@ -14,9 +14,7 @@ export const compileCommand = defineCommand<CompileOptions>({
   configure: (command) => {
     command
       .option("--out <directory>", "write to this directory instead of beside the sources")
-      .option("--target <target>", "ts, js (with declarations) or json (the tables); default ts", (text) =>
-        parseChoice("--target", TARGETS, text),
-      )
+      .addOption(choiceOption("--target <target>", "js writes declarations too, json the tables; default: ts", TARGETS))
       .option("--check", "write nothing; exit 1 when a written file is stale or missing")
       .option("--watch", "compile again when a file changes");
   },

@@ -7,7 +7,10 @@ const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export const completionCommand = defineCommand<object>({
   usage: "completion [shell]",
-  summary: "print a script that completes commands and options: bash, zsh or fish",
+  summary: "print a script that completes commands, options and their values: bash, zsh or fish",
+  configure: (command) => {
+    for (const argument of command.registeredArguments) argument.argChoices = [...SHELLS];
+  },
   examples: [
     "ngc completion bash > /etc/bash_completion.d/ngc",
     "source <(ngc completion zsh)",

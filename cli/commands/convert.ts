@@ -5,7 +5,7 @@ import { toJson } from "../../diagnostics/render/index.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
-import { parseChoice } from "../run/parse-values.ts";
+import { choiceOption } from "../run/parse-values.ts";
 import { printDiagnostics } from "../output/print-diagnostics.ts";
 import { isYaml, readSource } from "../sources/source-files.ts";
 import { refuseSource, writeAtomically } from "../output/write-atomically.ts";
@@ -22,9 +22,7 @@ export const convertCommand = defineCommand<ConvertOptions>({
   summary: "print a file in the other spelling, .ngraph or YAML",
   configure: (command) => {
     command
-      .option("--to <spelling>", "ngraph or yaml (default: the other spelling)", (text) =>
-        parseChoice("--to", SPELLINGS, text),
-      )
+      .addOption(choiceOption("--to <spelling>", "default: the other spelling", SPELLINGS))
       .option("-o, --output <file>", "write a file instead of printing");
   },
   examples: ["ngc convert support.ngraph --to yaml -o support.ngraph.yaml"],

@@ -5,7 +5,7 @@ import { printableText } from "../output/printable-text.ts";
 import type { Output } from "../output/output.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
-import { parseChoice } from "../run/parse-values.ts";
+import { choiceOption } from "../run/parse-values.ts";
 import { loadBoundGraph, loadGraphOrPlanWithSource } from "../sources/load-graph.ts";
 import { defineCommand } from "../start/define-command.ts";
 
@@ -24,9 +24,7 @@ export const exportCommand = defineCommand<ExportOptions>({
   summary: "print a graph in the language of another system",
   configure: (command) => {
     command
-      .requiredOption("--to <target>", `the other system: ${TARGETS.join(", ")}`, (text) =>
-        parseChoice("--to", TARGETS, text),
-      )
+      .addOption(choiceOption("--to <target>", "the other system", TARGETS).makeOptionMandatory())
       .option("-o, --output <file>", "write a file instead of printing");
   },
   helpWith: ({ kind, args: [file = "FILE"] }) =>

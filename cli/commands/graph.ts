@@ -17,7 +17,7 @@ import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import type { Output } from "../output/output.ts";
 import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
 import { lowerGraph } from "../../compiler/lower/lower.ts";
-import { parseChoice } from "../run/parse-values.ts";
+import { choiceOption } from "../run/parse-values.ts";
 import { refuseSource, writeAtomically } from "../output/write-atomically.ts";
 
 interface GraphOptions {
@@ -36,10 +36,8 @@ export const graphCommand = defineCommand<GraphOptions>({
   summary: "draw a graph or plan",
   configure: (command) => {
     command
-      .option(
-        "--format <format>",
-        `${PICTURE_FORMATS.join(", ")} (default: by the name of the output file, else text)`,
-        (text) => parseChoice("--format", PICTURE_FORMATS, text),
+      .addOption(
+        choiceOption("--format <format>", "default: by the name of the output file, else text", PICTURE_FORMATS),
       )
       .option("--graph <name>", "which graph or plan of the file (default: the one that no other calls)")
       .option("-o, --output <file>", "write a file instead of printing")

@@ -6,7 +6,7 @@ import { quoteArgument } from "../output/quote-argument.ts";
 import { printableText } from "../output/printable-text.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
-import { parseChoice } from "../run/parse-values.ts";
+import { choiceOption } from "../run/parse-values.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { readSource } from "../sources/source-files.ts";
 
@@ -20,9 +20,7 @@ export const importCommand = defineCommand<ImportOptions>({
   summary: "print a graph or plan of another system as .ngraph",
   configure: (command) => {
     command
-      .option("--from <kind>", `the kind of the file: ${SOURCE_KINDS.join(", ")} (default: by its content)`, (text) =>
-        parseChoice("--from", SOURCE_KINDS, text),
-      )
+      .addOption(choiceOption("--from <kind>", "the kind of the file (default: by its content)", SOURCE_KINDS))
       .option("-o, --output <file>", "write a file, and stubs of the node functions beside it, instead of printing");
   },
   helpWith: ({ kind }) =>

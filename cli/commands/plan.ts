@@ -4,7 +4,7 @@ import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { loadPlan } from "../sources/load-graph.ts";
-import { parseChoice, parseCount } from "../run/parse-values.ts";
+import { choiceOption, parseCount } from "../run/parse-values.ts";
 import { hasOldOrder, planTablePath } from "../sources/plan-order.ts";
 import { RUNS_DIRECTORY } from "../plan/run-directory.ts";
 import { expectedDurations } from "../plan/expected-durations.ts";
@@ -35,9 +35,7 @@ export const planCommand = defineCommand<PlanOptions>({
   summary: "print the schedule of a plan without running it",
   configure: (command) => {
     command
-      .option("--format <format>", `${FORMATS.join(", ")} (default text; svg is a Gantt chart)`, (text) =>
-        parseChoice("--format", FORMATS, text),
-      )
+      .addOption(choiceOption("--format <format>", "svg is a Gantt chart; default: text", FORMATS))
       .option("--graph <name>", "which plan of the file (default: the one that no other calls)")
       .option("--max-parallel <n>", "maximum tasks at the same time", parseCount("--max-parallel", 1))
       .option(

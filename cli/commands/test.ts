@@ -9,7 +9,7 @@ import type { CompileResult } from "../../compiler/compile.ts";
 import type { Output } from "../output/output.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { runAndWatch } from "../sources/watch-files.ts";
-import { parseChoice } from "../run/parse-values.ts";
+import { choiceOption } from "../run/parse-values.ts";
 import { compileSource } from "../sources/compile-source.ts";
 import { findSources } from "../sources/source-files.ts";
 import { STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
@@ -43,9 +43,7 @@ export const testCommand = defineCommand<TestOptions>({
       .option("--watch", "run the tests again when a file changes")
       .option("--coverage", "list the nodes, edges, arms and error routes that no test takes")
       .option("--picture <file>", "with --coverage: draw what the tests take (.svg, .html, .png, .mmd, .dot, .txt)")
-      .option("--format <format>", `${TEST_FORMATS.join(", ")} (default text)`, (text) =>
-        parseChoice("--format", TEST_FORMATS, text),
-      );
+      .addOption(choiceOption("--format <format>", "default: text", TEST_FORMATS));
   },
   examples: [
     "ngc test support.ngraph",

@@ -7,7 +7,7 @@ import { EXIT } from "../process/exit-codes.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { formatTable, formatTime } from "../output/format-values.ts";
 import { addListedPlaceOptions, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
-import { parseChoice, parseCount } from "../run/parse-values.ts";
+import { choiceOption, parseCount } from "../run/parse-values.ts";
 import { collectMetadata } from "../run/stored-options.ts";
 
 interface ThreadsOptions extends ThreadsPlace {
@@ -34,9 +34,7 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
         "list threads after this position, which the previous listing printed",
         parseCount("--after", 0),
       )
-      .option("--status <status>", `only threads with this status: ${STATUSES.join(", ")}`, (text) =>
-        parseChoice("--status", STATUSES, text),
-      )
+      .addOption(choiceOption("--status <status>", "only threads with this status", STATUSES))
       .option("--graph <name>", "only threads of this graph")
       .option("--label <label>", "only threads whose newest checkpoint has this label")
       .option("--metadata <key=value>", "only threads with this metadata; may be repeated", collectMetadata);

@@ -12,6 +12,7 @@ export const toolsCommand = defineCommand<ToolsOptions>({
   usage: "tools <action> [directory]",
   summary: "sync: write the schemas of the MCP servers' tools to ngraph.lock.json, which calls are checked against",
   configure: (command) => {
+    for (const argument of command.registeredArguments.slice(0, 1)) argument.argChoices = ["sync"];
     command
       .option("--check", "write nothing; exit 1 when a file is stale or missing")
       .option("--timeout <seconds>", "time for each server", parseCount("--timeout", 1), 30);

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { Option } from "commander";
 import { printable } from "../../diagnostics/render/index.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";
@@ -105,8 +106,15 @@ export function parseName(flag: string): (text: string) => string {
   };
 }
 
-/** Parses one of several words. */
-export function parseChoice<T extends string>(flag: string, choices: readonly T[], text: string): T {
+/** An option that takes one of several words. The help text and the completion of shells list them. */
+export function choiceOption(flags: string, about: string, choices: readonly string[]): Option {
+  const option = new Option(flags, about);
+  option.argParser((text) => parseChoice(option.long ?? flags, choices, text));
+  option.argChoices = [...choices];
+  return option;
+}
+
+function parseChoice<T extends string>(flag: string, choices: readonly T[], text: string): T {
   const found = choices.find((choice) => choice === text);
   if (found !== undefined) return found;
   const similar = findSimilar(text, choices);

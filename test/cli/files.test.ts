@@ -267,28 +267,6 @@ describe("ngc check -", () => {
   });
 });
 
-describe("ngc completion", () => {
-  test.each(["bash", "zsh", "fish"])("%s: knows every command and its options", (shell) => {
-    const { status, stdout } = createProject().ngc(["completion", shell]);
-    expect(status).toBe(0);
-    for (const name of ["check", "resume", "import", "completion"]) expect(stdout).toContain(name);
-    expect(stdout).toContain(shell === "fish" ? "-l max-steps" : "--max-steps");
-    expect(stdout).not.toContain("undefined");
-  });
-
-  test("bash reads the script", () => {
-    const { stdout } = createProject().ngc(["completion", "bash"]);
-    const script = `${stdout}\nCOMP_WORDS=(ngc check --fo); COMP_CWORD=2; _ngc; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(ngc res); COMP_CWORD=1; _ngc; echo "\${COMPREPLY[@]}"`;
-    const { stdout: found, status } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
-    expect(status).toBe(0);
-    expect(found).toBe("--format\nresume\n");
-  });
-
-  test("refuses other shells", () => {
-    expect(createProject().ngc(["completion", "cmd"])).toMatchObject({ status: 64 });
-  });
-});
-
 describe("ngc convert", () => {
   test("converts text to YAML and back, with the same meaning", () => {
     const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
