@@ -138,5 +138,14 @@ export function* recordBegunItems(run: Run, items: readonly Task[], outcomes: re
   }
 }
 
+/** Forgets what was recorded about the items of tasks whose results are written by hand. */
+export function forgetBegunItems(run: Run, isOwn: (item: string) => boolean): void {
+  for (const id of [...(run.parts?.keys() ?? [])]) {
+    const [, item] = BEGUN_ITEM.exec(id) ?? [];
+    if (item !== undefined && isOwn(item)) run.parts!.delete(id);
+  }
+}
+
 /** No part of a body has this name: keys of parts are not empty. */
 const BEGUN = "";
+const BEGUN_ITEM = /^(\w+\[\d+\])#[0-9a-f]+\/$/;

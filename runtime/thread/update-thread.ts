@@ -22,6 +22,7 @@ import { undosOfThread } from "./thread-undos.ts";
 import type { Durable, StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { takeAnswers } from "./answers.ts";
+import { forgetBegunItems } from "../step/item-numbers.ts";
 import { forgetEnd } from "./fork-thread.ts";
 
 /**
@@ -192,6 +193,7 @@ function finishTasks(
   const { results } = run.writer!;
   // Mutation point: results-beside
   for (const task of [...results.keys()]) if (isOwn(task)) results.delete(task);
+  forgetBegunItems(run, isOwn);
   const sent = new Map(head.pendingSends.map(({ taskId, node }) => [taskId, node]));
   tasks.forEach((taskId, at) => {
     const result: StoredOutcome = { edited: true, updates: at === 0 ? updates : [] };

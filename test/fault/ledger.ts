@@ -233,7 +233,7 @@ export class Ledger {
       const isKnown = taskId.startsWith("answer:")
         ? header.answers.some(({ id }) => task(id) === task(taskId.slice(7)))
         : has.has(taskId);
-      if (!isKnown && !isItemOf(taskId, replaced))
+      if (!isKnown && !isItemOf(storedTask(taskId), replaced))
         this.#report(`5.9: ${taskId} was stored, and is forgotten (${header.phase} of step ${header.step})`);
     }
     const next = from === undefined ? 0 : resumesAt(from);
@@ -463,9 +463,7 @@ export class Ledger {
     const where = `(${found.status} in step ${found.step})`;
     world.cover(`status: ${found.status}`);
     for (const id of finished)
-      // Of an item without a result: that it has begun.
-      if (leaves[withoutDigests(id.replace(/^part:(.*)\/$/, "$1"))] === undefined)
-        this.#report(`${id} has finished, and is no task ${where}`);
+      if (leaves[storedTask(id)] === undefined) this.#report(`${id} has finished, and is no task ${where}`);
     const code = found.failure?.code;
     if (code !== undefined && code === fault?.code) {
       this.#forget(
@@ -525,4 +523,9 @@ function suffix(runId: string): string {
 
 function sorted(entries: readonly (readonly [string, unknown])[]): unknown {
   return [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** The task of a stored result, or of the record that an item without a result has begun. */
+function storedTask(id: string): string {
+  return withoutDigests(id.replace(/^part:(.*)\/$/, "$1"));
 }

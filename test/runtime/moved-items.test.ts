@@ -84,6 +84,26 @@ test("an item that has failed keeps its key when it moves, also across further f
   expect(new Set(keys).size).toBe(1);
 });
 
+test("a result that is written by hand leaves no record of the items that had begun", async () => {
+  const store = new MemoryStore();
+  const work = (): string => {
+    throw new Error("down");
+  };
+  const text = `graph g { state xs: string[] = ["a", "b"]  output out: string[] = [] reduce append  output said: string | null
+    node every = work(x) for x in xs into out  node sure = ask("?") into said  start -> every, sure }`;
+  const engine = engineOf(text, { work }, { store });
+  await engine.run({}, { thread: "t" });
+  const records = async () =>
+    ((await store.loadLatest("t"))!.finished ?? []).filter(({ taskId }) => taskId.startsWith("part:"));
+  expect(await records()).toHaveLength(2);
+  await engine.update("t", { out: ["by hand"] }, { as: "every" });
+  expect(await records()).toEqual([]);
+  const [pause] = (await engine.resume("t")).pauses;
+  expect(await engine.resume("t", { answers: { [pause!.id]: "yes" } })).toMatchObject({
+    output: { out: ["by hand"], said: "yes" },
+  });
+});
+
 test("a called graph continues for the item that it was called for", async () => {
   const ran: string[] = [];
   let isDown = true;
