@@ -7,6 +7,7 @@ import { readModule } from "../compiler/load/load-module.ts";
 import { realPathOf } from "../compiler/load/project-root.ts";
 import { readSyntax, type Spelling } from "../compiler/load/read-syntax.ts";
 import type { ModuleScope } from "../compiler/modules/module-scope.ts";
+import { EntryMemory } from "../grammar/yaml/entry-memory.ts";
 import { checkInSteps, spellingOf, type CheckedDocument, type OpenDocument } from "./document.ts";
 
 /** What a check has read: texts by path, `undefined` for files that do not exist. */
@@ -23,7 +24,7 @@ export class Workspace {
   readonly #reads = new Map<string, Reads>();
   readonly #names: NameCache = new Map();
   /** Syntax trees by path, each of the last text. */
-  readonly #syntax = new Map<string, { readonly text: string; readonly spelling?: Spelling; readonly read: Syntax }>();
+  readonly #syntax = new Map<string, KnownSyntax>();
   readonly #modules = new Map<string, { readonly text: string; readonly scope: ModuleScope | undefined }>();
   /** The disk as of a moment, and its host with the texts of the open documents. */
   #disk: { readonly host: CompilerHost; readonly since: number } | undefined;
@@ -220,10 +221,12 @@ export class Workspace {
   #readSyntax(text: string, path: string, spelling?: Spelling): Syntax {
     const known = this.#syntax.get(path);
     if (known !== undefined && known.text === text && known.spelling === spelling) return known.read;
-    const read = readSyntax(text, path, spelling);
+    // Only texts that change are worth the memory.
+    const memory = known === undefined ? undefined : (known.memory ?? new EntryMemory());
+    const read = readSyntax(text, path, spelling, memory);
     // Files that have been closed or deleted do not stay for long.
     if (this.#syntax.size >= MOST_TREES) this.#syntax.clear();
-    this.#syntax.set(path, { text, read, ...(spelling === undefined ? {} : { spelling }) });
+    this.#syntax.set(path, { text, spelling, read, memory });
     return read;
   }
 
@@ -238,6 +241,13 @@ export class Workspace {
 }
 
 type Syntax = ReturnType<typeof readSyntax>;
+
+interface KnownSyntax {
+  readonly text: string;
+  readonly spelling: Spelling | undefined;
+  readonly read: Syntax;
+  readonly memory: EntryMemory | undefined;
+}
 
 /** The most syntax trees that are kept: those of the files that an index of the workspace reads. */
 const MOST_TREES = 3000;

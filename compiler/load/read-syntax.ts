@@ -2,20 +2,26 @@ import { emptyFile, foreignFile } from "../../diagnostics/catalog/syntax.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { File } from "../../grammar/ast.ts";
 import { parse } from "../../grammar/parse.ts";
-import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
+import type { EntryMemory } from "../../grammar/yaml/entry-memory.ts";
+import { readYaml } from "../../grammar/yaml/parse-yaml.ts";
 
 export type Spelling = "ngraph" | "yaml";
 
 /** Files of other languages: one message takes the place of their many errors. */
 const FOREIGN_FILE = /\.(?:[cm]?[jt]sx?|json|asl|py|md|toml)$/;
 
-/** Parses a text in one of the two spellings: the given one, else the one that the path implies. */
+/**
+ * Parses a text in one of the two spellings: the given one, else the one that the path implies.
+ *
+ * @param memory of an earlier text of the file, in YAML
+ */
 export function readSyntax(
   text: string,
   path: string,
   spelling: Spelling = /\.ya?ml$/.test(path) ? "yaml" : "ngraph",
+  memory?: EntryMemory,
 ): { readonly file: File; readonly diagnostics: readonly Diagnostic[] } {
-  const read = spelling === "yaml" ? parseYaml(text, { path }) : parse(text, { path });
+  const read = spelling === "yaml" ? readYaml(text, path, memory) : parse(text, { path });
   const [first] = read.diagnostics;
   const extension = FOREIGN_FILE.exec(path)?.[0];
   if (first?.severity === "error" && extension !== undefined) {

@@ -5,6 +5,7 @@ import type { File, Item } from "../ast.ts";
 import { newReading, type Reading } from "../reading.ts";
 import { brokenDocument, graphForm, headerForm, planForm, testForm } from "./document-forms.ts";
 import { GRAPH_FIELDS, PLAN_FIELDS } from "./document-forms.ts";
+import type { EntryMemory } from "./entry-memory.ts";
 import { complain, placeIn, reportUnknownKey, wrongKind, type Form, type FormReader } from "./form.ts";
 import { HEADER_FIELDS } from "./header-forms.ts";
 import { readDocuments, type YamlDocument } from "./read-documents.ts";
@@ -23,9 +24,18 @@ export function parseYaml(
   text: string,
   options: { readonly path?: string } = {},
 ): { file: File; diagnostics: Diagnostic[] } {
-  const source = new SourceFile(options.path ?? "input.yaml", text);
+  return readYaml(text, options.path ?? "input.yaml");
+}
+
+/**
+ * As `parseYaml`.
+ *
+ * @param memory of an earlier text of the file: what has not changed is not read again
+ */
+export function readYaml(text: string, path: string, memory?: EntryMemory): { file: File; diagnostics: Diagnostic[] } {
+  const source = new SourceFile(path, text);
   const reading = newReading(source, text);
-  const items = readDocuments(reading).flatMap((document) => readItems(document, reading));
+  const items = readDocuments(reading, memory).flatMap((document) => readItems(document, reading));
   const span = { start: 0, end: text.length };
   return {
     file: { kind: "File", span, source, spelling: "yaml", items, comments: [] },

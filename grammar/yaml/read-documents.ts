@@ -12,13 +12,22 @@ import {
   wrongYamlType,
   yamlSyntax,
 } from "../../diagnostics/catalog/yaml.ts";
-import type { Span } from "../../diagnostics/source.ts";
+import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import { shorten } from "../lexer/read-tokens.ts";
 import { LARGEST_FILE, MOST_DECLARATIONS } from "../limits.ts";
-import { report, type Reading } from "../reading.ts";
+import { newReading, report, type Reading } from "../reading.ts";
+import type { EntryMemory } from "./entry-memory.ts";
 import { nestingOf } from "./nesting.ts";
 import { syntaxHelp } from "./syntax-help.ts";
-import { describeNode, entrySpan, type YamlEntry, type YamlMap, type YamlNode, type YamlScalar } from "./yaml-tree.ts";
+import {
+  describeNode,
+  entrySpan,
+  type YamlEntry,
+  type YamlList,
+  type YamlMap,
+  type YamlNode,
+  type YamlScalar,
+} from "./yaml-tree.ts";
 
 /** The most levels of nested lists and maps. */
 const DEEPEST_NESTING = 64;
@@ -35,8 +44,12 @@ export interface YamlDocument {
   readonly isBroken: boolean;
 }
 
-/** The documents of a stream. Never throws. */
-export function readDocuments(reading: Reading): YamlDocument[] {
+/**
+ * The documents of a stream. Never throws.
+ *
+ * @param memory of an earlier text of the file: what has not changed is not read again
+ */
+export function readDocuments(reading: Reading, memory?: EntryMemory): YamlDocument[] {
   const { text } = reading;
   const bytes = text.length * 3 <= LARGEST_FILE ? text.length : new TextEncoder().encode(text).length;
   if (bytes > LARGEST_FILE) {
@@ -44,11 +57,29 @@ export function readDocuments(reading: Reading): YamlDocument[] {
     return [];
   }
   checkCharacters(reading);
+  const known = memory?.read(text, (part) => readAlone(part, reading.source));
+  if (known !== undefined && known.length <= MOST_DECLARATIONS)
+    return known.map(({ root, start, end }) => ({ root, isBroken: false, span: { start, end } }));
+  return readWhole(reading, DEEPEST_NESTING, { aliased: 0 });
+}
+
+/** A part of a text that is a map or a list and has no problem. It may stand below a key of the text. */
+function readAlone(text: string, source: SourceFile): YamlMap | YamlList | undefined {
+  const reading = newReading(source, text);
+  const budget = { aliased: 0 };
+  const documents = readWhole(reading, DEEPEST_NESTING - 1, budget);
+  if (documents.length !== 1 || reading.diagnostics.length > 0 || budget.aliased > 0) return undefined;
+  const root = documents[0]?.root;
+  return root?.kind === "map" || root?.kind === "list" ? root : undefined;
+}
+
+function readWhole(reading: Reading, deepest: number, budget: { aliased: number }): YamlDocument[] {
+  const { text } = reading;
   const tokens: CST.Token[] = [];
   for (const token of new Parser().parse(text)) {
-    const deep = nestingOf(token, DEEPEST_NESTING);
+    const deep = nestingOf(token, deepest);
     if (deep !== undefined) {
-      report(reading, tooDeep(placeOf(reading, { start: deep, end: deep + 1 }), "nesting", DEEPEST_NESTING));
+      report(reading, tooDeep(placeOf(reading, { start: deep, end: deep + 1 }), "nesting", deepest));
       return [];
     }
     tokens.push(token);
@@ -64,7 +95,6 @@ export function readDocuments(reading: Reading): YamlDocument[] {
     prettyErrors: false,
     logLevel: "silent",
   });
-  const budget = { aliased: 0 };
   const documents: YamlDocument[] = [];
   for (const document of composer.compose(tokens, false, text.length)) {
     if (documents.length >= MOST_DECLARATIONS) {
