@@ -15,6 +15,7 @@ import type { CheckedDocument } from "./document.ts";
 import { findHints, findLenses, findLinks, findTokens, TOKEN_MODIFIERS, TOKEN_TYPES } from "./decorate.ts";
 import { findHover } from "./hover.ts";
 import { findDefinition, findHighlights, findReferences, namesAt, prepareRename, rename } from "./navigate.ts";
+import { whyRefused } from "./keeps-meaning.ts";
 import type { FileNames, Location, NameIndex } from "./name-index.ts";
 import { toOffset, toRange } from "./positions.ts";
 import { answerPreviewRequests, type PreviewEnvironment } from "./previews.ts";
@@ -152,8 +153,10 @@ export function answerLanguageRequests(
       ? { ...found, source, files, modules: all }
       : undefined;
   };
-  const editOfWorkspace = (found: Edits | string): WorkspaceEdit => {
-    if (typeof found === "string") return new ResponseError(LSPErrorCodes.RequestFailed, found) as never;
+  const editOfWorkspace = (found: Edits | string, newName: string): WorkspaceEdit => {
+    const refused = typeof found === "string" ? found : whyRefused(found, newName, workspace.host());
+    if (typeof found === "string" || refused !== undefined)
+      return new ResponseError(LSPErrorCodes.RequestFailed, refused ?? "") as never;
     const changes: NonNullable<WorkspaceEdit["changes"]> = {};
     for (const [each, edits] of found) {
       changes[uriOf(each.path)] = edits.map(({ span, text }) => ({ range: toRange(each.source, span), newText: text }));
@@ -224,9 +227,9 @@ export function answerLanguageRequests(
     guard(["textDocument", "position"], ({ textDocument: { uri }, position, newName }) => {
       const exported = exportAt(uri, position);
       if (exported !== undefined)
-        return editOfWorkspace(renameExport(exported.entity, newName, exported.files, exported.modules));
+        return editOfWorkspace(renameExport(exported.entity, newName, exported.files, exported.modules), newName);
       return about(uri, null as WorkspaceEdit | null, ({ file, index }) =>
-        editOfWorkspace(rename(file, toOffset(file.source, position), newName, allFiles(index), modules())),
+        editOfWorkspace(rename(file, toOffset(file.source, position), newName, allFiles(index), modules()), newName),
       );
     }),
   );

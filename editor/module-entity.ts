@@ -94,6 +94,14 @@ export class ModuleEntities {
     return places.length === 0 ? undefined : { path, source: new SourceFile(path, text), places };
   }
 
+  /** Whether a module exports an entity with `export *`, and something under a new name. */
+  passesOn(entity: ModuleEntity, path: string, newName: string): boolean {
+    if (this.#host.readFile(path)?.includes("export *") !== true) return false;
+    const found = this.exportOf(path, entity.name);
+    const isSame = found?.path === entity.path && found.name === entity.name;
+    return isSame && this.exportOf(path, newName) !== undefined;
+  }
+
   /** Whether an export, or a name of any scope of the module, is in the way of a new name. */
   isTaken({ path, source, places }: EntityPlaces, newName: string): boolean {
     if (this.#read(path).exports?.has(newName) === true) return true;

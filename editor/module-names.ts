@@ -12,6 +12,8 @@ export interface ModulePlace {
   readonly kind: "plain" | "short" | "imported" | "exported" | "source" | "member";
   /** The module that a specifier or a namespace names. */
   readonly from?: string;
+  /** `f: g` of an object or a pattern, which is short where both names are the same. */
+  readonly pair?: { readonly span: Span; readonly other: string };
 }
 
 interface Node {
@@ -82,6 +84,13 @@ export function usesName(text: string, path: string, name: string): boolean {
   return reader.hasName;
 }
 
+/** The property whose value is a name. */
+function pairOf(property: Node, value: Node): Pick<ModulePlace, "pair"> {
+  const key = nodeAt(property, "key");
+  const isPlain = property["computed"] !== true && key?.type === "Identifier";
+  return isPlain ? { pair: { span: { start: key.start, end: value.end }, other: nameOf(key) ?? "" } } : {};
+}
+
 class PlaceReader {
   readonly #name: string;
   readonly #places: ModulePlace[] = [];
@@ -105,12 +114,8 @@ class PlaceReader {
     return this.#places.some(({ kind }) => kind === "plain" || kind === "short");
   }
 
-  #add(node: Node, kind: ModulePlace["kind"], from?: string): void {
-    this.#places.push({
-      span: { start: node.start, end: node.start + this.#name.length },
-      kind,
-      ...(from === undefined ? {} : { from }),
-    });
+  #add(node: Node, kind: ModulePlace["kind"], more: Pick<ModulePlace, "from" | "pair"> = {}): void {
+    this.#places.push({ span: { start: node.start, end: node.start + this.#name.length }, kind, ...more });
   }
 
   visit(node: Node, path: readonly Node[]): void {
@@ -131,7 +136,7 @@ class PlaceReader {
       if (part.type === "ImportNamespaceSpecifier") this.#namespaces.set(nameOf(local) ?? "", from);
       const isBoth = imported?.start === local?.start;
       if (imported?.type === "Identifier" && nameOf(imported) === this.#name)
-        this.#add(imported, isBoth ? "plain" : "imported", from);
+        this.#add(imported, isBoth ? "plain" : "imported", { from });
       if (local !== undefined && nameOf(local) === this.#name && (imported === undefined || !isBoth))
         this.#add(local, "plain");
     }
@@ -143,10 +148,10 @@ class PlaceReader {
       if (!isNode(part)) continue;
       const [local, exported] = [nodeAt(part, "local"), nodeAt(part, "exported")];
       const isBoth = local?.start === exported?.start;
-      const of = from === undefined ? ("plain" as const) : ("source" as const);
-      if (local?.type === "Identifier" && nameOf(local) === this.#name) this.#add(local, of, from);
+      const isLocal = local?.type === "Identifier" && nameOf(local) === this.#name;
+      if (isLocal) this.#add(local, from === undefined ? "plain" : "source", from === undefined ? {} : { from });
       if (!isBoth && exported?.type === "Identifier" && nameOf(exported) === this.#name)
-        this.#add(exported, "exported", from);
+        this.#add(exported, "exported", from === undefined ? {} : { from });
     }
   }
 
@@ -164,6 +169,7 @@ class PlaceReader {
         break;
       case "ObjectProperty":
         if (parent["shorthand"] === true) return this.#add(node, "short");
+        if (is("value")) return this.#add(node, "plain", pairOf(parent, node));
         break;
       case "AssignmentPattern":
         // `{ f = 1 }`: the property has the key at the same place.
@@ -194,7 +200,7 @@ class PlaceReader {
 
   #member(node: Node, object: Node | undefined): void {
     const from = this.#namespaces.get(nameOf(object) ?? "");
-    if (from !== undefined) this.#add(node, "member", from);
+    if (from !== undefined) this.#add(node, "member", { from });
   }
 
   /** Notes where a declaration inside of the module gives the name another meaning. */

@@ -36,6 +36,13 @@ export interface NameUse {
    * the long form.
    */
   readonly short?: "field" | "value";
+  /** `{ reply: text }` and `f as draft` are one name where both parts have the same: the whole, and the name of the other part. */
+  readonly pair?: NamePair;
+}
+
+export interface NamePair {
+  readonly span: Span;
+  readonly other: string;
 }
 
 /** A file that an import names. */
@@ -64,6 +71,9 @@ interface Meaning {
   readonly target: string;
   readonly unit?: Unit;
 }
+
+/** How a name is written with another one. */
+type Form = Pick<NameUse, "short" | "pair">;
 
 type Locals = ReadonlyMap<string, string>;
 const NO_LOCALS: Locals = new Map();
@@ -101,6 +111,8 @@ class Collector {
   readonly #builtins: BuiltinNames;
   readonly #file = new Map<string, Meaning>();
   #unit: Unit | undefined;
+  /** `into { reply }` for `into { reply: reply }`, which a map of YAML cannot say. */
+  #hasShortOutputs = true;
   /** Channels and derived names of the unit. */
   #values = new Map<string, NameKind>();
   #steps = new Set<string>();
@@ -112,6 +124,7 @@ class Collector {
   }
 
   readFile(file: Ast.File): void {
+    this.#hasShortOutputs = file.spelling === "ngraph";
     for (const item of file.items) this.#declareItem(item);
     for (const item of file.items) this.#item(item);
   }
@@ -159,11 +172,12 @@ class Collector {
     at: { readonly name: string; readonly span: Span },
     meaning: Meaning,
     role: NameUse["role"],
-    short?: NameUse["short"],
+    { short, pair }: Form = {},
   ): void {
     if (at.name === "") return;
     const { kind, target } = meaning;
-    this.uses.push({ name: at.name, span: at.span, kind, role, target, ...(short === undefined ? {} : { short }) });
+    const form = { ...(short === undefined ? {} : { short }), ...(pair === undefined ? {} : { pair }) };
+    this.uses.push({ name: at.name, span: at.span, kind, role, target, ...form });
   }
 
   #item(item: Ast.Item): void {
@@ -172,9 +186,13 @@ class Collector {
         for (const { imported, local } of item.names) {
           const meaning = this.#file.get(local.name);
           if (meaning === undefined) continue;
-          this.#add(imported, meaning, "import");
+          if (local.span.start === imported.span.start) {
+            this.#add(imported, meaning, "import");
+            continue;
+          }
           // With `as`, the name in this file is another one.
-          if (local !== imported && local.span.start !== imported.span.start) this.#add(local, meaning, "declaration");
+          this.#add(imported, meaning, "import", { pair: pairOf(imported, local, local.name) });
+          this.#add(local, meaning, "declaration", { pair: pairOf(imported, local, imported.name) });
         }
         break;
       case "Type":
@@ -217,12 +235,12 @@ class Collector {
     }
   }
 
-  #value(at: { readonly name: string; readonly span: Span }, role: NameUse["role"], short?: NameUse["short"]): void {
+  #value(at: { readonly name: string; readonly span: Span }, role: NameUse["role"], form?: Form): void {
     const kind = this.#values.get(at.name);
     const unit = this.#unit;
     if (unit === undefined || (kind === undefined && unit.declaration !== undefined)) return;
     const target = unitTarget(unit.path, unit.name, "channel", at.name);
-    this.#add(at, { kind: kind ?? "channel", target }, role, short);
+    this.#add(at, { kind: kind ?? "channel", target }, role, form);
   }
 
   #step(at: Ast.Identifier, role: NameUse["role"] = "target"): void {
@@ -356,10 +374,12 @@ class Collector {
     const called = call.kind === "Call" ? this.#file.get(call.callee.name)?.unit : undefined;
     for (const { field, channel } of output.fields) {
       const isShort = field.span.start === channel.span.start;
-      this.#value(channel, "write", isShort ? "value" : undefined);
+      const formOf = (part: "field" | "value", other: string): Form =>
+        isShort ? { short: part } : this.#hasShortOutputs ? { pair: pairOf(field, channel, other) } : {};
+      this.#value(channel, "write", formOf("value", field.name));
       if (called !== undefined) {
         const target = unitTarget(called.path, called.name, "channel", field.name);
-        this.#add(field, { kind: "channel", target }, "read", isShort ? "field" : undefined);
+        this.#add(field, { kind: "channel", target }, "read", formOf("field", channel.name));
       }
     }
   }
@@ -390,9 +410,11 @@ class Collector {
       case "Record":
         for (const field of root.fields) {
           if (field.kind === "Spread") visit(field.value);
-          else if (field.value.kind === "Name" && field.value.span.start === field.name.span.start)
-            this.#name(field.value, locals, "value");
-          else visit(field.value);
+          else if (field.value.kind === "Name") {
+            const isShort = field.value.span.start === field.name.span.start;
+            const pair = pairOf(field.name, field.value, field.name.name);
+            this.#name(field.value, locals, isShort ? { short: "value" } : { pair });
+          } else visit(field.value);
         }
         break;
       case "Comprehension": {
@@ -431,13 +453,13 @@ class Collector {
     }
   }
 
-  #name(at: Ast.NameExpr, locals: Locals, short?: NameUse["short"]): void {
+  #name(at: Ast.NameExpr, locals: Locals, form?: Form): void {
     const local = locals.get(at.name);
-    if (local !== undefined) return this.#add(at, { kind: "variable", target: local }, "read", short);
+    if (local !== undefined) return this.#add(at, { kind: "variable", target: local }, "read", form);
     const meaning = this.#file.get(at.name);
     const isOwn = this.#unit !== undefined && (this.#values.has(at.name) || this.#unit.declaration === undefined);
-    if (isOwn && (this.#values.has(at.name) || meaning === undefined)) return this.#value(at, "read", short);
-    if (meaning !== undefined) this.#add(at, meaning, "read", short);
+    if (isOwn && (this.#values.has(at.name) || meaning === undefined)) return this.#value(at, "read", form);
+    if (meaning !== undefined) this.#add(at, meaning, "read", form);
   }
 
   #called(call: Ast.CallExpr, locals: Locals): void {
@@ -541,6 +563,14 @@ class Collector {
       default:
     }
   }
+}
+
+function pairOf({ span: { start } }: Spanned, { span: { end } }: Spanned, other: string): NamePair {
+  return { span: { start, end }, other };
+}
+
+interface Spanned {
+  readonly span: Span;
 }
 
 const KINDS = { Type: "type", Const: "constant", Secret: "secret" } as const;

@@ -1,10 +1,11 @@
 /** Where names are declared and used: definition, references, highlights, rename. */
-import type { Span } from "../diagnostics/source.ts";
 import type { Edit } from "../diagnostics/fixes/apply-edits.ts";
 import { RESERVED_WORDS } from "../grammar/words.ts";
 import { isLibraryPath } from "../stdlib/graphs/library-files.ts";
 import type { FileNames, Location, NameIndex } from "./name-index.ts";
 import type { NameUse } from "./names.ts";
+import { editUse } from "./edit-use.ts";
+import { NOUNS, placeOf } from "./name-nouns.ts";
 import { entityOf, placesOfExport, renameExport, type Edits, type ModuleFiles } from "./rename-export.ts";
 
 /** The names at an offset. In `{ reply }` there are two: the field and the channel, which comes first. */
@@ -90,13 +91,12 @@ export function rename(
   for (const each of isLocal ? [file] : files) {
     // `import { a as b }`: the names of a and b change on their own.
     const uses = each.uses.filter(({ target, name }) => target === use.target && name === use.name);
-    const edits = editsOf(uses, each.source.text, isLocal);
+    const edits = editsOf(uses, newName, each.source.text, isLocal);
     if (edits.length === 0) continue;
-    if (use.kind !== "variable" && isTaken(each, use, newName)) return `\`${newName}\` is declared already`;
-    found.set(
-      each,
-      edits.map((edit) => ({ span: edit.span, text: edit.text(newName) })),
-    );
+    const isNamed = use.kind !== "variable" && !uses.every((place) => place.role === "import" && !isPlainImport(place));
+    const taken = isNamed ? declaredAs(each, use, newName) : undefined;
+    if (taken !== undefined) return taken;
+    found.set(each, edits);
   }
   return found.size === 0 ? `\`${use.name}\` is declared in a TypeScript module: rename it there` : found;
 }
@@ -104,7 +104,11 @@ export function rename(
 /** Words of the grammar, and names that mean a place or a value of their own. */
 function isReserved({ kind }: NameUse, name: string): boolean {
   const words: readonly string[] = [...RESERVED_WORDS, "start", "end", "finally", "rollback", "error", "outcome"];
-  return words.includes(name) || (kind === "channel" && name === "set") || (kind === "node" && name === "each");
+  return (
+    words.includes(name) ||
+    (kind === "channel" && name === "set") ||
+    (kind === "node" && ["each", "all", "any"].includes(name))
+  );
 }
 
 /** A type of a TypeScript module. */
@@ -112,36 +116,32 @@ function isOfModule({ target }: NameUse): boolean {
   return !/\.ngraph(?:\.ya?ml)?\n/.test(target);
 }
 
-function isTaken({ uses }: FileNames, use: NameUse, newName: string): boolean {
-  const scope = scopeOf(use.target);
-  return uses.some(({ name, target, role }) => name === newName && role === "declaration" && scopeOf(target) === scope);
+/** Why a name of the same scope is in the way; `undefined` where none is. */
+function declaredAs(file: FileNames, use: NameUse, newName: string): string | undefined {
+  const scope = scopeOf(use);
+  const isDeclared = (each: NameUse): boolean =>
+    each.name === newName && (each.role === "declaration" || isPlainImport(each)) && scopeOf(each) === scope;
+  const found = file.uses.find(isDeclared);
+  if (found === undefined) return undefined;
+  return `\`${newName}\` is the name of ${NOUNS[found.kind]} already, at ${placeOf(file, found.span)}`;
 }
 
-/** All but the name. */
-function scopeOf(target: string): string {
-  return target.slice(0, target.lastIndexOf("\n"));
+/** An import without `as`, which declares its name in the file. */
+function isPlainImport({ role, pair }: NameUse): boolean {
+  return role === "import" && pair === undefined;
 }
 
-interface Renaming {
-  readonly span: Span;
-  readonly text: (newName: string) => string;
+/** Names of one scope are different: those of a file, and those of a graph or plan, whose pools have a scope of their own. */
+function scopeOf({ kind, target }: NameUse): string {
+  const parts = target.split("\n");
+  if (parts.length <= 2) return kind === "variable" ? target : "file";
+  return kind === "pool" ? `${parts[0]}\n${parts[1]}\npool` : `${parts[0]}\n${parts[1]}`;
 }
 
-function editsOf(uses: readonly NameUse[], text: string, isLocal: boolean): readonly Renaming[] {
-  return uses.flatMap(({ span, role, short, name }): readonly Renaming[] => {
-    if (role === "import" && isLocal) {
-      const hasAlias = !uses.some((other) => other.role !== "import");
-      return hasAlias ? [] : [{ span, text: (newName) => `${name} as ${newName}` }];
-    }
-    if (short === undefined) return [{ span, text: (newName) => newName }];
-    // `reply?`: the mark belongs to the field.
-    const mark = text[span.end] === "?" ? "?" : "";
-    const whole = { start: span.start, end: span.end + mark.length };
-    return [
-      {
-        span: whole,
-        text: (newName) => (short === "value" ? `${name}${mark}: ${newName}` : `${newName}${mark}: ${name}`),
-      },
-    ];
+function editsOf(uses: readonly NameUse[], newName: string, text: string, isLocal: boolean): readonly Edit[] {
+  return uses.flatMap((use): readonly Edit[] => {
+    if (use.role !== "import" || !isLocal) return [editUse(use, newName, text)];
+    const hasAlias = !uses.some((other) => other.role !== "import");
+    return hasAlias ? [] : [{ span: use.span, text: `${use.name} as ${newName}` }];
   });
 }

@@ -2,6 +2,7 @@
 import type { Edit } from "../diagnostics/fixes/apply-edits.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import { RESERVED_WORDS } from "../grammar/words.ts";
+import { editUse } from "./edit-use.ts";
 import type { FileNames, Location } from "./name-index.ts";
 import type { NameUse } from "./names.ts";
 import type { EntityPlaces, ModuleEntities, ModuleEntity } from "./module-entity.ts";
@@ -52,6 +53,9 @@ export function renameExport(
       each.places.map((place) => editOf(place, entity.name, newName)),
     );
   }
+  const passing = modules.paths.find((path) => entities.passesOn(entity, path, newName));
+  if (passing !== undefined)
+    return `${passing} exports another \`${newName}\`, which would hide this one: choose another name`;
   for (const file of files) {
     const all = usesOf(file, entity, modules);
     const uses = all.filter(({ name }) => name === entity.name);
@@ -62,7 +66,7 @@ export function renameExport(
       return `${file.path} declares \`${newName}\` already`;
     found.set(
       file,
-      uses.map((use) => graphEdit(use, newName)),
+      uses.map((use) => editUse(use, newName, file.source.text)),
     );
   }
   return found;
@@ -75,14 +79,8 @@ function declaresInFile({ kind, role }: NameUse): boolean {
 /** Names of graphs and plans, which may be those of functions, too. */
 const OF_GRAPHS: ReadonlySet<NameUse["kind"]> = new Set(["channel", "derived", "node", "task", "pool", "variable"]);
 
-function graphEdit({ span, short, name }: NameUse, newName: string): Edit {
-  return {
-    span,
-    text: short === undefined ? newName : short === "value" ? `${name}: ${newName}` : `${newName}: ${name}`,
-  };
-}
-
-function editOf({ span, kind }: ModulePlace, name: string, newName: string): Edit {
+function editOf({ span, kind, pair }: ModulePlace, name: string, newName: string): Edit {
+  if (pair?.other === newName) return { span: pair.span, text: newName };
   return { span, text: kind === "short" ? `${name}: ${newName}` : newName };
 }
 

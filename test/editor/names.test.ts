@@ -162,7 +162,11 @@ describe("rename", () => {
   });
 
   test.each([
-    ["graph g { node ‸a = 1 node b = 2 start -> a -> b }", "b", "`b` is declared already"],
+    [
+      "graph g { node ‸a = 1 node b = 2 start -> a -> b }",
+      "b",
+      "`b` is the name of a node already, at /p/a.ngraph:1:27",
+    ],
     ["graph g { node ‸a = 1 start -> a }", "end", "`end` is a word of the language"],
     ["graph g { node ‸a = 1 start -> a }", "a b", "`a b` is no name: a name is a letter, and letters, digits or `_`"],
     ["graph g { node a = pr‸int(1) start -> a }", "say", "`print` is part of the language"],
