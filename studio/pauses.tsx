@@ -107,12 +107,23 @@ function AnswerForm({ pause, name, onValue, children }: AnswerFormProps) {
   );
 }
 
-/** The question of `ask` has its text in `question`; `interrupt` may ask with any value. */
+/**
+ * The question of `ask` has its text in `question`; `interrupt` may ask with any value. What stands beside the question is shown, too: the
+ * `details` of `ask`, and the arguments of a call that needs an approval.
+ */
 function Question({ payload }: { readonly payload: Json }) {
   if (typeof payload === "string") return <p class="question">{payload}</p>;
   if (typeof payload === "object" && payload !== null && !Array.isArray(payload)) {
-    const { question } = payload as JsonObject;
-    if (typeof question === "string") return <p class="question">{question}</p>;
+    const { question, choices: _, schema: __, ...others } = payload as JsonObject;
+    const names = Object.keys(others);
+    if (typeof question === "string") {
+      return (
+        <>
+          <p class="question">{question}</p>
+          {names.length === 0 ? null : <ValueText value={names.join() === "details" ? others["details"] : others} />}
+        </>
+      );
+    }
   }
   return <ValueText value={payload} />;
 }

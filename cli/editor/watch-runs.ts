@@ -173,8 +173,8 @@ function questionOf({ id, node, namespace, kind, payload }: PauseItem): readonly
   if (kind === "timer" || kind === "signal") return [];
   const own = [...namespace, node].join(" › ");
   if (kind !== "interrupt") return [{ id, node: own, question: `paused ${kind} ${own}`, choices: ["true"] }];
-  const { question, choices } = readPayload(payload);
-  return [{ id, node: own, question, choices }];
+  const { question, choices, rest } = readPayload(payload);
+  return [{ id, node: own, question: rest === null ? question : `${question} ${JSON.stringify(rest)}`, choices }];
 }
 
 const TASK_STATES: ReadonlyMap<string, WatchedNode["state"]> = new Map([

@@ -1,6 +1,8 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import { formatTime } from "../output/format-values.ts";
+import type { ExpectedType } from "../../runtime/interface/context.ts";
 import type { PauseItem } from "../../runtime/interface/checkpoint.ts";
+import { printValueType } from "../../runtime/value/print-value-type.ts";
 import type { RunResult } from "../../runtime/interface/engine-options.ts";
 import { resultDocument } from "../../runtime/run/result-document.ts";
 import { describeError } from "../../runtime/event/run-events.ts";
@@ -187,21 +189,32 @@ function pauseText(pause: PauseItem): string {
   for (const line of question.split("\n")) lines.push(`  ${line}`.trimEnd());
   if (rest !== null) lines.push(`  ${JSON.stringify(rest)}`);
   if (choices.length > 0) lines.push(`  one of: ${choices.join(" | ")}`);
+  else if (pause.expects !== undefined) lines.push(`  of the type: ${shownType(pause.expects)}`);
   return lines.join("\n");
 }
 
-/** The payload of `ask` is `{ question, choices?, details? }`; the payload of an `interrupt` in node code is any value. */
+/** A type by its definition: nobody knows the names of the types of a graph that someone else has written. */
+function shownType({ type, types }: ExpectedType): string {
+  const named = type.kind === "ref" ? types.find(({ name }) => name === type.name) : undefined;
+  return printValueType(named?.type ?? type);
+}
+
+/**
+ * The payload of `ask` is `{ question, choices?, schema?, details? }`; the payload of an `interrupt` in node code is any value. `rest` is
+ * what a person also has to know, such as the arguments of a call that needs an approval.
+ */
 export function readPayload(payload: Json): { question: string; choices: readonly string[]; rest: Json } {
   if (typeof payload === "string") return { question: payload, choices: [], rest: null };
   if (typeof payload === "object" && payload !== null && !Array.isArray(payload)) {
-    const { question, choices, details } = payload as { readonly [key: string]: Json };
+    const { question, choices, schema: _, details, ...others } = payload as { readonly [key: string]: Json };
     if (typeof question === "string") {
       return {
         question,
         choices: Array.isArray(choices)
           ? choices.map((choice) => (typeof choice === "string" ? choice : JSON.stringify(choice)))
           : [],
-        rest: details ?? null,
+        rest:
+          Object.keys(others).length === 0 ? (details ?? null) : { ...others, ...(details == null ? {} : { details }) },
       };
     }
   }

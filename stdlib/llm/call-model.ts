@@ -53,7 +53,7 @@ export async function callModel(request: ModelRequest): Promise<ModelAnswer> {
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     request.onUsage(usageOf(collected.usage, settings));
-    throw modelError(error, sdk, { what, redact, hasBegun: collected.hasBegun });
+    throw modelError(error, sdk, { what, provider: settings.provider, redact, hasBegun: collected.hasBegun });
   }
   request.onUsage(usageOf(collected.usage, settings));
   if (signal.aborted) throw signal.reason;

@@ -50,6 +50,7 @@ export interface Described {
   readonly what: string;
   /** Removes secrets from a text. */
   readonly redact: (text: string) => string;
+  readonly provider: string;
   /** Whether a part of the answer has arrived. */
   readonly hasBegun: boolean;
 }
@@ -62,6 +63,7 @@ export function modelError(error: unknown, sdk: Sdk, described: Described): Mode
     cause = cause.cause;
   }
   const { what, redact, hasBegun } = described;
+  if (!hasBegun && isForeign(error)) return foreignAnswer(what, described.provider);
   if (sdk.APICallError.isInstance(error)) {
     if (error.statusCode !== undefined && (error.statusCode < 200 || error.statusCode > 299))
       return statusError(error, error.statusCode, described);
@@ -71,10 +73,35 @@ export function modelError(error: unknown, sdk: Sdk, described: Described): Mode
   const overflow = overflowOf(messageOf(error), described);
   if (overflow !== undefined) return overflow;
   const reason = cut(redact(reasonOf(error)), 300);
+  if (/ended without a finish/.test(reason))
+    return new ModelError("ModelStreamCut", `the answer of ${what} broke off before its end`);
   // The error holds the request and its headers, so it is no `cause`.
   return hasBegun
     ? new ModelError("ModelStreamCut", `the answer of ${what} broke off: ${reason}`)
     : new ModelError("ModelUnavailable", `${what} cannot be reached: ${reason}`);
+}
+
+/** The error for an answer that is not one of the provider's protocol, such as a page of a web server. */
+export function foreignAnswer(what: string, provider: string): ModelError {
+  return new ModelError(
+    "ModelUnavailable",
+    `the server of ${what} answered, but not in the protocol of the provider \`${provider}\`: check \`provider\` and \`baseUrl\``,
+  );
+}
+
+/** The SDK's errors for answers that it cannot read. */
+const FOREIGN = /^AI_(?:JSONParse|TypeValidation|InvalidResponseData)Error$/;
+
+/** The provider of Anthropic reports such an error as a response with the status 500 and this text. */
+const FOREIGN_BODY = /^\{"name":"AI_(?:JSONParse|TypeValidation)Error"/;
+
+function isForeign(error: unknown): boolean {
+  for (let cause = error, depth = 0; depth < 4 && cause instanceof Error; depth++) {
+    if (FOREIGN.test(cause.name)) return true;
+    if ("responseBody" in cause && FOREIGN_BODY.test(String(cause.responseBody))) return true;
+    cause = cause.cause;
+  }
+  return false;
 }
 
 function statusError(error: SdkApiError, status: number, described: Described): ModelError {

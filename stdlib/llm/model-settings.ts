@@ -1,5 +1,5 @@
 import { loadPackage, type Load, type SdkModel } from "./sdk.ts";
-import { ModelError } from "./model-error.ts";
+import { foreignAnswer, ModelError } from "./model-error.ts";
 import { boundedFetch } from "../http/bounded-fetch.ts";
 import { NodeFailure } from "../node-failure.ts";
 
@@ -49,19 +49,32 @@ export function secretOf({ provider, secret }: ModelSettings): string | undefine
   return secret ?? KNOWN[provider].secret;
 }
 
-/** Why a model without an API key cannot be called; `undefined` if it needs none. */
-export function missingKey(settings: ModelSettings): string | undefined {
+/** Why a model cannot be called with an API key, or without one; `undefined` if it can. */
+export function problemOfKey(settings: ModelSettings, apiKey: string | undefined): string | undefined {
   const secret = secretOf(settings);
-  if (secret === undefined) return undefined;
   const { provider, model } = settings;
+  if (apiKey !== undefined) {
+    if (isHeaderValue(apiKey)) return undefined;
+    const place = secret === undefined ? "" : `: correct the environment variable ${secret}`;
+    return `the API key of the model \`${model}\` has a line break or another character that a header cannot hold${place}`;
+  }
+  if (secret === undefined) return undefined;
   return `the model \`${model}\` of ${provider} needs an API key: set the environment variable ${secret}`;
+}
+
+function isHeaderValue(text: string): boolean {
+  try {
+    return new Headers({ "x-api-key": text }).has("x-api-key");
+  } catch {
+    return false;
+  }
 }
 
 /**
  * Creates the model that settings describe.
  *
  * @param apiKey absent for a server without keys
- * @throws ModelError if the provider needs a key; NodeFailure if its package is not installed
+ * @throws ModelError if the provider needs a key, or another one; NodeFailure if its package is not installed
  */
 export async function createModel(settings: ModelSettings, apiKey: string | undefined, load: Load): Promise<SdkModel> {
   const { provider, model, baseUrl } = settings;
@@ -69,8 +82,8 @@ export async function createModel(settings: ModelSettings, apiKey: string | unde
     const message = `the address of the model \`${model}\` must be an http(s) URL without a user, a password and a query`;
     throw new NodeFailure(message, { retryable: false });
   }
-  const missing = apiKey === undefined ? missingKey(settings) : undefined;
-  if (missing !== undefined) throw new ModelError("MissingModelKey", missing);
+  const problem = problemOfKey(settings, apiKey);
+  if (problem !== undefined) throw new ModelError("MissingModelKey", problem);
   const { name, factory } = KNOWN[provider];
   const exports = (await loadPackage(load, name, `a model of the provider \`${provider}\``)) as Readonly<
     Record<string, (options: object) => (model: string) => SdkModel>
@@ -79,15 +92,25 @@ export async function createModel(settings: ModelSettings, apiKey: string | unde
   if (create === undefined) {
     throw new NodeFailure(`the package \`${name}\` has no \`${factory}\`: update it`, { retryable: false });
   }
+  const what = `the model \`${model}\``;
+  const bounded = boundedFetch(
+    MAX_ANSWER_BYTES,
+    () =>
+      new ModelError(
+        "ModelAnswerTooLong",
+        `the answer of ${what} is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`,
+      ),
+  );
   const options = {
-    fetch: boundedFetch(
-      MAX_ANSWER_BYTES,
-      () =>
-        new ModelError(
-          "ModelAnswerTooLong",
-          `the answer of the model \`${model}\` is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`,
-        ),
-    ),
+    fetch: async (...request: Parameters<typeof fetch>): Promise<Response> => {
+      const response = await bounded(...request);
+      // The SDK reads a page of a web server as an answer that has broken off.
+      if (response.ok && /^text\/html\b/i.test(response.headers.get("content-type") ?? "")) {
+        await response.body?.cancel();
+        throw foreignAnswer(what, provider);
+      }
+      return response;
+    },
     ...(baseUrl === undefined ? {} : { baseURL: baseUrl.replace(/\/+$/, "") }),
     ...(apiKey === undefined ? {} : { apiKey }),
   };

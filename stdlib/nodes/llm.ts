@@ -6,7 +6,7 @@ import { callModel, type ModelAnswer, type ModelRequest } from "../llm/call-mode
 import { callTool, functionTool, mcpTools } from "../llm/call-tool.ts";
 import { readMessages, type Message, type ToolCall } from "../llm/messages.ts";
 import { ModelError } from "../llm/model-error.ts";
-import { createModel, missingKey, secretOf, type ModelSettings } from "../llm/model-settings.ts";
+import { createModel, problemOfKey, secretOf, type ModelSettings } from "../llm/model-settings.ts";
 import { importPackage, loadSdk, type Load, type SdkModel } from "../llm/sdk.ts";
 import type { McpServers } from "../mcp/servers.ts";
 import { NodeFailure } from "../node-failure.ts";
@@ -76,7 +76,7 @@ export function createLlm(options: LlmOptions): BuiltinNode {
 }
 
 /**
- * Why a call of a model cannot succeed: the model is unknown, or its API key is missing. `undefined` if it can. A program calls it
+ * Why a call of a model cannot succeed: the model is unknown, or its API key is missing or unusable. `undefined` if it can. A program calls it
  * before a run, so that no node runs in vain.
  *
  * @param model the argument of the call; `undefined` for a call without it
@@ -84,7 +84,7 @@ export function createLlm(options: LlmOptions): BuiltinNode {
 export function problemOfModel(model: string | undefined, options: LlmOptions): string | undefined {
   try {
     const { settings, apiKey } = settingsOf(model, options);
-    return apiKey === undefined ? missingKey(settings) : undefined;
+    return problemOfKey(settings, apiKey);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

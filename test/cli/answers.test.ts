@@ -131,6 +131,38 @@ graph outer {
   });
 });
 
+test("a question is printed with what a person has to know: the call to approve, details, and the type of the answer", () => {
+  const project = createProject({
+    "flow.ngraph": `import { pay } from "./nodes.ts"
+type Form = { name: string, age: int }
+graph approval {
+  output said: string
+  node refund = pay() into said
+  start -> refund
+}
+graph form {
+  output given: Form
+  node who = ask("Who?", details: { ticket: 7 }) into given
+  start -> who
+}
+`,
+    // The payload of \`llm\` for a tool that needs an approval.
+    "nodes.ts": `import type { NodeContext } from "ngraph";
+export function pay(context: NodeContext): string {
+  const call = { tool: "refund", arguments: { order: "7", amount: 30 } };
+  return context.interrupt<string>({ question: "Allow the call?", choices: ["approve", "deny"], ...call });
+}
+`,
+  });
+  const approval = project.ngc(["run", "flow.ngraph", "--graph", "approval"]);
+  expect(approval.status).toBe(3);
+  expect(approval.stdout).toContain(
+    '  Allow the call?\n  {"tool":"refund","arguments":{"order":"7","amount":30}}\n  one of: approve | deny\n',
+  );
+  const form = project.ngc(["run", "flow.ngraph", "--graph", "form"]);
+  expect(form.stdout).toContain('  Who?\n  {"ticket":7}\n  of the type: { name: string, age: int }\n');
+});
+
 test("6.3: several gates are released by id, and the hint names each of them; the same gates and a question, too", () => {
   const project = createProject({
     "gates.ngraph": `graph gates {

@@ -16,7 +16,7 @@ const TEXT = `graph trip {
   state round: int = 0
   node wait = shell("until test -e go; do sleep 0.05; done")
   node again = round + 1 into round
-  node choose = ask("Which car?", choices: ["a", "b"]) into o
+  node choose = ask("Which car?", choices: ["a", "b"], details: { seats: 4 }) into o
   node fails = shell("exit 3")
   start -> wait -> again
   again -> again when round < 3
@@ -86,7 +86,9 @@ test("the answers follow the run of a graph: it runs, waits, continues and fails
     { name: "again", state: "done", count: 3 },
     { name: "choose", state: "waits", count: 0 },
   ]);
-  expect(paused?.questions).toMatchObject([{ node: "choose", question: "Which car?", choices: ["a", "b"] }]);
+  expect(paused?.questions).toMatchObject([
+    { node: "choose", question: 'Which car? {"seats":4}', choices: ["a", "b"] },
+  ]);
   // The answer of a picture names its question.
   expect(project.ngc(["resume", `--answer=${paused?.questions[0]?.id}=a`, "--", "t1"]).status).toBe(1);
   const failed = await look("trip");

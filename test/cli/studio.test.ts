@@ -22,7 +22,7 @@ graph flow {
   output note: string
   node twofold = double(n) into twice
   node more = { twice: twice + 1 } into { twice }
-  node sure = ask(\`Is \${twice} right for \${title}?\`, choices: ["yes", "no"]) into verdict
+  node sure = ask(\`Is \${twice} right for \${title}?\`, choices: ["yes", "no"], details: { twice }) into verdict
   node finish = \`\${title}: \${twice} \${verdict}\` into note
   start -> twofold -> more -> sure -> finish -> end
 }
@@ -151,6 +151,7 @@ test("markup in names and values is text", async () => {
   const { page, problems } = await open(`${url}/studio`);
   await page.getByText(name, { exact: true }).click();
   await page.locator(".question", { hasText: `right for </script>${MARKUP}` }).waitFor();
+  expect(JSON.parse((await page.locator(".question + pre").textContent()) ?? "")).toEqual({ twice: 3 });
   await page.locator(".picture svg").waitFor();
   expect(await page.locator("main b, main img, main script").count()).toBe(0);
   expect(problems).toEqual([]);

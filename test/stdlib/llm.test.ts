@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ExpectedType } from "../../runtime/interface/context.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { readRetryAfter } from "../../stdlib/llm/model-error.ts";
-import { createLlm, type LlmOptions } from "../../stdlib/nodes/llm.ts";
+import { createLlm, problemOfModel, type LlmOptions } from "../../stdlib/nodes/llm.ts";
 import { isStrict, schemaOf } from "../../stdlib/type-schema.ts";
 import { startModelServer, type ModelReply, type ModelServer } from "../support/model-server.ts";
 import { fakeContext } from "./fake-context.ts";
@@ -16,6 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
+const FOREIGN_ANSWER = "not in the protocol of the provider `openai-compatible`: check `provider` and `baseUrl`";
 const STRING: ValueType = { kind: "string" };
 const INTENT: ExpectedType = {
   type: {
@@ -192,11 +193,16 @@ test.each([
   ["ModelStreamCut", true, { text: "a text of many parts", cut: "connection" }, "broke off"],
   ["ModelStreamCut", true, { text: "a text of many parts", cut: "end" }, "broke off"],
   ["ModelBadAnswer", true, {}, "empty answer"],
+  ...[
+    { headers: { "content-type": "text/html" }, body: "<html>a page</html>" },
+    { headers: { "content-type": "text/event-stream" }, body: 'data: {"some": 1}\n\n' },
+    { headers: { "content-type": "text/event-stream" }, body: "data: {some\n\n" },
+  ].map((reply) => ["ModelUnavailable", true, { status: 200, ...reply }, FOREIGN_ANSWER] as const),
 ] as const)("%s, retryable: %s: %j", async (name, retryable, reply, message) => {
   replies.push(reply);
   const error: unknown = await Promise.resolve(llmAt()({ prompt: "x" }, fakeContext())).catch((thrown) => thrown);
   expect(error).toMatchObject({ name, retryable, message: expect.stringContaining(message) });
-  const status = "status" in reply ? reply.status : undefined;
+  const status = "status" in reply && reply.status !== 200 ? reply.status : undefined;
   expect(error).toMatchObject({ status, retryAfterMs: name === "ModelRateLimit" ? 7000 : undefined });
   expect(server.requests).toHaveLength(1);
 });
@@ -239,6 +245,40 @@ test("speaks the protocol of Anthropic", async () => {
   expect(used).toEqual([{ inputTokens: 10, outputTokens: 5, cost: 0 }]);
   await expect(llm({ prompt: "hi" }, fakeContext())).rejects.toMatchObject({ name: "ModelRefusal" });
   await expect(llm({ prompt: "hi" }, fakeContext())).rejects.toMatchObject({ name: "ModelStreamCut" });
+});
+
+test("an answer in another protocol says so for each provider", async () => {
+  for (const provider of ["openai", "anthropic", "google"] as const) {
+    for (const body of ['data: {"some": 1}\n\n', "data: {some\n\n"]) {
+      // Google's protocol has no field that an answer must have.
+      if (provider === "google" && body.includes("1")) continue;
+      const models = { default: { provider, baseUrl: server.openai, model: "m", secret: "KEY" } };
+      replies.push({ status: 200, headers: { "content-type": "text/event-stream" }, body });
+      const call = createLlm({ models, secrets: () => "k-123" })({ prompt: "hi" }, fakeContext());
+      await expect(call).rejects.toMatchObject({
+        name: "ModelUnavailable",
+        message: `the server of the model \`m\` answered, but not in the protocol of the provider \`${provider}\`: check \`provider\` and \`baseUrl\``,
+      });
+    }
+  }
+});
+
+test("a key that no header can hold fails without a request, and is not shown", async () => {
+  const models = { default: { provider: "openai", baseUrl: server.openai, model: "m", secret: "KEY" } } as const;
+  for (const key of ["k-1\n23", "k-€", "a\nb"]) {
+    const options = { models, secrets: () => key };
+    const message =
+      "the API key of the model `m` has a line break or another character that a header cannot hold: correct the environment variable KEY";
+    await expect(createLlm(options)({ prompt: "hi" }, fakeContext())).rejects.toMatchObject({
+      name: "MissingModelKey",
+      message,
+      retryable: false,
+    });
+    expect(problemOfModel(undefined, options)).toBe(message);
+  }
+  expect(server.requests).toEqual([]);
+  // The line break at the end of a file with the key is no part of a header.
+  expect(problemOfModel(undefined, { models, secrets: () => "k-123\n" })).toBeUndefined();
 });
 
 test("a missing key, a missing package and an unknown model fail without a request", async () => {
