@@ -101,7 +101,7 @@ function bindPolicy(
     case "Timeout": {
       const wait = waitOf(node.call, context);
       if (wait !== undefined) {
-        const keyword = { start: policy.span.start, end: policy.span.start + "timeout".length };
+        const keyword = wordAt(policy.span, "timeout", context);
         const facts = { node: node.name.name, call: wait, keyword, duration: policy.duration.raw };
         context.report(timeoutOfWait(placeIn(context, policy.span), facts));
         break;
@@ -113,7 +113,7 @@ function bindPolicy(
     case "Within": {
       const wait = waitOf(node.call, context);
       if (wait === undefined || wait === "sleep") {
-        const keyword = { start: policy.span.start, end: policy.span.start + "within".length };
+        const keyword = wordAt(policy.span, "within", context);
         const facts = { node: node.name.name, call: wait, keyword, duration: policy.duration.raw };
         context.report(withinWithoutWait(placeIn(context, policy.span), facts));
       } else if (policy.duration.milliseconds > 0) bound.within = policy.duration.milliseconds;
@@ -306,6 +306,12 @@ const WHY_NOT_CACHED: ReadonlyMap<string, string> = new Map([
   ["receive", "each run needs a new signal"],
   ["sleep", "each run waits again"],
 ]);
+
+/** The place of a policy's word; in YAML a key can have quotes. */
+function wordAt({ start }: Span, word: string, { file }: GraphContext): Span {
+  const at = file.text.indexOf(word, start);
+  return { start: at, end: at + word.length };
+}
 
 /** The built-in node that waits, if the call is one. */
 function waitOf(call: Ast.Expr, context: GraphContext): Wait | undefined {

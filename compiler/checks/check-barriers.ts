@@ -14,7 +14,7 @@ import { signalsOf, successorsOf } from "../control/signals.ts";
 import { targetsOf } from "../bind/edge-parts.ts";
 import { type CheckContext, targetOf } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
-import { isNgraph } from "./route-fixes.ts";
+import { removeMember, replaceSource } from "./route-fixes.ts";
 
 /**
  * Reports NG305, NG315, and the NG301 that need no exploration: a barrier that waits for itself or for a node without
@@ -56,17 +56,17 @@ function reportDegenerateEdge(
   edge: BoundEdge,
   source: Exclude<BoundEdge["source"], { kind: "nodes" }>,
 ): void {
-  const { text } = context.graph.file;
+  const { file } = context.graph;
   const [only] = source.members;
   if (source.members.length === 1 && only !== undefined && edge.syntax.source.kind !== "NodeList") {
     const inner = edge.syntax.source.members.length === 1 ? edge.syntax.source.members[0] : undefined;
     const names = only.map((reference) => reference.name).join(", ");
-    const written = inner === undefined ? names : text.slice(inner.span.start, inner.span.end);
+    const written = inner === undefined ? names : file.text.slice(inner.span.start, inner.span.end);
     // No fix for `all(any(a, b)) -> c`: its barrier stores signals, so it differs from `any(a, b) -> c`. The author of
     // `settled(any(a, b)) -> c` probably means `settled(a, b)`, which is another graph, too.
-    const fixes: Fix[] =
-      only.length === 1 && isNgraph(context.graph.file)
-        ? [{ title: "remove the barrier", edits: [{ span: source.span, text: names }] }]
+    const fixes =
+      only.length === 1
+        ? replaceSource(file, edge.syntax, "remove the barrier", { word: "from", members: [[names]] })
         : [];
     context.report(
       degenerateBarrier(context.place(source.span), {
@@ -84,13 +84,13 @@ function reportDegenerateEdge(
   const targets = new Set(source.kind === "settled" ? targetsOf(edge).map(({ name }) => name) : []);
   for (const reference of source.members.flat()) {
     if (!targets.has(reference.name)) continue;
-    const fixes = isNgraph(context.graph.file) ? removal(text, reference.span, "remove the member") : [];
+    const fixes = removeMember(file, edge.syntax, "remove the member", reference.span);
     context.report(settledOnTarget(context.place(reference.span), { member: reference.name, fixes }));
   }
   const seen = new Set<string>();
   for (const reference of source.members.flat()) {
     if (seen.has(reference.name)) {
-      reportRepeated(context, reference, isNgraph(context.graph.file) ? removal(text, reference.span) : []);
+      reportRepeated(context, reference, removeMember(file, edge.syntax, "remove the repetition", reference.span));
     }
     seen.add(reference.name);
   }
@@ -106,20 +106,6 @@ function reportRepeated(
     degenerateBarrier(context.place(reference.span), { what: "repeated", member: reference.name, help, fixes }),
   );
 }
-
-/** Removes a name and the comma before it from a list; if it is the first name, the comma after it. */
-function removal(text: string, span: Span, title = "remove the repetition"): Fix[] {
-  // A loop instead of a pattern that ends in `$`, which would read all text before each member.
-  let start = span.start - 1;
-  while (start >= 0 && /\s/.test(text[start] ?? "")) start--;
-  if (text[start] === ",") return [{ title, edits: [{ span: { start, end: span.end }, text: "" }] }];
-  const after = /^\s*,\s*/.exec(text.slice(span.end, span.end + MAX_BLANKS))?.[0].length;
-  if (text[start] !== "(" || after === undefined) return [];
-  return [{ title, edits: [{ span: { start: span.start, end: span.end + after }, text: "" }] }];
-}
-
-/** Blanks between a name and the comma after it; more of them are not searched. */
-const MAX_BLANKS = 200;
 
 /** NG315. */
 function reportIgnoredSignals(context: CheckContext): void {

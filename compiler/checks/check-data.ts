@@ -5,7 +5,7 @@ import { conditionsOf } from "../bind/edge-parts.ts";
 import type { Run, RunFinder } from "../explore/runs.ts";
 import type { State, StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
-import { isNgraph } from "./route-fixes.ts";
+import { addReducer } from "./route-fixes.ts";
 import { shownRun } from "./check-soundness.ts";
 
 /** NG404 is informational, so it is not searched for in steps with more nodes. */
@@ -162,9 +162,8 @@ function reportClash(
 
 /** The fix for a list: most lists that several nodes write are meant to be appended to. */
 function reducerFix(context: CheckContext, channel: BoundChannel): Fix[] {
-  if (channel.type.kind !== "list" || !isNgraph(context.graph.file)) return [];
-  const at = channel.declaration.span.end;
-  return [{ title: "append what each writes", edits: [{ span: { start: at, end: at }, text: " reduce append" }] }];
+  if (channel.type.kind !== "list") return [];
+  return addReducer(context.graph.file, channel.declaration, "append what each writes", "append");
 }
 
 /** The place in the text where a node writes a channel. */

@@ -37,7 +37,7 @@ import {
 import { isBroken } from "../types/construct.ts";
 import type { CheckContext } from "./check-context.ts";
 import { describeCube } from "./describe-cube.ts";
-import { insertArm, insertEdge, isNgraph } from "./route-fixes.ts";
+import { addArm, addEdge, replaceArms } from "./route-fixes.ts";
 
 type Match = Extract<BoundEdge["to"], { kind: "match" }>;
 type Cases = Extract<BoundEdge["to"], { kind: "cases" }>;
@@ -144,7 +144,7 @@ function checkMatch(context: CheckContext, terms: TermTable, edge: BoundEdge, to
         what: `\`match\` on \`${subject}\``,
         missing: values,
         help: `add an arm for ${values.length === 1 ? "it" : "them"}, or \`else -> …\``,
-        fixes: armFix(context, edge, to, values),
+        fixes: armFix(context, edge, values),
       }),
     );
   }
@@ -160,13 +160,10 @@ function missingValues(cubes: readonly ReadonlyMap<number, ValueSet>[], domain: 
   return [...found];
 }
 
-function armFix(context: CheckContext, edge: BoundEdge, to: Match | Cases, values: readonly string[]): Fix[] {
+function armFix({ graph }: CheckContext, edge: BoundEdge, values: readonly string[]): Fix[] {
   const literal = values.every((value) => !value.startsWith("any other"));
-  const pattern = literal && values.length > 0 && values.length <= 8 ? values.join(" | ") : "else";
-  const last = to.arms.at(-1);
-  return last === undefined
-    ? []
-    : insertArm(context.graph.file, edge.syntax.to.span, last.span, `${pattern} -> ${END_NAME}`);
+  const isListed = literal && values.length > 0 && values.length <= 8;
+  return addArm(graph.file, edge.syntax, isListed ? values : "else", END_NAME);
 }
 
 // match { CONDITION -> … } ----------------------------------------------------------------------------
@@ -212,7 +209,7 @@ function checkCases(context: CheckContext, terms: TermTable, edge: BoundEdge, to
       what: `the \`match\` of \`${source}\``,
       missing,
       help: "add `else -> …`",
-      fixes: last === undefined ? [] : armFix(context, edge, to, []),
+      fixes: armFix(context, edge, []),
     });
   }
   reportAgreement(context, edge);
@@ -262,7 +259,7 @@ function checkConditions(
     what: edges.length === 1 ? `the only edge of \`${name}\`` : `the conditions of \`${name}\``,
     missing,
     help: `add \`${name} -> … otherwise\``,
-    fixes: insertEdge(context.graph.file, last.edge.syntax.span, `${name} -> ${END_NAME} otherwise`),
+    fixes: addEdge(context.graph.file, last.edge.syntax, `${name} -> ${END_NAME} otherwise`),
   });
 }
 
@@ -389,9 +386,7 @@ function reportAgreement(context: CheckContext, edge: BoundEdge): void {
   );
   if (keys.size > 1 || arms[0]?.length === 0) return;
   const target = arms[0]!.map((reference) => `\`${reference.name}\``).join(", ");
-  const plain = arms[0]!.map((reference) => reference.name).join(", ");
-  const fixes = !isNgraph(context.graph.file)
-    ? []
-    : [{ title: "make it a plain edge", edits: [{ span: edge.syntax.to.span, text: plain }] }];
+  const names = arms[0]!.map((reference) => reference.name);
+  const fixes = replaceArms(context.graph.file, edge.syntax, "make it a plain edge", names);
   context.report(armsAgree(context.place(edge.syntax.to.span), { target, fixes }));
 }

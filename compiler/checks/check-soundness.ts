@@ -11,6 +11,7 @@ import {
 import { exitNeverHolds, type ShownRun } from "../../diagnostics/catalog/reachability.ts";
 import type { Severity } from "../../diagnostics/codes.ts";
 import type { Diagnostic, Fix, Label, Place } from "../../diagnostics/diagnostic.ts";
+import type * as Ast from "../../grammar/ast.ts";
 import type { Defects } from "../explore/defects.ts";
 import { type ExclusiveMembers, findExclusiveMembers } from "../explore/exclusive-members.ts";
 import { shortestCycle } from "../algorithms/components.ts";
@@ -22,7 +23,7 @@ import { choicesOf, signalsOf, successorsOf } from "../control/signals.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
 import { type CheckContext, edgeOf, targetName, targetOf } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
-import { isNgraph } from "./route-fixes.ts";
+import { joinEdges, replaceMember, replaceSource } from "./route-fixes.ts";
 
 /** Reports the soundness defects NG301 to NG303, NG306, NG307, NG309, NG311 and NG316. */
 export function reportDefects(context: CheckContext, graph: StateGraph, defects: Defects): void {
@@ -158,10 +159,11 @@ function armLabels(context: CheckContext, found: ExclusiveMembers): Label[] {
 
 /** `all(a, b) -> c` becomes `any(a, b) -> c`. */
 function eitherFix(context: CheckContext, barrier: ControlBarrier): Fix[] {
-  const source = edgeOf(context, barrier.origin)?.source;
-  if (source?.kind !== "all" || barrier.members.length !== 2 || !isNgraph(context.graph.file)) return [];
+  const edge = edgeOf(context, barrier.origin);
+  if (edge?.source.kind !== "all" || barrier.members.length !== 2) return [];
   const names = barrier.members.flatMap((member) => member.nodes).map(context.nodeName);
-  return [{ title: "signal it from either", edits: [{ span: source.span, text: `any(${names.join(", ")})` }] }];
+  const source = { word: "any", members: names.map((name) => [name]) } as const;
+  return replaceSource(context.graph.file, edge.syntax, "signal it from either", source);
 }
 
 function reportLeftIncomplete(
@@ -231,20 +233,16 @@ function errorHandlerOf(
     const handler = signals.find(({ place, node: target }) => place === target && target !== barrier.target);
     if (handler === undefined) continue;
     const name = context.nodeName(node);
-    const stands = `any(${name}, ${context.nodeName(handler.node)})`;
+    const names = [name, context.nodeName(handler.node)] as const;
+    const edge = edgeOf(context, barrier.origin);
     const isAlone = missing.some((member) => member.nodes.length === 1 && member.nodes[0] === node);
     const span = isAlone && barrier.kind === "all" ? memberSpan(context, barrier, node) : undefined;
     return {
-      help: `where \`${name}\` fails, let its handler fill the place: \`${stands}\``,
+      help: `where \`${name}\` fails, let its handler fill the place: \`any(${names.join(", ")})\``,
       fixes:
-        span === undefined || !isNgraph(context.graph.file)
+        span === undefined || edge === undefined
           ? []
-          : [
-              {
-                title: `let \`${context.nodeName(handler.node)}\` stand in for \`${name}\``,
-                edits: [{ span, text: stands }],
-              },
-            ],
+          : replaceMember(context.graph.file, edge.syntax, `let \`${names[1]}\` stand in for \`${name}\``, span, names),
     };
   }
   return undefined;
@@ -282,7 +280,7 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
             ? []
             : [context.label(first, "and for this one")],
         run: shownRun(graph, found.run, traceEnd),
-        fixes: barrierFix(context, found, sources, node),
+        fixes: barrierFix(context, found, sources),
         help: joinHelp(membersOf(found.sources), node),
       }),
       found.run,
@@ -321,18 +319,15 @@ function joinHelp(members: readonly string[] | undefined, node: string): string 
 }
 
 /** Replaces `a -> c` and `b -> c`, or `any(a, b) -> c`, by `all(a, b) -> c`, if these statements have no other nodes. */
-function barrierFix(context: CheckContext, found: DoubleRun, names: readonly string[], target: string): Fix[] {
-  const { file } = context.graph;
+function barrierFix(context: CheckContext, found: DoubleRun, names: readonly string[]): Fix[] {
   const edges = found.sources.map((source) => plainEdge(context, source, found.node));
   const [first, second] = edges;
-  if (first === undefined || second === undefined || !isNgraph(file)) return [];
-  const text = `all(${names.join(", ")}) -> ${target}`;
-  const isOne = first.span.start === second.span.start;
+  if (first === undefined || second === undefined) return [];
+  const isOne = first.syntax === second.syntax;
   if (isOne ? first.sources.length !== 2 : first.sources.length + second.sources.length !== 2) return [];
-  const [kept, removed] = first.span.start < second.span.start ? [first, second] : [second, first];
-  const edits = [{ span: kept.span, text }];
-  if (!isOne) edits.push({ span: wholeLine(file.text, removed.span), text: "" });
-  return [{ title: "wait for both", edits }];
+  const inOrder = [first.syntax, ...(isOne ? [] : [second.syntax])].toSorted((a, b) => a.span.start - b.span.start);
+  const source = { word: "all", members: names.map((name) => [name]) } as const;
+  return joinEdges(context.graph.file, inOrder as [Ast.EdgeDecl, ...Ast.EdgeDecl[]], "wait for both", source);
 }
 
 /** An unconditional edge statement whose only target is this node. */
@@ -345,16 +340,8 @@ function plainEdge(context: CheckContext, source: number, target: number) {
   if (edge?.source.kind !== "nodes" || edge.to.kind !== "plain" || edge.onError || edge.to.targets.length !== 1) {
     return undefined;
   }
-  const { span, chain, doc } = edge.syntax;
-  return chain.length === 0 && doc === undefined ? { span, sources: edge.source.nodes } : undefined;
-}
-
-/** A span with the line break before it, if nothing else is on its line. */
-function wholeLine(text: string, span: Label["span"]): Label["span"] {
-  const start = text.lastIndexOf("\n", span.start - 1);
-  const isAlone =
-    start !== -1 && text.slice(start, span.start).trim() === "" && /^[ \t]*(?:\n|$)/.test(text.slice(span.end));
-  return isAlone ? { start, end: span.end } : span;
+  const { syntax, source: from } = edge;
+  return syntax.chain.length === 0 && syntax.doc === undefined ? { syntax, sources: from.nodes } : undefined;
 }
 
 /** Nodes that are reachable from these nodes, including themselves. */

@@ -113,18 +113,19 @@ export function stepLimitTooLow(
   facts: { limit: number; needed: number; every: boolean; stated: boolean; run: ShownRun },
 ): Diagnostic {
   const which = facts.every ? "every run needs at least" : "a run can need";
+  // The limit is a statement in the text, and a key of `limits` in YAML.
+  const isStatement = /^limit\b/.test(place.file.text.slice(place.span.start, place.span.end));
   return diagnostic("NG211", place, `${which} ${facts.needed} steps, and the limit is ${facts.limit}`, {
     label: facts.stated ? "stops runs that would complete" : "no `limit steps` here: 100 steps are the default",
     help: `\`limit steps ${facts.needed}\``,
-    fixes:
-      facts.stated && /^limit\b/.test(place.file.text.slice(place.span.start))
-        ? [
-            {
-              title: `raise the limit to ${facts.needed}`,
-              edits: [{ span: place.span, text: `limit steps ${facts.needed}` }],
-            },
-          ]
-        : [],
+    fixes: facts.stated
+      ? [
+          {
+            title: `raise the limit to ${facts.needed}`,
+            edits: [{ span: place.span, text: `${isStatement ? "limit steps" : "steps:"} ${facts.needed}` }],
+          },
+        ]
+      : [],
     ...facts.run,
   });
 }

@@ -114,6 +114,16 @@ function mustBreak(value: YamlValue): boolean {
   return value.kind === "list" ? value.items.some(mustBreak) : value.entries.some(([, each]) => mustBreak(each));
 }
 
+/** A value on one line, in flow style. */
+export function flowText(value: YamlValue): string {
+  return emitFlow(value);
+}
+
+/** A string on one line outside of flow collections, with quotes if it needs them. */
+export function plainText(text: string): string {
+  return emitString(text, PLAIN_ALONE);
+}
+
 function emitFlow(value: YamlValue): string {
   if (value === null) return "null";
   if (typeof value === "string") return emitString(value);
