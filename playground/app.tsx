@@ -1,6 +1,6 @@
 /** The page: editors on the left, what the compiler says of the text on the right. */
 import type { EditorView } from "@codemirror/view";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Mark } from "../studio/marks.ts";
 import { Language } from "./connection.ts";
 import { createEditor, offsetOf, setText, showPlace } from "./editor.ts";
@@ -160,6 +160,8 @@ export function App() {
 
   const { files } = project.current;
   const tabs = ["graph.ngraph", ...Object.keys(files).filter(isModule)];
+  /** The text of the spelling that is not written by hand. Until the text of the other one can be read, it is empty. */
+  const otherText = analysis === undefined ? undefined : (analysis.other ?? "");
   const graphs = analysis?.graphs ?? [];
   const graph = graphs.find(({ name }) => name === graphName) ?? graphs[0];
   const count = analysis?.findings.filter(({ severity }) => severity !== "info").length ?? 0;
@@ -211,7 +213,7 @@ export function App() {
               <Editor
                 key={`${opened} ${name}`}
                 name={name}
-                text={files[name] ?? ""}
+                text={files[name] ?? otherText}
                 isHidden={tab !== name}
                 isStale={isStale && project.current.main !== name && !isModule(name)}
                 editors={editors.current}
@@ -227,7 +229,7 @@ export function App() {
             <Editor
               key={`${opened} yaml`}
               name="graph.ngraph.yaml"
-              text={files["graph.ngraph.yaml"] ?? ""}
+              text={files["graph.ngraph.yaml"] ?? otherText}
               isHidden={false}
               isStale={isStale && project.current.main !== "graph.ngraph.yaml"}
               editors={editors.current}
@@ -260,6 +262,7 @@ export function App() {
             </p>
           ) : (
             <Picture
+              key={`${opened} ${graph.name}`}
               graph={graph}
               marks={marks}
               onNode={(offset) => {
@@ -339,7 +342,8 @@ function Editor({
   onChange,
 }: {
   readonly name: string;
-  readonly text: string;
+  /** The first text. There is no editor before it is known: an empty text would have findings of its own. */
+  readonly text: string | undefined;
   readonly isHidden: boolean;
   readonly isStale: boolean;
   readonly editors: Map<string, EditorView>;
@@ -347,7 +351,10 @@ function Editor({
   readonly onChange: (name: string, text: string) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  const isKnown = text !== undefined;
+  // The language server knows one editor of each name. Of effects that run later, the new editor's may run before the end of the old one.
+  useLayoutEffect(() => {
+    if (text === undefined) return;
     const view = createEditor(place.current!, {
       name,
       text,
@@ -360,7 +367,7 @@ function Editor({
       view.destroy();
       if (editors.get(name) === view) editors.delete(name);
     };
-  }, []);
+  }, [isKnown]);
   return (
     <>
       {isStale ? <p class="notice">The other text has syntax errors: this one is older.</p> : null}

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Mark } from "../studio/marks.ts";
-import { insertPicture, PICTURE_SIGNS, showMarks } from "../studio/svg-picture.ts";
+import { insertPicture, PICTURE_SIGNS, revealRun, showMarks } from "../studio/svg-picture.ts";
 import type { GraphView } from "./messages.ts";
 
-/** The picture of a graph. A click on a node shows its place in the text. */
+/** The picture of a graph. A click on a node shows its place in the text. The key of this element is the graph: another one is shown from its start. */
 export function Picture({
   graph,
   marks,
@@ -21,8 +21,14 @@ export function Picture({
     else insertPicture(place.current, svg);
   }, [svg]);
   useEffect(() => {
-    if (place.current !== null) showMarks(place.current, marks);
+    if (place.current === null) return;
+    showMarks(place.current, marks);
+    // While somebody writes, the picture stays where it was scrolled to.
+    if (marks.size > 0) revealRun(place.current);
   }, [svg, marks]);
+  useEffect(() => {
+    if (place.current !== null) revealRun(place.current);
+  }, []);
   return (
     <figure class="picture">
       <div

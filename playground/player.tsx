@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Mark } from "../studio/marks.ts";
 
 export interface PlayedStep {
@@ -22,7 +22,11 @@ export function Player({
   const [at, setAt] = useState(0);
   const [isPlaying, setPlaying] = useState(true);
   const last = steps.length - 1;
-  useEffect(() => onMarks(marksAt(steps, at)), [at]);
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    onMarks(marksAt(steps, at));
+    if (list.current !== null) revealStep(list.current, at);
+  }, [at]);
   useEffect(() => {
     if (!isPlaying) return;
     if (at >= last) return setPlaying(false);
@@ -58,7 +62,7 @@ export function Player({
           step {at + 1} of {steps.length}
         </span>
       </div>
-      <ol class="steps">
+      <ol class="steps" ref={list}>
         {steps.map(({ ran, text }, index) => (
           <li key={index} aria-current={index === at ? "step" : undefined}>
             <button class="plain" onClick={() => go(index)}>
@@ -71,6 +75,14 @@ export function Player({
       {at >= last && end !== "" ? <p class="quiet">{end}</p> : null}
     </div>
   );
+}
+
+/** Scrolls the list alone: the page stays where its reader is. */
+function revealStep(list: HTMLElement, index: number): void {
+  const row = list.children[index]?.getBoundingClientRect();
+  const frame = list.getBoundingClientRect();
+  if (row === undefined || (row.top >= frame.top && row.bottom <= frame.bottom)) return;
+  list.scrollBy(0, row.top - frame.top - (frame.height - row.height) / 2);
 }
 
 function marksAt(steps: readonly PlayedStep[], at: number): ReadonlyMap<string, Mark> {

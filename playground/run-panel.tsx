@@ -24,11 +24,15 @@ export function RunPanel({ graph, runnable, project, onMarks }: Props) {
   /** Counts the results: each is shown from its first step. */
   const [turn, setTurn] = useState(0);
   const [isRunning, setRunning] = useState(false);
+  const isBusy = useRef(false);
   useEffect(() => () => runner.current?.stop(), []);
   const textOf = (key: string, value: Json): string => values[key] ?? JSON.stringify(value);
   const set = (key: string, text: string): void => setValues((old) => ({ ...old, [key]: text }));
 
   const follow = async (running: () => Promise<RunState>): Promise<void> => {
+    // A second click would send the answer, or the signal, twice.
+    if (isBusy.current) return;
+    isBusy.current = true;
     setProblem(undefined);
     setRunning(true);
     try {
@@ -37,6 +41,7 @@ export function RunPanel({ graph, runnable, project, onMarks }: Props) {
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     } finally {
+      isBusy.current = false;
       setRunning(false);
     }
   };
@@ -132,6 +137,9 @@ function RunView({
   readonly onMarks: Props["onMarks"];
   readonly onAnswer: (answer: Answer) => void;
 }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The result is below the values, which may fill the page.
+  useEffect(() => heading.current?.scrollIntoView({ block: "nearest" }), []);
   const waiting = state.pauses.map(({ node }) => node);
   const steps: PlayedStep[] = state.steps.map(({ ran, wrote }) => ({
     ran,
@@ -141,7 +149,7 @@ function RunView({
   }));
   return (
     <section aria-live="polite">
-      <h3>
+      <h3 class="result" ref={heading}>
         The run is <span class={`status is-${state.status}`}>{state.status}</span>
       </h3>
       {state.error === undefined ? null : <p class="problem">{state.error}</p>}

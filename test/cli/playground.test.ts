@@ -112,6 +112,64 @@ test("on a narrow page, the picture and the steps of a run come into view", asyn
   expect(boxes.map((box) => box !== null && box.y >= -1 && box.y < 844)).toEqual([true, true]);
 });
 
+test("a large picture is scrolled, and follows the step that plays", async () => {
+  const names = Array.from({ length: 110 }, (_, index) => `n${index}`);
+  const nodes = names.map((name) => `  node ${name} = n + 1 into n\n`).join("");
+  const { page, problems } = await open(
+    await share(`graph long {\n  output n: int = 0\n${nodes}  start -> ${names.join(" -> ")} -> end\n}\n`),
+  );
+  const boxOf = async (name: string) => {
+    const [node, frame] = await Promise.all([
+      page
+        .locator("g.node")
+        .filter({ has: page.locator("title", { hasText: new RegExp(`^${name}$`) }) })
+        .boundingBox(),
+      page.locator(".picture > div").boundingBox(),
+    ]);
+    return { node: node!, frame: frame! };
+  };
+  await page.locator(".picture svg").waitFor();
+  const { node: first, frame } = await boxOf("n0");
+  // Text of 11 pixels, and a line above it.
+  expect(first.height).toBeGreaterThan(22);
+  expect(first.y).toBeLessThan(frame.y + frame.height);
+  await page.getByRole("button", { name: "Play the run that shows it" }).click();
+  const step = page.locator(".steps button").nth(80);
+  await step.click();
+  await expect
+    .poll(async () => {
+      const { node, frame: shown } = await boxOf("n80");
+      return node.y > shown.y && node.y + node.height < shown.y + shown.height;
+    })
+    .toBe(true);
+  await page.getByRole("button", { name: "First step" }).click();
+  await expect
+    .poll(async () => {
+      const [row, list] = await Promise.all(
+        [".steps li:first-child", ".steps"].map((part) => page.locator(part).boundingBox()),
+      );
+      return row!.y >= list!.y - 1;
+    })
+    .toBe(true);
+  expect(problems).toEqual([]);
+});
+
+test("a project that is opened while the page draws has an editor with all that it can do", async () => {
+  const { page, problems } = await open();
+  await page.locator(".picture svg").waitFor();
+  // The page draws once more, before the browser has painted the new editors.
+  await page.evaluate(`for (const pane of document.querySelectorAll(".pane"))
+    new MutationObserver(() => {
+      for (const tab of document.querySelectorAll(".views .tabs button")) if (tab.textContent === "Run") tab.click();
+    }).observe(pane, { childList: true });`);
+  await page.getByRole("button", { name: /^Next: / }).click();
+  await expect.poll(() => text(page, "graph.ngraph")).toContain("graph shout");
+  await expect.poll(() => text(page, "graph.ngraph.yaml")).toContain("graph: shout");
+  await page.locator(".cm-line", { hasText: "node raise" }).first().getByText("upper").hover();
+  await page.locator(".cm-tooltip", { hasText: "upper" }).waitFor();
+  expect(problems).toEqual([]);
+});
+
 test("the editor completes and explains what it contains", async () => {
   const { page, problems } = await open(
     await share('graph g {\n  input mood: "good" | "bad"\n  node n = print(mood)\n  start -> n\n}\n'),
@@ -166,6 +224,26 @@ graph desk {
   await page.locator("pre", { hasText: `"answer": "${MARKUP}: a hit"` }).waitFor();
   // CodeMirror puts images without a source beside its widgets.
   expect(await page.locator("main img[src]").count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+test("a second click sends no second signal", async () => {
+  const source = `graph gate {
+  output first: string
+  output second: string
+  node a = receive("go") into first
+  node b = receive("go") into second
+  start -> a -> b -> end
+}
+`;
+  const { page, problems } = await open(await share(source));
+  await tab(page, /^Run/);
+  await page.getByRole("button", { name: "Run gate" }).click();
+  await page.locator(".question", { hasText: "a waits" }).waitFor();
+  await page.locator(".waits textarea").fill('"come"');
+  await page.evaluate(`const send = document.querySelector(".waits button.primary"); send.click(); send.click();`);
+  await page.locator(".question", { hasText: "b waits" }).waitFor();
+  expect(await page.locator("h3 .status").innerText()).toBe("paused");
   expect(problems).toEqual([]);
 });
 

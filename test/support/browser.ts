@@ -10,7 +10,7 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** A page that notes errors, dialogs and what its policy refuses. */
+/** A page that notes errors, also those that an editor has caught, dialogs and what its policy refuses. */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -26,7 +26,7 @@ export async function openPage(
     void dialog.dismiss();
   });
   page.on("console", (message) => {
-    if (/Content Security Policy/.test(message.text())) problems.push(message.text());
+    if (/Content Security Policy|plugin crashed/.test(message.text())) problems.push(message.text());
   });
   await page.goto(url);
   return { page, problems };
