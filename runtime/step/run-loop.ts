@@ -7,11 +7,11 @@ import { planFinally, planStart } from "../routing/plan-step.ts";
 import { emitEvent, eventError, planObserver } from "../event/run-events.ts";
 import type { Run, RunEnd } from "../run/run.ts";
 import { dropSignals } from "../run/drop-signals.ts";
-import { entersFinally, nextStop, saveBetweenSteps, setOutcome, stoppedEnd } from "../run/run-end.ts";
+import { entersFinally, isDraining, nextStop, saveBetweenSteps, setOutcome, stoppedEnd } from "../run/run-end.ts";
 import { takeTurns } from "../run/take-turns.ts";
 import { beginAttempt, settleFailure, settleResult } from "./run-task.ts";
 import { commitStep } from "./commit-step.ts";
-import { isDirect, itemCounts, runTasks, tasksInTurns } from "./step-tasks.ts";
+import { isDirectAlone, itemCounts, runTasks, tasksInTurns } from "./step-tasks.ts";
 import { CANCELLED_OUTCOME, type Outcome, type Task } from "./task.ts";
 import { Attempt } from "./attempt.ts";
 
@@ -43,10 +43,18 @@ export async function continueRollback(run: Run): Promise<RunEnd> {
 
 /** Runs the steps of a run, and ends it. */
 export function loop(run: Run): Promise<RunEnd> {
-  if (!run.cancellation.possible || run.writer !== undefined) return runSteps(run);
-  return new Promise((resolve, reject) => {
-    const awaited = new AwaitedAttempt(run, (task) => runSteps(run, awaited, [task]).then(resolve, reject));
-    runSteps(run, awaited).then(resolve, reject);
+  if (!run.cancellation.possible) return runSteps(run);
+  return new Promise<RunEnd>((resolve, reject) => {
+    const awaited = new AwaitedAttempt(run, (task) => runSteps(run, awaited, [task]).then(end, fail));
+    const end = (ended: RunEnd): void => {
+      awaited.close();
+      resolve(ended);
+    };
+    const fail = (error: Error): void => {
+      awaited.close();
+      reject(error);
+    };
+    runSteps(run, awaited).then(end, fail);
   });
 }
 
@@ -69,13 +77,7 @@ class AwaitedAttempt {
     this.#attempt = attempt;
     if (this.#isListening) return;
     this.#isListening = true;
-    this.#run.cancellation.listen((reason) => {
-      const cancelled = this.#attempt;
-      if (cancelled === undefined) return;
-      this.#attempt = undefined;
-      cancelled.abort(reason);
-      this.#goOn(cancelled.task);
-    });
+    this.#run.cancellation.listen(this.#abort);
   }
 
   /** The body has settled. Returns `false` if another loop has gone on without it. */
@@ -84,6 +86,19 @@ class AwaitedAttempt {
     this.#attempt = undefined;
     return true;
   }
+
+  /** The loop has ended. The cancellation of a called graph is that of its caller, which may run for long. */
+  close(): void {
+    if (this.#isListening) this.#run.cancellation.unlisten(this.#abort);
+  }
+
+  readonly #abort = (reason: unknown): void => {
+    const cancelled = this.#attempt;
+    if (cancelled === undefined) return;
+    this.#attempt = undefined;
+    cancelled.abort(reason);
+    this.#goOn(cancelled.task);
+  };
 }
 
 /**
@@ -108,11 +123,12 @@ async function runSteps(run: Run, awaited?: AwaitedAttempt, cancelled?: readonly
       }
       const renewed = run.shared.durable?.ensureClaimed();
       if (renewed !== undefined) await renewed;
-      if (tasks.length === 1 && isDirect(run, tasks[0]!)) {
+      if (tasks.length === 1 && isDirectAlone(run, tasks[0]!)) {
         // Awaits the body itself instead of calling `runTasks`: one promise less in each step. The rows "chain of 3" of
         // `bench/engine.ts` measure it.
         const attempt = new Attempt(run, tasks[0]!, 1);
-        let outcome = run.cancellation.aborted ? CANCELLED_OUTCOME : beginAttempt(attempt);
+        // A drained run starts no further body.
+        let outcome = run.cancellation.aborted || isDraining(run) ? CANCELLED_OUTCOME : beginAttempt(attempt);
         if (outcome === undefined && run.cancellation.aborted) {
           // The body has cancelled the run before it returned.
           Promise.resolve(attempt.body).catch(ignore);

@@ -101,15 +101,21 @@ function taskOf(node: NodeCode, error: Json): Task {
  * Whether the engine can call the body directly: no store, no stored result, no timeout, no slots. A called graph or plan ends by itself when
  * the run is cancelled.
  */
-export function isDirect(run: Run, { items, broken, node }: Task): boolean {
-  return (
-    items === undefined &&
-    broken === undefined &&
-    node.timeout === undefined &&
-    run.writer === undefined &&
-    run.shared.slots === undefined &&
-    (!run.cancellation.possible || !callsRuns(node))
-  );
+export function isDirect(run: Run, task: Task): boolean {
+  return run.writer === undefined && isPlain(run, task) && (!run.cancellation.possible || !callsRuns(task.node));
+}
+
+/**
+ * Like `isDirect`, for the only task of a step: no result but the checkpoint of the step is stored. Not for a task that has a stored result,
+ * or that waits, and not for one that may call graphs, which store where they stop.
+ */
+export function isDirectAlone(run: Run, task: Task): boolean {
+  if (run.writer === undefined) return isDirect(run, task);
+  return run.stored === undefined && run.waiting === undefined && isPlain(run, task) && !callsRuns(task.node);
+}
+
+function isPlain({ shared }: Run, { items, broken, node }: Task): boolean {
+  return items === undefined && broken === undefined && node.timeout === undefined && shared.slots === undefined;
 }
 
 /** Runs the tasks in parallel. Returns their outcomes in task order, without a promise if every body is synchronous. */
