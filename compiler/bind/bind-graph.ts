@@ -11,6 +11,7 @@ import { bindConfig } from "./bind-config.ts";
 import { bindEdge } from "./bind-edges.ts";
 import { bindNode } from "./bind-nodes.ts";
 import { bindAssertions, bindLimits } from "./declarations.ts";
+import { deleteStatement } from "./delete-unused.ts";
 import type { Expansion } from "./expand-names.ts";
 import type { GraphControl } from "../control/graph-control.ts";
 import { mayInterrupt } from "./may-interrupt.ts";
@@ -80,12 +81,14 @@ function reportUnreadNames(
   flow: Flow,
   context: GraphContext,
 ): void {
-  for (const { name, value } of derived) {
+  for (const declaration of derived) {
+    const { name, value } = declaration;
     if (used.has(name.name) || context.poisoned.has(name.name)) continue;
     const place = { flow: flow.anywhere, reader: `\`${name.name}\``, locals: new Map<string, never>() };
     typeExpression(expand(value), scopeAt(place, context));
     if (!isSilenced(name.name, context)) {
-      context.report(unusedDeclaration(placeIn(context, name.span), { name: name.name, what: "derived name" }));
+      const fixes = [deleteStatement(context.file, declaration, "derive")];
+      context.report(unusedDeclaration(placeIn(context, name.span), { name: name.name, what: "derived name", fixes }));
     }
   }
 }

@@ -5,6 +5,7 @@ import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { BoundChannel, BoundGraph } from "../bind/bound-graph.ts";
 import { conditionsOf } from "../bind/edge-parts.ts";
+import { deleteStatement } from "../bind/delete-unused.ts";
 import type { BoundPlan, BoundTask } from "../bind/plan/bound-plan.ts";
 
 type Report = (diagnostic: Diagnostic) => void;
@@ -63,7 +64,10 @@ function reportUnused(
 ): boolean {
   const problem = problemOf(role, reads.has(name), writes.has(name));
   if (problem === undefined) return false;
-  report(unusedChannel(placeOf(declaration.name.span), { name, role, problem }));
+  const place = placeOf(declaration.name.span);
+  // Other channels are known outside of the graph, or hold values of earlier runs.
+  const fixes = role === "state" ? [deleteStatement(place.file, declaration, "state")] : [];
+  report(unusedChannel(place, { name, role, problem, fixes }));
   return true;
 }
 

@@ -7,6 +7,7 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import { sourceNames } from "../../grammar/edge-syntax.ts";
 import type * as Ast from "../../grammar/ast.ts";
+import { deleteImport, deleteStatement } from "../bind/delete-unused.ts";
 import type { BoundProject } from "../bind/bind-project.ts";
 import { START, type BoundEdge, type BoundGraph } from "../bind/bound-graph.ts";
 import type { BoundPlan } from "../bind/plan/bound-plan.ts";
@@ -126,13 +127,23 @@ export function checkUnusedNames({ scope, entry }: BoundProject, report: (diagno
     entry.errors.length > 0 ||
     entry.syntax.items.some(({ kind }) => kind === "Test" || (kind === "Plan" && !FEATURES.has("plan")));
   if (isPartial) return;
-  const imported = new Set(entry.imports.flatMap(({ declaration }) => declaration.names.map(({ local }) => local)));
+  const imported = new Map(
+    entry.imports.flatMap(({ declaration }) => declaration.names.map((name) => [name.local, { declaration, name }])),
+  );
+  const secrets = new Map(entry.syntax.items.flatMap((item) => (item.kind === "Secret" ? [[item.name, item]] : [])));
   for (const [name, { kind, identifier }] of names) {
     if (used.has(name) || kind === "broken") continue;
-    if (!imported.has(identifier) && kind !== "secret") continue;
+    const file = entry.source;
+    const place = { file, span: identifier.span };
+    const found = imported.get(identifier);
+    if (found !== undefined) {
+      report(unusedDeclaration(place, { name, what: "import", fixes: deleteImport(file, found) }));
+      continue;
+    }
+    const secret = secrets.get(identifier);
     // An imported function may read the variable; the declaration redacts its value.
-    if (kind === "secret" && imported.size > 0) continue;
-    const place = { file: entry.source, span: identifier.span };
-    report(unusedDeclaration(place, { name, what: kind === "secret" ? "secret" : "import" }));
+    if (kind !== "secret" || imported.size > 0) continue;
+    const fixes = secret === undefined ? [] : [deleteStatement(file, secret, "secrets")];
+    report(unusedDeclaration(place, { name, what: "secret", fixes }));
   }
 }

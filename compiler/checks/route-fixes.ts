@@ -1,6 +1,6 @@
 /** Edits of edges and channels, in the spelling of the file. */
 import { afterComment } from "../../diagnostics/fixes/after-comment.ts";
-import { deleteItem } from "../../diagnostics/fixes/delete-policy.ts";
+import { deleteItem, itemSpan } from "../../diagnostics/fixes/delete-declaration.ts";
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
@@ -31,7 +31,7 @@ export function addArm(file: SourceFile, edge: Ast.EdgeDecl, values: readonly st
 /** Adds an edge without arms after another. */
 export function addEdge(file: SourceFile, after: Ast.EdgeDecl, edge: string): Fix[] {
   const title = `add \`${edge}\``;
-  if (isYaml(file)) return fix(title, inYaml.addItem(file, inYaml.itemSpan(file, after.span), edge));
+  if (isYaml(file)) return fix(title, inYaml.addItem(file, itemSpan(file, after.span), edge));
   const at = afterComment(file.text, after.span.end, "//");
   return fix(title, [{ span: { start: at, end: at }, text: `\n${indentAt(file.text, after.span.start)}${edge}` }]);
 }
@@ -79,9 +79,7 @@ export function joinEdges(
   const [replaced] = replaceSource(file, kept, title, source);
   if (replaced === undefined) return [];
   const deleted = removed.map(({ span }) =>
-    isYaml(file)
-      ? deleteItem({ file, span: inYaml.itemSpan(file, span) })
-      : { span: wholeLine(file.text, span), text: "" },
+    isYaml(file) ? deleteItem({ file, span }) : { span: wholeLine(file.text, span), text: "" },
   );
   return deleted.every((edit) => edit !== undefined) ? [{ title, edits: [...replaced.edits, ...deleted] }] : [];
 }

@@ -4,6 +4,7 @@
  */
 import { afterComment } from "../../diagnostics/fixes/after-comment.ts";
 import { applyEdits } from "../../diagnostics/fixes/apply-edits.ts";
+import { itemSpan } from "../../diagnostics/fixes/delete-declaration.ts";
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
@@ -97,13 +98,6 @@ function isInFlowList(text: string, at: number): boolean {
 /** The characters before a place, without the blanks next to it. */
 function textBefore(text: string, at: number): string {
   return text.slice(Math.max(0, at - REACH), at).trimEnd();
-}
-
-/** An item of a list with its quotes. */
-export function itemSpan({ text }: SourceFile, { start, end }: Span): Span {
-  const quote = text[start - 1];
-  const isQuoted = (quote === '"' || quote === "'") && text[end] === quote;
-  return isQuoted ? { start: start - 1, end: end + 1 } : { start, end };
 }
 
 /** Edits of an edge that is a string: what they insert is escaped, and a string without quotes gets some where it needs them. */

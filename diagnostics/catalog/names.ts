@@ -410,12 +410,12 @@ export function confusableNames(place: Place, facts: { name: string; other: stri
 /** NG111: an import or secret that nothing uses. */
 export function unusedDeclaration(
   place: Place,
-  facts: { name: string; what: "import" | "secret" | "derived name"; remove?: Span | undefined },
+  facts: { name: string; what: "import" | "secret" | "derived name"; fixes: readonly Fix[] },
 ): Diagnostic {
   return diagnostic("NG111", place, `unused ${facts.what} \`${facts.name}\``, {
     label: facts.what === "derived name" ? "nothing in this graph reads it" : "nothing in this file uses it",
     help: "remove it",
-    fixes: facts.remove === undefined ? [] : [{ title: "remove it", edits: [{ span: facts.remove, text: "" }] }],
+    fixes: facts.fixes,
   });
 }
 

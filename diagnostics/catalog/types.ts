@@ -1,5 +1,5 @@
 /** Data and expressions: reads before writes, and types that do not agree. */
-import { diagnostic, type Diagnostic, type Label, type Place } from "../diagnostic.ts";
+import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
 import { listNames } from "../similar.ts";
 import type { Span } from "../source.ts";
 import { quotedTemplateHelp } from "./quoted-template.ts";
@@ -377,6 +377,8 @@ export function unusedChannel(
     name: string;
     role: "input" | "output" | "state" | "memory" | "config";
     problem: "read" | "written" | "used";
+    /** For a name that no text mentions. */
+    fixes: readonly Fix[];
   },
 ): Diagnostic {
   const { name, role, problem } = facts;
@@ -386,12 +388,14 @@ export function unusedChannel(
       : problem === "written"
         ? `the output \`${name}\` is never written`
         : `\`${name}\` is neither read nor written`;
+  const mention = quotedTemplateHelp(place, name);
   return diagnostic("NG406", place, message, {
     label: `unused ${role}`,
     help:
       problem === "written"
         ? (hiddenOutputHelp(place, name) ?? `let a node write it: \`into ${name}\``)
-        : (quotedTemplateHelp(place, name) ?? "remove it"),
+        : (mention ?? "remove it"),
+    fixes: mention === undefined ? facts.fixes : [],
   });
 }
 
