@@ -11,6 +11,17 @@ import type { GeneratedGraph, Graph, GraphOptions, GraphTypes } from "./generate
 export type * from "./generated.ts";
 export * from "../runtime/expression/generated.ts";
 export { largeTable } from "./large-table.ts";
+export {
+  appendAll,
+  mergeAll,
+  reduceAppend,
+  reduceMax,
+  reduceMerge,
+  reduceMin,
+  reduceSum,
+  reduceUnion,
+  unionAll,
+} from "../runtime/program/reducers.ts";
 export { barriers } from "../runtime/direct/direct-barriers.ts";
 export { jumps } from "../runtime/direct/direct-jumps.ts";
 export { timeouts } from "../runtime/direct/direct-timeouts.ts";

@@ -25,7 +25,7 @@ const RUNTIME_CHUNKS = [
   // The code that loads the engine is in `direct-module`: other programs have no file of it.
   ["direct", ["runtime/engine/open-direct.ts"], ["runtime/engine/open-direct.ts"]],
   // What expressions call, apart from the engine: a module without the engine imports no file of it. The engine needs the first of both, too.
-  ["results", ["runtime/value/admit.ts"]],
+  ["results", ["runtime/value/admit.ts", "runtime/expression/operations.ts"]],
   ["functions", ["runtime/expression/call-function.ts", "runtime/expression/library.ts"]],
   [
     "engine",
@@ -60,6 +60,13 @@ const RUNTIME_CHUNKS = [
   ["runtime", ["api/runtime.ts", "api/generated.ts", "api/stdlib.ts"]],
 ];
 
+/**
+ * Modules of which `ngraph/direct` has copies of its own. A bundler puts all of a file that the start of a program shares with the engine into the
+ * start, whatever the start uses of it. Of a copy, the start has only what it uses. A copy has neither state nor an identity that matters.
+ */
+const COPIED = ["expression/equal", "expression/generated", "expression/operations", "program/reducers", "value/work"];
+const COPY = "?direct";
+
 /** The entry points below `api/`: the files that `exports` of package.json names. */
 export function entryPoints(packageJson) {
   return Object.values(packageJson.exports)
@@ -81,7 +88,7 @@ export async function bundleLibrary(root, output, entries) {
     resolve: { mainFields: ["module", "main"], conditionNames: ["import"] },
     external: (id, importer) =>
       /^[^./\0]/.test(id) && !BUNDLED.test(id) && importer?.includes("node_modules") !== true && !entries.includes(id),
-    plugins: [lazily()],
+    plugins: [copied(root), lazily()],
     transform: { target: "es2022", define: { process: "globalThis.process" } },
     // A module that one entry point imports statically and another one dynamically is loaded by both.
     checks: { ineffectiveDynamicImport: false },
@@ -148,6 +155,28 @@ function importedModules(files) {
   };
   for (const file of files) visit(file);
   return found;
+}
+
+/** Resolves the imports of `api/direct.ts` to copies of modules, and those of the copies too. */
+function copied(root) {
+  const entry = join(root, "api/direct.ts");
+  const modules = new Set(COPIED.map((name) => join(root, "runtime", `${name}.ts`)));
+  return {
+    name: "copied",
+    resolveId(specifier, importer) {
+      if (importer === undefined || (importer !== entry && !importer.endsWith(COPY))) return undefined;
+      const path = join(dirname(importer), specifier);
+      return modules.has(path) ? path + COPY : path;
+    },
+    load(id) {
+      if (!id.endsWith(COPY)) return undefined;
+      const code = readFileSync(id.slice(0, -COPY.length), "utf8");
+      if (/^(?:export )?(?:let|class|abstract)\b|^(?:export )?const .*\b(?:new|Symbol)\b/m.test(code)) {
+        throw new Error(`${id} has state, or values with an identity: it cannot be copied`);
+      }
+      return { code, moduleType: "ts" };
+    },
+  };
 }
 
 function lazily() {

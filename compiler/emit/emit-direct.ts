@@ -4,7 +4,7 @@
  *
  * `$s` is the scope, `$f` the table's functions, `$e` its expressions and `$c` the context of the call.
  */
-import type { ChannelSpec, NodeSpec, Table } from "../../runtime/table/table.ts";
+import type { ChannelSpec, NodeSpec, ReducerSpec, Table } from "../../runtime/table/table.ts";
 import { fieldName, literal } from "./quote.ts";
 
 /** With more channels, the state is built when it is read. */
@@ -24,6 +24,7 @@ export function emitDirect(table: Table, names: DirectNames): string {
     ...record("state", table, () => true, names),
     ...builtins(table, names),
     // A bundler leaves out what no module names.
+    ...reducers(table, names),
     ...(table.barriers.length === 0 ? [] : [`barriers: ${names.namespace}.barriers`]),
     ...(table.nodes.some(({ goes }) => goes !== undefined) ? [`jumps: ${names.namespace}.jumps`] : []),
     ...(table.nodes.some(({ timeout }) => timeout !== undefined) ? [`timeouts: ${names.namespace}.timeouts`] : []),
@@ -71,6 +72,26 @@ function builtins({ nodes }: Table, names: DirectNames): readonly string[] {
   const used = [...new Set(nodes.flatMap(({ call }) => (call.kind === "builtin" ? [call.name] : [])))].sort();
   if (used.length === 0) return [];
   return [`builtins: { ${used.map((name) => `${fieldName(name)}: ${nodeName(name, names)}`).join(", ")} }`];
+}
+
+/** What applies one update, and several of them in linear time if that is more than one after the other. */
+const REDUCERS: Readonly<Partial<Record<ReducerSpec["kind"], readonly [one: string, all?: string]>>> = {
+  append: ["reduceAppend", "appendAll"],
+  union: ["reduceUnion", "unionAll"],
+  merge: ["reduceMerge", "mergeAll"],
+  sum: ["reduceSum"],
+  min: ["reduceMin"],
+  max: ["reduceMax"],
+};
+
+function reducers({ channels }: Table, { namespace }: DirectNames): readonly string[] {
+  const used = [...new Set(channels.flatMap(({ reducer }) => (reducer === undefined ? [] : [reducer.kind])))].sort();
+  const parts = used.flatMap((kind) => {
+    const [one, all] = REDUCERS[kind] ?? [];
+    if (one === undefined) return [];
+    return [`${kind}: { one: ${namespace}.${one}${all === undefined ? "" : `, all: ${namespace}.${all}`} }`];
+  });
+  return parts.length === 0 ? [] : [`reducers: { ${parts.join(", ")} }`];
 }
 
 const PARAMETERS = ["s", "f", "e", "c"];

@@ -8,17 +8,6 @@ import { endWork, startWork } from "../expression/work-meter.ts";
 import type { Clock } from "../interface/clock.ts";
 import type { BuiltinNode } from "../interface/context.ts";
 import type { LongTermMemory } from "../interface/memory.ts";
-import {
-  appendAll,
-  mergeAll,
-  reduceAppend,
-  reduceMax,
-  reduceMerge,
-  reduceMin,
-  reduceSum,
-  reduceUnion,
-  unionAll,
-} from "../program/reducers.ts";
 import { compileRoutes, isBarrier, type RoutesCode } from "../routing/routes.ts";
 import type { Turn } from "../run/take-turns.ts";
 import { END, type ChannelSpec, type OutputField, type Table } from "../table/table.ts";
@@ -46,6 +35,8 @@ export interface DirectModule {
   readonly state?: (state: readonly Json[]) => JsonObject;
   /** The built-in nodes that the graph uses. Its calls name them. */
   readonly builtins?: Readonly<Record<string, BuiltinNode>>;
+  /** The reducers that the graph uses, except `last`. */
+  readonly reducers?: Readonly<Partial<Record<string, DirectReducer>>>;
   /** The code of barriers, if the graph has one. */
   readonly barriers?: BarrierParts;
   /** The code of jumps, if a node has them. */
@@ -89,7 +80,7 @@ export const FIELDS = -2;
 export interface DirectReducer {
   readonly one: (current: Json, update: Json) => Json;
   /** Applies several updates in linear time. */
-  readonly all: ((current: Json, updates: readonly Json[]) => Json) | undefined;
+  readonly all?: (current: Json, updates: readonly Json[]) => Json;
 }
 
 export interface DirectGraph {
@@ -129,10 +120,11 @@ export class Unlocated {
 }
 
 /** Whether a module has the code that its graph uses: the generator of another version may have written it. */
-export function hasParts({ barriers, nodes }: Table, module: DirectModule): boolean {
+export function hasParts({ barriers, channels, nodes }: Table, module: DirectModule): boolean {
   const lacks = (use: unknown, part: unknown): boolean => use !== undefined && part === undefined;
   return !(
     lacks(barriers[0], module.barriers) ||
+    channels.some(({ reducer }) => lacks(reducer, reducerOf(reducer, module))) ||
     nodes.some(({ goes, timeout }) => lacks(goes, module.jumps) || lacks(timeout, module.timeouts))
   );
 }
@@ -186,7 +178,7 @@ export function compileDirect(
     table,
     module,
     nodes,
-    reducers: table.channels.map(reducerOf),
+    reducers: table.channels.map(({ reducer }) => reducerOf(reducer, module)),
     inputs: new Map(inputs.map(({ name, type, at }) => [name, { channel: at, accept: acceptType(type, types) }])),
     required: table.channels.flatMap(({ name, role, initial }) =>
       (role === "input" || role === "config") && initial === undefined ? [name] : [],
@@ -229,23 +221,9 @@ function metered(generated: GeneratedExpression, at: number, functions: DirectGr
   };
 }
 
-function reducerOf({ reducer }: ChannelSpec): DirectReducer | undefined {
-  switch (reducer?.kind) {
-    case "last":
-      return { one: (_current, update) => update, all: undefined };
-    case "append":
-      return { one: reduceAppend, all: appendAll };
-    case "union":
-      return { one: reduceUnion, all: unionAll };
-    case "merge":
-      return { one: reduceMerge, all: mergeAll };
-    case "sum":
-      return { one: reduceSum, all: undefined };
-    case "min":
-      return { one: reduceMin, all: undefined };
-    case "max":
-      return { one: reduceMax, all: undefined };
-    default:
-      return undefined;
-  }
+const LAST: DirectReducer = { one: (_current, update) => update };
+
+function reducerOf(reducer: ChannelSpec["reducer"], { reducers }: DirectModule): DirectReducer | undefined {
+  if (reducer === undefined) return undefined;
+  return reducer.kind === "last" ? LAST : reducers?.[reducer.kind];
 }

@@ -76,11 +76,15 @@ test("a body that has ended makes no more requests, though another of its step s
   expect(await agree(BESIDE, inPromise)).toMatchObject({ status: "completed", output: { a: 1, b: 2 } });
 });
 
-test("a module that lacks the code of its barriers, as one of another version does, runs in the engine", async () => {
+test.each([
+  ["barriers", "output a: json = 0", "all(x, y) -> z", { a: 1, b: 2 }],
+  ["reducers", "output a: json[] = [] reduce append", "x -> z", { a: [1], b: 2 }],
+])("a module that lacks the code of its %s, as one of another version does, runs in the engine", async (...row) => {
+  const [, channel, edges, output] = row;
   const table = tableOf(`graph joined {
-    output a: json = 0  output b: json = 0
+    ${channel}  output b: json = 0
     node x = f() into a  node y = g() into b  node z = f()
-    start -> x, y  all(x, y) -> z -> end
+    start -> x, y  ${edges} -> end
   }`);
   const functions = { f: () => 1, g: () => 2 };
   const engine = openDirect(
@@ -88,7 +92,7 @@ test("a module that lacks the code of its barriers, as one of another version do
     { functions, expressions: [] },
     { calls: table.nodes.map(() => () => assert.fail("called")) },
   );
-  expect(await engine.run({})).toMatchObject({ status: "completed", output: { a: 1, b: 2 } });
+  expect(await engine.run({})).toMatchObject({ status: "completed", output });
 });
 
 test("`goto` without targets follows the edges, with `exclusive` too", async () => {
