@@ -1,5 +1,15 @@
 /** Git worktrees for tasks: a task changes a copy of the working tree, and what it has changed is merged when its checks pass. */
-import { copyFileSync, cpSync, existsSync, readdirSync, rmSync, writeFileSync, readFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parsePathPattern, type PathPattern } from "../../runtime/plan/path-pattern.ts";
 import type { MergeRefusal, TaskWorktrees } from "../../runtime/plan/task-worktrees.ts";
@@ -188,7 +198,7 @@ function withSnapshot<T>(
   try {
     const tree = gitDir === undefined ? {} : { GIT_DIR: gitDir, GIT_WORK_TREE: top };
     const own = resolve(top, git(top, ["rev-parse", "--git-path", "index"], tree).replace(/\n$/, ""));
-    if (existsSync(own)) copyFileSync(own, index);
+    if (existsSync(own)) copyIndex(own, index);
     const environment = { ...tree, GIT_INDEX_FILE: index };
     // Git would read the files of a submodule, with the programs that its configuration names. Its commit stays as staged.
     const ours = `${prefix}.ngraph`;
@@ -201,6 +211,17 @@ function withSnapshot<T>(
     rmSync(index, { force: true });
     rmSync(`${index}.lock`, { force: true });
   }
+}
+
+/**
+ * Git reads the content of a file again if the file may have changed within the second in which the index was written, and it takes
+ * that time from the index itself. With the time of the copy, a change of the same length would be missed.
+ */
+function copyIndex(from: string, to: string): void {
+  const { mtimeMs } = statSync(from);
+  copyFileSync(from, to);
+  const second = Math.floor(mtimeMs / 1000);
+  utimesSync(to, second, second);
 }
 
 function commit(top: string, snapshot: string, parents: readonly string[]): string {

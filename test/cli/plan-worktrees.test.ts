@@ -109,6 +109,24 @@ test("a task sees a copy of the tree, and only its files reach the tree of the r
   expect(git(project, "branch", "--all")).toBe("* main\n");
 });
 
+test("a change of the same length within a second of a commit or of the copy is seen", () => {
+  const project = repository({
+    "seen.txt": "old\n",
+    "made.txt": "old\n",
+    // The index is read in a later second than the one in which git wrote it.
+    "p.ngraph": `plan p {
+  task a = shell("echo new > made.txt; cat seen.txt; sleep 1.2") into { stdout: seen } { worktree touches "made.txt" }
+  output seen: string
+}
+`,
+  });
+  project.write("seen.txt", "new\n");
+  execFileSync("sleep", ["1.2"]);
+  const { document } = project.json(["run", "p.ngraph"]);
+  expect(document).toMatchObject({ outcome: "clean", output: { seen: "new" } });
+  expect(project.read("made.txt")).toBe("new\n");
+});
+
 test("outputs that git ignores come into the tree of the run, and into the cache", () => {
   const project = repository({
     ".gitignore": "dist\ncoverage\n.ngraph\n",
