@@ -24,6 +24,7 @@ import { allowedEffects } from "./allowed-effects.ts";
 import type { ExecutionOptions } from "./execution-options.ts";
 import { modelNodes } from "./model-nodes.ts";
 import { refuseMissingModels } from "./refuse-missing-models.ts";
+import { refuseMissingSecrets } from "./refuse-missing-secrets.ts";
 import { givenLimits, type LimitFlags } from "./parse-values.ts";
 import type { RunPlace } from "./report-result.ts";
 
@@ -82,6 +83,7 @@ export async function openRunSession(
   const allow = allowedEffects(options.allow, file);
   refuseUserCode(table, allow, options.builtins);
   refuseManyPaths(table);
+  refuseMissingSecrets(table, process.env);
   const secrets = secretNames(table);
   const redact = createRedactor(new Map(secrets.map((name) => [name, process.env[name] ?? ""])));
   redactUserErrors(redact);

@@ -470,6 +470,48 @@ graph s {
     expect({ status, stdout }).toEqual({ status: 0, stdout: "size: 12\n" });
     expect(stderr).not.toContain("tok-12345678");
   });
+
+  test("a missing secret is found before the first node runs, also that of a called graph; one that nothing reads may be missing", () => {
+    const project = createProject({
+      "s.ngraph": `secret SMALL_KEY
+secret LARGE_KEY
+secret OTHER_KEY
+
+graph inner {
+  input name: string
+  output text: string
+  node greet = { text: \`hello \${name}\`, key: [\`Bearer \${LARGE_KEY}\`] } into { text }
+  start -> greet
+}
+
+graph outer {
+  output text: string
+  node first = shell("echo ran >> first.txt")
+  node call = inner(name: SMALL_KEY) into { text }
+  start -> first -> call
+}
+
+plan tasks {
+  task first = shell("echo ran >> first.txt")
+  task second = shell("true", env: { KEY: SMALL_KEY }) after first
+}
+`,
+    });
+    const refused = project.ngc(["run", "s.ngraph", "--graph", "outer"]);
+    expect({ status: refused.status, stdout: refused.stdout }).toEqual({ status: 64, stdout: "" });
+    expect(refused.stderr).toContain(
+      "the environment does not have the secrets `SMALL_KEY`, which `outer` reads, and `LARGE_KEY`, which `inner` reads",
+    );
+    const plan = project.ngc(["run", "s.ngraph", "--graph", "tasks"], { env: { LARGE_KEY: "1234567" } });
+    expect(plan.status).toBe(64);
+    expect(plan.stderr).toContain("the environment does not have the secret `SMALL_KEY`, which `tasks` reads");
+    expect(project.has("first.txt")).toBe(false);
+    const given = project.ngc(["run", "s.ngraph", "--graph", "outer"], {
+      env: { SMALL_KEY: "", LARGE_KEY: "1234567" },
+    });
+    expect(given).toMatchObject({ status: 0, stdout: "text: hello \n" });
+    expect(project.read("first.txt")).toBe("ran\n");
+  });
 });
 
 describe("--config", () => {
