@@ -6,7 +6,12 @@ import type { NameUse } from "./names.ts";
 const PAIR = /^\w+(\??)(?:\s*:\s*|\s+as\s+)\w+$/;
 
 /** @param text of the file */
-export function editUse({ span, short, name, pair }: NameUse, newName: string, text: string): Edit {
+export function editUse({ span, short, name, pair, list }: NameUse, newName: string, text: string): Edit {
+  if (list !== undefined) {
+    const entryOf = (each: string): string =>
+      each !== name ? `${each}: ${each}` : short === "value" ? `${name}: ${newName}` : `${newName}: ${name}`;
+    return { span: list.span, text: `{ ${list.names.map(entryOf).join(", ")} }` };
+  }
   if (short !== undefined) {
     // `reply?`: the mark belongs to the field.
     const mark = text[span.end] === "?" ? "?" : "";

@@ -4,8 +4,9 @@ import type { CompilerHost } from "../compiler/load/host.ts";
 import { createModuleReader, type LoadedModule } from "../compiler/load/load-module.ts";
 import { directoryOf, joinPath } from "../compiler/load/paths.ts";
 import { realPathOf } from "../compiler/load/project-root.ts";
+import { applyEdits, type Edit } from "../diagnostics/fixes/apply-edits.ts";
 import { SourceFile, type Span } from "../diagnostics/source.ts";
-import { placesInModule, usesName, type ModulePlace } from "./module-names.ts";
+import { placesInModule, type ModulePlace } from "./module-names.ts";
 
 /** An export of a module, with the modules that export it again under the same name. */
 export interface ModuleEntity {
@@ -102,11 +103,14 @@ export class ModuleEntities {
     return isSame && this.exportOf(path, newName) !== undefined;
   }
 
-  /** Whether an export, or a name of any scope of the module, is in the way of a new name. */
-  isTaken({ path, source, places }: EntityPlaces, newName: string): boolean {
+  /** Whether an export is in the way of a new name, or a name of a scope that the edits reach. */
+  isTaken({ path, source, places }: EntityPlaces, newName: string, edits: readonly Edit[]): boolean {
     if (this.#read(path).exports?.has(newName) === true) return true;
-    const isLocal = places.some(({ kind }) => kind === "plain" || kind === "short");
-    return isLocal && usesName(source.text, path, newName);
+    const isLocal = ({ kind }: ModulePlace): boolean => kind === "plain" || kind === "short";
+    const expected = places.filter(isLocal).length;
+    if (expected === 0) return false;
+    const after = placesInModule(applyEdits(source.text, edits), path, newName);
+    return after?.filter(isLocal).length !== expected;
   }
 
   /** The module whose import gives a name to the scope of a module. */

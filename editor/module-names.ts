@@ -75,15 +75,6 @@ export function placesInModule(text: string, path: string, name: string): readon
   return reader.places();
 }
 
-/** Whether any scope of a module has a name. */
-export function usesName(text: string, path: string, name: string): boolean {
-  const program = parseModule(text, path);
-  if (program === undefined) return true;
-  const reader = new PlaceReader(name);
-  reader.visit(program as unknown as Node, []);
-  return reader.hasName;
-}
-
 /** The property whose value is a name. */
 function pairOf(property: Node, value: Node): Pick<ModulePlace, "pair"> {
   const key = nodeAt(property, "key");
@@ -108,10 +99,6 @@ class PlaceReader {
       (kind === "plain" || kind === "short") &&
       this.#shadows.some(({ start, end }) => span.start >= start && span.end <= end);
     return this.#places.filter((place) => !isHidden(place)).sort((a, b) => a.span.start - b.span.start);
-  }
-
-  get hasName(): boolean {
-    return this.#places.some(({ kind }) => kind === "plain" || kind === "short");
   }
 
   #add(node: Node, kind: ModulePlace["kind"], more: Pick<ModulePlace, "from" | "pair"> = {}): void {

@@ -38,6 +38,8 @@ export interface NameUse {
   readonly short?: "field" | "value";
   /** `{ reply: text }` and `f as draft` are one name where both parts have the same: the whole, and the name of the other part. */
   readonly pair?: NamePair;
+  /** `into: [reply, score]` of YAML, which has no place for a second name: the whole list, and its names. */
+  readonly list?: { readonly span: Span; readonly names: readonly string[] };
 }
 
 export interface NamePair {
@@ -73,7 +75,7 @@ interface Meaning {
 }
 
 /** How a name is written with another one. */
-type Form = Pick<NameUse, "short" | "pair">;
+type Form = Pick<NameUse, "short" | "pair" | "list">;
 
 type Locals = ReadonlyMap<string, string>;
 const NO_LOCALS: Locals = new Map();
@@ -111,8 +113,8 @@ class Collector {
   readonly #builtins: BuiltinNames;
   readonly #file = new Map<string, Meaning>();
   #unit: Unit | undefined;
-  /** `into { reply }` for `into { reply: reply }`, which a map of YAML cannot say. */
-  #hasShortOutputs = true;
+  /** The text, if it is YAML. */
+  #yaml: string | undefined;
   /** Channels and derived names of the unit. */
   #values = new Map<string, NameKind>();
   #steps = new Set<string>();
@@ -124,7 +126,7 @@ class Collector {
   }
 
   readFile(file: Ast.File): void {
-    this.#hasShortOutputs = file.spelling === "ngraph";
+    this.#yaml = file.spelling === "yaml" ? file.source.text : undefined;
     for (const item of file.items) this.#declareItem(item);
     for (const item of file.items) this.#item(item);
   }
@@ -172,11 +174,10 @@ class Collector {
     at: { readonly name: string; readonly span: Span },
     meaning: Meaning,
     role: NameUse["role"],
-    { short, pair }: Form = {},
+    form: Form = {},
   ): void {
     if (at.name === "") return;
     const { kind, target } = meaning;
-    const form = { ...(short === undefined ? {} : { short }), ...(pair === undefined ? {} : { pair }) };
     this.uses.push({ name: at.name, span: at.span, kind, role, target, ...form });
   }
 
@@ -372,10 +373,15 @@ class Collector {
     if (output === undefined) return;
     if (output.kind === "ChannelOutput") return this.#value(output.channel, "write");
     const called = call.kind === "Call" ? this.#file.get(call.callee.name)?.unit : undefined;
+    const first = this.#yaml?.[output.span.start] ?? "";
+    // A map of YAML has both names; the text of an output in quotes may be short.
+    const canBeShort = this.#yaml === undefined || /["']/.test(this.#yaml[output.span.start - 1] ?? "");
+    const names = output.fields.map(({ field }) => field.name);
+    const list = first === "[" || first === "-" ? { list: { span: output.span, names } } : {};
     for (const { field, channel } of output.fields) {
       const isShort = field.span.start === channel.span.start;
       const formOf = (part: "field" | "value", other: string): Form =>
-        isShort ? { short: part } : this.#hasShortOutputs ? { pair: pairOf(field, channel, other) } : {};
+        isShort ? { short: part, ...list } : canBeShort ? { pair: pairOf(field, channel, other) } : {};
       this.#value(channel, "write", formOf("value", field.name));
       if (called !== undefined) {
         const target = unitTarget(called.path, called.name, "channel", field.name);

@@ -46,12 +46,10 @@ export function renameExport(
   if (TYPESCRIPT_WORDS.has(newName)) return `\`${newName}\` is a word of TypeScript`;
   const found = new Map<{ path: string; source: SourceFile }, readonly Edit[]>();
   for (const each of placesInModules(entity, modules)) {
-    if (entities.isTaken(each, newName))
+    const edits = each.places.map((place) => editOf(place, entity.name, newName));
+    if (entities.isTaken(each, newName, edits))
       return `${each.path} has the name \`${newName}\`: choose another one, or write \`import { ${entity.name} as ${newName} }\` in the graph file`;
-    found.set(
-      each,
-      each.places.map((place) => editOf(place, entity.name, newName)),
-    );
+    found.set(each, edits);
   }
   const passing = modules.paths.find((path) => entities.passesOn(entity, path, newName));
   if (passing !== undefined)
