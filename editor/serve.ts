@@ -12,7 +12,7 @@ import type {
 } from "vscode-languageserver-protocol";
 import type { CompilerHost } from "../compiler/load/host.ts";
 import { CODE_ACTION_KINDS, findCodeActions } from "./find-code-actions.ts";
-import { keepFormatted } from "./keep-formatted.ts";
+import { formatActions } from "./format-actions.ts";
 import { findDiagnostics, type Links } from "./find-diagnostics.ts";
 import {
   answerLanguageRequests,
@@ -228,7 +228,7 @@ export function serve(
           host: workspace.host(),
           links,
         });
-        return keepFormatted(actions, checked.document, (document) =>
+        return formatActions(actions, checked.document, (document) =>
           token.isCancellationRequested ? Promise.resolve(undefined) : environment.format(document),
         );
       },

@@ -7,7 +7,7 @@ import { pageOf } from "../../diagnostics/render/index.ts";
 import { serve, type ServerEnd } from "../../editor/serve.ts";
 import { isLibraryPath } from "../../stdlib/graphs/library-files.ts";
 import { findGraphFiles, findModules } from "./find-graph-files.ts";
-import { formatText } from "../sources/format-text.ts";
+import { formatIfReadable } from "../sources/format-text.ts";
 import { importModule } from "../start/import-module.ts";
 import { packageRoot } from "../start/package-root.ts";
 import { VERSION } from "../start/version.ts";
@@ -39,15 +39,7 @@ export async function serveEditor(): Promise<ServerEnd> {
       runs ??= import("./watch-runs.ts").then(({ RunWatch }) => new RunWatch());
       return (await runs).find(asked);
     },
-    format: async ({ text, path }) => {
-      try {
-        const formatted = await formatText(text, path);
-        return typeof formatted === "string" ? formatted : undefined;
-      } catch {
-        // Prettier's YAML printer throws for a text that it cannot read.
-        return undefined;
-      }
-    },
+    format: ({ text, path }) => formatIfReadable(text, path),
   });
 }
 

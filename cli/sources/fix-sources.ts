@@ -25,9 +25,8 @@ export interface FixedSources {
 
 /**
  * Applies the suggested fixes of the findings in these files, and writes the changed files once all fixes are
- * computed. Imported files
- * are not changed unless they are named too. A fix is dropped if a named file that imports the fixed one would have
- * new errors.
+ * computed. A formatted file stays formatted. Imported files are not changed unless they are named too. A fix is
+ * dropped if a named file that imports the fixed one would have new errors.
  *
  * @param named files, and directories of which all graph files are fixed
  * @param baseline older versions of the graphs: the fixes of the differences are applied, too
@@ -53,10 +52,12 @@ export async function fixTexts(
   sources: readonly { readonly path: string; readonly text: string }[],
   baseline?: Baseline,
 ): Promise<FixedSources> {
-  const [{ compile }, { createNodeHost }, { fixText }] = await Promise.all([
+  const [{ compile }, { createNodeHost }, { fixText }, { keepFormatted }, { formatIfReadable }] = await Promise.all([
     import("../../compiler/compile.ts"),
     import("../../api/node-host.ts"),
     import("../../diagnostics/fixes/fix-text.ts"),
+    import("../../diagnostics/fixes/keep-formatted.ts"),
+    import("./format-text.ts"),
   ]);
   const texts = new Map(sources.map(({ path, text }) => [realPathOf(path), text]));
   const host = withTexts(createNodeHost(), texts);
@@ -67,7 +68,9 @@ export async function fixTexts(
   for (const { path, text } of sources) {
     const result = fixText(text, (changed) => ownFindings(compile(changed, { ...options, path })));
     if (result.applied.length === 0) continue;
-    texts.set(realPathOf(path), result.text);
+    const keep = await keepFormatted(text, (each) => formatIfReadable(each, path));
+    const fixedText = await keep(result.text);
+    texts.set(realPathOf(path), fixedText);
     const importers = [...compiled.values()].filter((other) => other.path !== path && imports(other, path));
     const now = importers.map((other) => compileNow(other.path));
     const suffers = now.some((other, index) =>
@@ -77,7 +80,7 @@ export async function fixTexts(
       texts.set(realPathOf(path), text);
       continue;
     }
-    fixed.push({ path, text: result.text, fixes: result.applied });
+    fixed.push({ path, text: fixedText, fixes: result.applied });
     compiled.set(path, compileNow(path));
     for (const other of now) compiled.set(other.path, other);
   }

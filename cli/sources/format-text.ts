@@ -16,6 +16,17 @@ export async function formatText(text: string, path: string): Promise<string | r
   }
 }
 
+/** The formatted text; `undefined` for a text that cannot be formatted. */
+export async function formatIfReadable(text: string, path: string): Promise<string | undefined> {
+  try {
+    const formatted = await formatText(text, path);
+    return typeof formatted === "string" ? formatted : undefined;
+  } catch {
+    // Prettier's YAML printer throws for a text that it cannot read.
+    return undefined;
+  }
+}
+
 async function formatYaml(text: string, path: string): Promise<string | readonly Diagnostic[]> {
   const { format } = (await importModule("prettier")) as typeof import("prettier");
   try {

@@ -77,6 +77,30 @@ describe("ngc check --fix", () => {
     expect(project.read("lib/broken.ngraph")).toBe(FIXED);
   });
 
+  test("a formatted file stays formatted, and another one keeps its layout", () => {
+    const graph = `graph g {\n  node n = print("x")\n\n  start -> n\n}\n`;
+    const yaml = `graph: g\nlimits: { steps: 1 }\nnodes:\n  n: { call: print, args: ['"x"'] }\n  m: { call: print, args: ['"y"'] }\n`;
+    const edges = (list: readonly string[]): string => `edges:\n${list.map((edge) => `  - ${edge}\n`).join("")}`;
+    const project = createProject({
+      "a.ngraph": `import { x } from "m"\n\n${graph}`,
+      "b.ngraph": `import { x } from "m"\n\n${graph.replace("graph g", "graph  g")}`,
+      "c.ngraph.yaml": `${yaml}${edges(["start -> n", "n -> m"])}`,
+      "d.ngraph.yaml": `${yaml}${edges(["start -> n", "settled(n) -> m"])}`,
+      "e.ngraph.yaml": `${yaml}${edges(["{ from: start,  to: n }", "{ settled: [n], to: m }"])}`,
+    });
+    const files = ["a.ngraph", "b.ngraph", "c.ngraph.yaml", "d.ngraph.yaml", "e.ngraph.yaml"];
+    const { status } = project.ngc(["check", ...files, "--fix"]);
+    expect(status).toBe(0);
+    expect(project.read("a.ngraph")).toBe(graph);
+    expect(project.read("b.ngraph")).toBe(`\n${graph.replace("graph g", "graph  g")}`);
+    const raised = yaml.replace("steps: 1", "steps: 2");
+    expect(project.read("c.ngraph.yaml")).toBe(`${raised}${edges(["start -> n", "n -> m"])}`);
+    expect(project.read("d.ngraph.yaml")).toBe(`${raised}${edges(["start -> n", "n -> m"])}`);
+    expect(project.read("e.ngraph.yaml")).toBe(`${raised}${edges(["{ from: start,  to: n }", "{ from: n, to: m }"])}`);
+    expect(project.ngc(["fmt", "--check", "a.ngraph", "c.ngraph.yaml", "d.ngraph.yaml"]).status).toBe(0);
+    expect(project.ngc(["fmt", "--check", "b.ngraph"]).status).not.toBe(0);
+  });
+
   test("a file that cannot be written is reported, and no file is half written", () => {
     const project = createProject({ "closed/broken.ngraph": BROKEN });
     chmodSync(`${project.directory}/closed`, 0o555);

@@ -305,7 +305,7 @@ test "drafts" for main {
     [uri("c.ngraph.yaml")]: 2,
   });
   await expect(ask("textDocument/rename", "draft =", { newName: "asked" })).rejects.toThrow(
-    "`asked` is declared already",
+    "`asked` is the name of a node already",
   );
   const hover = await ask<{ contents: { value: string } }>("textDocument/hover", "draft =");
   expect(hover.contents.value).toContain("Reads `text`. Writes `reply`.");

@@ -8,7 +8,7 @@ import { memoryHost } from "../../compiler/index.ts";
 import type { Spelling } from "../../compiler/load/read-syntax.ts";
 import { checkDocument, type CheckedDocument, type OpenDocument } from "../../editor/document.ts";
 import { findCodeActions } from "../../editor/find-code-actions.ts";
-import { keepFormatted } from "../../editor/keep-formatted.ts";
+import { formatActions } from "../../editor/format-actions.ts";
 import { convert } from "../../grammar/convert.ts";
 import { applyTextEdits } from "./apply-text-edits.ts";
 
@@ -32,7 +32,7 @@ function checker({ path, spelling, text, others }: Project) {
   const check = (now: string): CheckedDocument =>
     checkDocument({ uri: `file://${path}`, path, spelling, version: 1, text: now }, host);
   const actionsOf = (checked: CheckedDocument): Promise<CodeAction[]> =>
-    keepFormatted(
+    formatActions(
       findCodeActions(checked, EVERYWHERE, ["quickfix", "source.fixAll"], { host, links }),
       checked.document,
       format,

@@ -1,5 +1,6 @@
 import type { CodeAction } from "vscode-languageserver-protocol";
 import { applyEdits } from "../diagnostics/fixes/apply-edits.ts";
+import { keepFormatted } from "../diagnostics/fixes/keep-formatted.ts";
 import { SourceFile } from "../diagnostics/source.ts";
 import type { OpenDocument } from "./document.ts";
 import { toSpan } from "./positions.ts";
@@ -14,12 +15,13 @@ const MOST_FORMATTED = 30;
  *
  * @param format the formatted text; `undefined` for a text with syntax errors
  */
-export async function keepFormatted(
+export async function formatActions(
   actions: readonly CodeAction[],
   document: OpenDocument,
   format: (document: OpenDocument) => Promise<string | undefined>,
 ): Promise<CodeAction[]> {
-  if (actions.length === 0 || (await format(document)) !== document.text) return [...actions];
+  if (actions.length === 0) return [];
+  const keep = await keepFormatted(document.text, (text) => format({ ...document, text }));
   const source = new SourceFile(document.path, document.text);
   const kept: CodeAction[] = [];
   for (const [index, action] of actions.entries()) {
@@ -32,9 +34,12 @@ export async function keepFormatted(
       document.text,
       edits.map(({ range, newText }) => ({ span: toSpan(source, range), text: newText })),
     );
-    const formatted = await format({ ...document, text: changed });
-    const isKept = formatted === undefined || formatted === changed;
-    kept.push(isKept ? action : { ...action, edit: { changes: { [document.uri]: replaceText(source, formatted) } } });
+    const formatted = await keep(changed);
+    kept.push(
+      formatted === changed
+        ? action
+        : { ...action, edit: { changes: { [document.uri]: replaceText(source, formatted) } } },
+    );
   }
   return kept;
 }
