@@ -3,35 +3,14 @@
  * stay functions of TypeScript.
  */
 import { Changes, ImportError, type Imported } from "./imported.ts";
-import {
-  END,
-  START,
-  writeStateGraph,
-  type StateChannel,
-  type StateEdge,
-  type StateNode,
-  type StateRoute,
-} from "./state-graph.ts";
-import { declarations, type ReadModule } from "./program-modules.ts";
-import { isTree, line, parseProgram, walk, type Tree } from "./program-tree.ts";
-
-interface Builder {
-  /** `StateGraph`, `MessageGraph`; the argument describes the state. */
-  readonly creation: Tree;
-  readonly variable: string | undefined;
-  readonly calls: Tree[];
-}
-
-const METHODS: ReadonlySet<string> = new Set([
-  "addNode",
-  "addEdge",
-  "addConditionalEdges",
-  "setEntryPoint",
-  "setFinishPoint",
-  "addSequence",
-  "compile",
-  "setConditionalEntryPoint",
-]);
+import { END, START, writeStateGraph, type StateEdge, type StateNode } from "./state-graph.ts";
+import { constants, declarations, type ReadModule } from "./program-modules.ts";
+import { isTree, line, parseProgram, type Tree } from "./program-tree.ts";
+import { findBuilders, methodOf } from "./langgraph/builders.ts";
+import { readNode, type NodeReading } from "./langgraph/nodes.ts";
+import { readRoutes } from "./langgraph/routes.ts";
+import { readState } from "./langgraph/state.ts";
+import { elements, functionName, keyOf, plain, property, resolve, textOf, withoutBind } from "./langgraph/trees.ts";
 
 /**
  * @param readModule reads the files that the program imports, in which the state and the node functions may be
@@ -40,7 +19,7 @@ const METHODS: ReadonlySet<string> = new Set([
 export function importLangGraphJs(text: string, name: string, module: string, readModule?: ReadModule): Imported {
   const program = parseProgram(text);
   const declared = declarations(program, readModule);
-  const builders = findBuilders(program);
+  const { builders, conditional, unread } = findBuilders(program);
   const [builder] = builders;
   if (builder === undefined)
     throw new ImportError(
@@ -55,679 +34,236 @@ export function importLangGraphJs(text: string, name: string, module: string, re
       changes.add(line(builders[1]!.creation), `the file has ${builders.length} graphs; the first one is imported`),
     );
   }
+  for (const [at, message] of unread) notes.push(changes.add(at, message));
   const channels = readState(builder.creation, declared, changes, notes);
-  const nodes: StateNode[] = [];
-  const plain: { from: readonly string[]; to: string; notes: readonly string[] }[] = [];
-  const routed: StateEdge[] = [];
-  const interrupts = { before: new Set<string>(), after: new Set<string>() };
-  const known = new Set(channels.map((channel) => channel.name));
-  const bodies = new Map<string, Tree>();
-  const addNode = (nodeName: string, body: Tree | undefined, options: Tree | undefined): void => {
-    if (nodes.some((node) => node.name === nodeName))
-      throw new ImportError(body === undefined ? "line 1" : line(body), `the node \`${nodeName}\` is added twice`);
-    const own = resolve(body, declared);
-    if (own !== undefined) bodies.set(nodeName, own);
-    const writes = writesOf(own, known);
-    const remarks: string[] = [];
-    const ends = options === undefined ? undefined : property(options, "ends");
-    const policies: string[] = [];
-    const targets = ends === undefined ? [] : elements(ends).flatMap((each) => textOf(each) ?? []);
-    if (targets.length > 0) policies.push(`goes ${targets.join(", ")}`);
-    const retry = options === undefined ? undefined : property(options, "retryPolicy");
-    const attempts = retry === undefined ? undefined : property(retry, "maxAttempts");
-    if (retry !== undefined)
-      policies.push(`tries ${attempts?.type === "NumericLiteral" ? String(attempts["value"]) : "3"}`);
-    if (own?.type === "CallExpression" || own?.type === "NewExpression") {
-      remarks.push(changes.add(line(own), `\`${nodeName}\` is an object of a library; the stub calls it`));
-    }
-    const callName = body?.type === "Identifier" ? String(body["name"]) : nodeName;
-    nodes.push({
-      name: nodeName,
-      call: callName,
-      ...(writes === undefined ? {} : { writes }),
-      policies,
-      notes: remarks,
-    });
-  };
-  const end = (tree: Tree): string => {
-    const found = textOf(tree);
-    if (found === undefined) throw new ImportError(line(tree), "the name of a node is a text, START or END");
-    return found === "__start__" ? START : found === "__end__" ? END : found;
-  };
+  const calls = new BuilderCalls({
+    declared,
+    constants: constants(program, declared),
+    channels: new Set(channels.map((channel) => channel.name)),
+    end: (tree) => calls.end(tree),
+    changes,
+  });
   for (const call of builder.calls) {
-    const method = String(
-      (call["callee"] as Tree)["property"] && ((call["callee"] as Tree)["property"] as Tree)["name"],
+    const method = methodOf(call);
+    if (conditional.has(call) && method !== "compile")
+      notes.push(
+        changes.add(line(call), `\`${method}\` is under a condition or in a loop, and counts here as if it ran once`),
+      );
+    calls.read(method, call);
+  }
+  if (calls.nodes.size === 0)
+    throw new ImportError(
+      line(builder.creation),
+      "the `StateGraph` has no nodes in this file",
+      "import the file that adds the nodes",
     );
-    const args = call["arguments"] as readonly Tree[];
-    const [first, second, third] = args;
-    switch (method) {
-      case "addNode": {
-        if (first?.type === "ObjectExpression") {
-          for (const each of properties(first)) addNode(keyOf(each) ?? "node", each["value"] as Tree, undefined);
-        } else if (first !== undefined) addNode(textOf(first) ?? "node", second, third);
-        break;
-      }
-      case "addSequence": {
-        const items =
-          first === undefined
-            ? []
-            : first.type === "ObjectExpression"
-              ? properties(first).map((each) => [keyOf(each) ?? "node", each["value"] as Tree] as const)
-              : elements(first).map((each) => [textOf(elements(each)[0]) ?? "node", elements(each)[1]] as const);
-        for (const [nodeName, body] of items) addNode(nodeName, body, undefined);
-        items
-          .slice(1)
-          .forEach(([nodeName], index) => plain.push({ from: [items[index]![0]], to: nodeName, notes: [] }));
-        break;
-      }
-      case "addEdge": {
-        if (first === undefined || second === undefined) break;
-        const from = first.type === "ArrayExpression" ? elements(first).map(end) : [end(first)];
-        plain.push({ from, to: end(second), notes: [] });
-        break;
-      }
-      case "setEntryPoint":
-        if (first !== undefined) plain.push({ from: [START], to: end(first), notes: [] });
-        break;
-      case "setFinishPoint":
-        if (first !== undefined) plain.push({ from: [end(first)], to: END, notes: [] });
-        break;
-      case "setConditionalEntryPoint":
-      case "addConditionalEdges": {
-        const isEntry = method === "setConditionalEntryPoint";
-        const source = isEntry ? START : first === undefined ? START : end(first);
-        const router = isEntry ? first : second;
-        const map = isEntry ? second : third;
-        if (router === undefined) break;
-        routed.push(readRoutes(source, router, map, declared, end, changes));
-        break;
-      }
-      case "compile": {
-        for (const [field, set] of [
-          ["interruptBefore", interrupts.before],
-          ["interruptAfter", interrupts.after],
-        ] as const) {
-          const list = first === undefined ? undefined : property(first, field);
-          for (const each of list === undefined ? [] : elements(list)) {
-            const pause = textOf(each);
-            if (pause !== undefined) set.add(pause);
-          }
-        }
-        break;
-      }
-    }
-  }
-  const names = new Set(nodes.map((node) => node.name));
-  const check = (target: string, where: string): void => {
-    if (target !== START && target !== END && !names.has(target))
-      throw new ImportError(where, `\`${target}\` is not a node of the graph`);
-  };
-  const edges: StateEdge[] = [];
-  const fanOut = new Map<string, string[]>();
-  for (const { from, to } of plain) {
-    for (const each of [...from, to]) check(each, line(builder.creation));
-    if (from.length > 1) {
-      edges.push({ kind: "plain", from, to: [to], join: "all" });
-      continue;
-    }
-    const targets = fanOut.get(from[0]!);
-    if (targets !== undefined) targets.push(to);
-    else {
-      const made = [to];
-      fanOut.set(from[0]!, made);
-      edges.push({ kind: "plain", from, to: made });
-    }
-  }
-  for (const edge of routed) if (edge.kind === "routes") check(edge.from, line(builder.creation));
-  for (const edge of routed)
-    if (edge.kind === "routes")
-      for (const route of edge.routes) for (const target of route.targets) check(target, line(builder.creation));
-  const paused = nodes.map((node) => ({
-    ...node,
-    policies: [
-      ...(node.policies ?? []),
-      ...(interrupts.before.has(node.name) ? ["pause before"] : []),
-      ...(interrupts.after.has(node.name) ? ["pause after"] : []),
-    ],
-  }));
   const graphName = builder.variable === undefined || GENERIC.has(builder.variable) ? name : builder.variable;
   const { text: written, stubs } = writeStateGraph(
-    { name: graphName, notes, channels, nodes: paused, edges: [...edges, ...routed], graphs: [] },
+    {
+      name: graphName,
+      notes: [...notes, ...calls.notes],
+      channels,
+      nodes: calls.pausedNodes(),
+      edges: calls.edges(line(builder.creation)),
+      graphs: [],
+    },
     module,
     [],
   );
   return { text: written, stubs, changes: changes.list };
 }
 
-const GENERIC: ReadonlySet<string> = new Set(["graph", "workflow", "builder", "graphBuilder", "app", "stateGraph"]);
+const GENERIC: ReadonlySet<string> = new Set([
+  "graph",
+  "workflow",
+  "builder",
+  "graphBuilder",
+  "app",
+  "stateGraph",
+  "module",
+]);
 
-/** The builders of the program, each with its calls in the order in which they run. */
-function findBuilders(program: Tree): Builder[] {
-  const builders: Builder[] = [];
-  const byVariable = new Map<string, Builder>();
-  const seen = new Set<Tree>();
-  for (const tree of walk(program)) {
-    if (tree.type === "VariableDeclarator" || tree.type === "AssignmentExpression") {
-      const target = (tree["id"] ?? tree["left"]) as Tree;
-      const value = (tree["init"] ?? tree["right"]) as Tree | null;
-      if (!isTree(value) || target.type !== "Identifier") continue;
-      const chain = chainOf(value);
-      const name = String(target["name"]);
-      if (chain.root.type === "NewExpression" && isBuilder(chain.root)) {
-        const builder: Builder = { creation: chain.root, variable: name, calls: [...chain.calls] };
-        builders.push(builder);
-        byVariable.set(name, builder);
-        for (const call of chain.calls) seen.add(call);
-      } else if (chain.root.type === "Identifier" && byVariable.has(String(chain.root["name"]))) {
-        const builder = byVariable.get(String(chain.root["name"]))!;
-        for (const call of chain.calls) if (!seen.has(call)) builder.calls.push(call);
-        for (const call of chain.calls) seen.add(call);
-        byVariable.set(name, builder);
-      }
-    } else if (tree.type === "ExpressionStatement" || tree.type === "ReturnStatement") {
-      const value = (tree["expression"] ?? tree["argument"]) as Tree | null;
-      if (!isTree(value)) continue;
-      const chain = chainOf(value);
-      if (
-        chain.root.type === "NewExpression" &&
-        isBuilder(chain.root) &&
-        !builders.some((each) => each.creation === chain.root)
-      ) {
-        builders.push({ creation: chain.root, variable: undefined, calls: [...chain.calls] });
-      }
-      const builder = chain.root.type === "Identifier" ? byVariable.get(String(chain.root["name"])) : undefined;
-      if (builder === undefined) continue;
-      for (const call of chain.calls) if (!seen.has(call)) builder.calls.push(call);
-      for (const call of chain.calls) seen.add(call);
-    }
+type NamedNode = readonly [name: string, body: Tree | undefined, options: Tree | undefined];
+
+/** The calls of one builder, as nodes and edges. */
+class BuilderCalls {
+  readonly #reading: NodeReading;
+  readonly nodes = new Map<string, StateNode>();
+  readonly notes: string[] = [];
+  readonly #plain: { readonly from: readonly string[]; readonly to: string }[] = [];
+  readonly #routed: StateEdge[] = [];
+  readonly #routers = new Map<string, number>();
+  readonly #before = new Set<string>();
+  readonly #after = new Set<string>();
+
+  constructor(reading: NodeReading) {
+    this.#reading = reading;
   }
-  return builders;
-}
 
-function isBuilder(creation: Tree): boolean {
-  const callee = creation["callee"] as Tree;
-  return callee.type === "Identifier" && (callee["name"] === "StateGraph" || callee["name"] === "MessageGraph");
-}
-
-/** The root of a chain of builder calls, and the calls, first one first. */
-function chainOf(value: Tree): { readonly root: Tree; readonly calls: readonly Tree[] } {
-  const calls: Tree[] = [];
-  let root = value;
-  while (root.type === "AwaitExpression" || root.type === "TSAsExpression" || root.type === "TSNonNullExpression")
-    root = (root["argument"] ?? root["expression"]) as Tree;
-  while (root.type === "CallExpression") {
-    const callee = root["callee"] as Tree;
-    if (
-      callee.type !== "MemberExpression" ||
-      !isTree(callee["property"]) ||
-      !METHODS.has(String(callee["property"]["name"]))
-    )
-      break;
-    calls.unshift(root);
-    root = callee["object"] as Tree;
-    while (
-      root.type === "TSAsExpression" ||
-      root.type === "TSNonNullExpression" ||
-      root.type === "ParenthesizedExpression"
-    )
-      root = root["expression"] as Tree;
-  }
-  return { root, calls };
-}
-
-/** The channels of the state: of `Annotation.Root`, an object of channels, a zod object, or an interface of the type argument. */
-function readState(
-  creation: Tree,
-  declared: ReadonlyMap<string, Tree>,
-  changes: Changes,
-  notes: string[],
-): StateChannel[] {
-  const [argument] = creation["arguments"] as readonly Tree[];
-  if ((creation["callee"] as Tree)["name"] === "MessageGraph") return [messages()];
-  let state = resolve(argument, declared);
-  if (
-    state?.type === "ObjectExpression" &&
-    properties(state).some(
-      (each) => keyOf(each) === "channels" || keyOf(each) === "stateSchema" || keyOf(each) === "state",
-    )
-  ) {
-    state = resolve(
-      (property(state, "channels") ?? property(state, "stateSchema") ?? property(state, "state"))!,
-      declared,
-    );
-  }
-  const fields = fieldsOf(state, declared);
-  if (fields === undefined) {
-    notes.push(
-      changes.add(
-        line(creation),
-        "the description of the state was not found: it is one record, `data`, whose fields the nodes write",
-      ),
-    );
-    return [{ name: "data", type: "map<json>", stubType: "Record<string, unknown>", reducer: "merge" }];
-  }
-  const channels: StateChannel[] = [];
-  for (const each of fields) {
-    if (each.type === "Identifier") {
-      if (!channels.some((known) => known.name === "messages")) channels.push(messages());
-      continue;
-    }
-    if (each.type === "SpreadElement") {
-      notes.push(changes.add(line(each), "the channels that are spread here are not read"));
-      continue;
-    }
-    const channel = keyOf(each);
-    if (channel === undefined || channels.some((known) => known.name === channel)) continue;
-    channels.push(
-      each.type === "ObjectMethod"
-        ? { name: channel, type: "json", stubType: "unknown", initial: "null" }
-        : readChannel(channel, each["value"] as Tree, changes),
-    );
-  }
-  return channels;
-}
-
-/**
- * The fields of a description of the state, with those that it spreads or extends: the object of `Annotation.Root({ … })`,
- * `new StateSchema({ … })` and `z.object({ … })`, their `.spec` and `.shape`, and a plain object. The name of a state of the library with `messages` is an
- * element of its own. `undefined` if it is something else.
- */
-function fieldsOf(
-  description: Tree | undefined,
-  declared: ReadonlyMap<string, Tree>,
-  depth = 0,
-): readonly Tree[] | undefined {
-  const tree = resolve(description, declared);
-  if (tree === undefined || depth > MAX_NESTED_STATES) return undefined;
-  const inner = (next: unknown): readonly Tree[] | undefined =>
-    isTree(next) ? fieldsOf(next, declared, depth + 1) : undefined;
-  if (tree.type === "Identifier") return MESSAGE_STATES.has(String(tree["name"])) ? [tree] : undefined;
-  if (tree.type === "ObjectExpression") {
-    return (tree["properties"] as readonly Tree[]).flatMap((each) =>
-      each.type === "SpreadElement" ? (inner(each["argument"]) ?? [each]) : [each],
-    );
-  }
-  if (isNew(tree, "StateSchema")) return inner((tree["arguments"] as readonly Tree[])[0]);
-  const target = (tree.type === "CallExpression" ? tree["callee"] : tree) as Tree;
-  if (target.type !== "MemberExpression" || !isTree(target["property"])) return undefined;
-  const method = String(target["property"]["name"]);
-  if (tree.type !== "CallExpression")
-    return method === "spec" || method === "shape" ? inner(target["object"]) : undefined;
-  const own = inner((tree["arguments"] as readonly Tree[])[0]);
-  if (method === "Root" || method === "object") return own;
-  if (method !== "extend" && method !== "merge") return undefined;
-  const base = inner(target["object"]);
-  if (own === undefined || base === undefined) return own ?? base;
-  // The later description of a field counts.
-  const names = new Set(own.map(keyOf));
-  return [...base.filter((each) => !names.has(keyOf(each) ?? "")), ...own];
-}
-
-const MAX_NESTED_STATES = 20;
-
-const MESSAGE_STATES: ReadonlySet<string> = new Set(["MessagesAnnotation", "MessagesZodState"]);
-
-function messages(): StateChannel {
-  return { name: "messages", type: "json[]", stubType: "unknown[]", reducer: "append" };
-}
-
-function readChannel(name: string, value: Tree, changes: Changes): StateChannel {
-  if (value.type === "Identifier" && value["name"] === "MessagesValue") return { ...messages(), name };
-  // Values of a `StateSchema`: the schema is their first argument, the options are the second one.
-  const isValue = isNew(value, "ReducedValue") || isNew(value, "UntrackedValue");
-  const [first, second] = /^(?:Call|New)Expression$/.test(value.type) ? (value["arguments"] as readonly Tree[]) : [];
-  const schema = isValue ? first : value;
-  const options = (isValue ? second : first) ?? value;
-  const typed = value["typeParameters"] ?? value["typeArguments"];
-  const parameter = isTree(typed) ? ((typed["params"] as readonly Tree[])[0] ?? undefined) : undefined;
-  const zod = schema?.type === "CallExpression" ? zodType(schema) : undefined;
-  const type = parameter === undefined ? (zod ?? "json") : typeOf(parameter);
-  const reducer =
-    options.type === "ObjectExpression" ? (property(options, "reducer") ?? property(options, "value")) : undefined;
-  const own = options.type === "ObjectExpression" ? property(options, "default") : undefined;
-  const start = own ?? (schema?.type === "CallExpression" ? zodDefault(schema) : undefined);
-  const initial = start === undefined ? undefined : initialOf(start, type);
-  const notes: string[] = [];
-  if (reducer === undefined || reducer.type === "NullLiteral") {
-    // A second writer of a step is an error in LangGraph, as here.
-    const nullable = initial === undefined && type !== "json" && !type.endsWith("null") ? `${type} | null` : type;
-    return { name, type: nullable, stubType: tsType(nullable), initial: initial ?? "null" };
-  }
-  const kind = reducerKind(reducer);
-  if (kind === "append") {
-    const list = type.endsWith("[]") ? type : "json[]";
-    return {
-      name,
-      type: list,
-      stubType: tsType(list),
-      ...(initial === undefined || initial === "[]" ? {} : { initial }),
-      reducer: "append",
-    };
-  }
-  // `+` of texts, or of values that may be null, is left to the program's own function.
-  if (kind === "sum" && /^(?:json|int|float)$/.test(type)) {
-    const number = type === "json" ? "float" : type;
-    return {
-      name,
-      type: number,
-      stubType: "number",
-      ...(initial === undefined
-        ? {}
-        : { initial: number === "float" && /^-?\d+$/.test(initial) ? `${initial}.0` : initial }),
-      reducer: "sum",
-    };
-  }
-  if (kind === "merge") return { name, type: "map<json>", stubType: "Record<string, unknown>", reducer: "merge" };
-  if (kind === "last") {
-    const nullable = initial === undefined && type !== "json" ? `${type} | null` : type;
-    return { name, type: nullable, stubType: tsType(nullable), initial: initial ?? "null", reducer: "last" };
-  }
-  notes.push(changes.add(line(reducer), `the reducer of \`${name}\` is an imported function`));
-  return { name, type: "json", stubType: "unknown", initial: initial ?? "null", reducer: `reduce_${name}`, notes };
-}
-
-/** What a reducer `(a, b) => …` does, if it is one of the common ones. */
-function reducerKind(reducer: Tree): "append" | "sum" | "last" | "merge" | undefined {
-  if (reducer.type === "Identifier")
-    return /^(?:messagesStateReducer|addMessages|concat)/.test(String(reducer["name"])) ? "append" : undefined;
-  if (reducer.type !== "ArrowFunctionExpression" && reducer.type !== "FunctionExpression") return undefined;
-  const [a, b] = (reducer["params"] as readonly Tree[]).map((parameter) =>
-    String((parameter.type === "AssignmentPattern" ? (parameter["left"] as Tree) : parameter)["name"]),
-  );
-  const body = returned(reducer);
-  const is = (tree: unknown, name: string | undefined): boolean =>
-    isTree(tree) && tree.type === "Identifier" && tree["name"] === name;
-  if (body === undefined) return undefined;
-  if (body.type === "CallExpression") {
-    const callee = body["callee"] as Tree;
-    if (
-      callee.type === "MemberExpression" &&
-      is(callee["object"], a) &&
-      isTree(callee["property"]) &&
-      callee["property"]["name"] === "concat"
-    )
-      return "append";
-  }
-  if (body.type === "ArrayExpression") {
-    const spread = (body["elements"] as readonly Tree[]).map((each) =>
-      each?.type === "SpreadElement" ? each["argument"] : undefined,
-    );
-    if (is(spread[0], a) && is(spread[1], b)) return "append";
-  }
-  if (body.type === "BinaryExpression" && body["operator"] === "+" && is(body["left"], a) && is(body["right"], b))
-    return "sum";
-  if (body.type === "ObjectExpression") {
-    const spread = (body["properties"] as readonly Tree[]).map((each) =>
-      each.type === "SpreadElement" ? each["argument"] : undefined,
-    );
-    if (spread.length === 2 && is(spread[0], a) && is(spread[1], b)) return "merge";
-  }
-  if (is(body, b)) return "last";
-  // b ?? a
-  if (body.type === "LogicalExpression" && body["operator"] === "??" && is(body["left"], b) && is(body["right"], a))
-    return "last";
-  return undefined;
-}
-
-/** The expression that a function returns, if it returns at one place. */
-function returned(fn: Tree): Tree | undefined {
-  const body = fn["body"] as Tree;
-  if (body.type !== "BlockStatement") return body;
-  const returns = [...walk(body)].filter((tree) => tree.type === "ReturnStatement");
-  const [only] = returns;
-  return returns.length === 1 && isTree(only!["argument"]) ? only!["argument"] : undefined;
-}
-
-/** The initial value of a channel, in the form of its type. */
-function initialOf(start: Tree, type: string): string | undefined {
-  const value = defaultOf(start);
-  if (value === undefined || !type.startsWith("float")) return value;
-  return /^-?\d+$/.test(value) ? `${value}.0` : value;
-}
-
-function defaultOf(start: Tree): string | undefined {
-  const value =
-    start.type === "ArrowFunctionExpression" || start.type === "FunctionExpression" ? returned(start) : start;
-  return value === undefined ? undefined : literalOf(value);
-}
-
-function literalOf(tree: Tree): string | undefined {
-  switch (tree.type) {
-    case "StringLiteral":
-      return JSON.stringify(tree["value"]);
-    case "NumericLiteral":
-      return Number.isSafeInteger(tree["value"]) || !/e/.test(String(tree["value"]))
-        ? String(tree["value"])
-        : undefined;
-    case "BooleanLiteral":
-      return String(tree["value"]);
-    case "NullLiteral":
-      return "null";
-    case "ArrayExpression":
-      return (tree["elements"] as readonly unknown[]).length === 0 ? "[]" : undefined;
-    case "ObjectExpression":
-      return (tree["properties"] as readonly unknown[]).length === 0 ? "{}" : undefined;
-    default:
-      return undefined;
-  }
-}
-
-/** A type of TypeScript, as far as it is plain. */
-function typeOf(type: Tree, depth = 0): string {
-  if (depth > 10) return "json";
-  switch (type.type) {
-    case "TSStringKeyword":
-      return "string";
-    case "TSNumberKeyword":
-      return "float";
-    case "TSBooleanKeyword":
-      return "bool";
-    case "TSArrayType": {
-      const item = typeOf(type["elementType"] as Tree, depth + 1);
-      return /\|/.test(item) ? "json[]" : `${item}[]`;
-    }
-    case "TSLiteralType": {
-      const value = literalOf(type["literal"] as Tree);
-      return value !== undefined && value.startsWith('"') ? value : "json";
-    }
-    case "TSUnionType": {
-      const members = (type["types"] as readonly Tree[]).map((member) =>
-        member.type === "TSNullKeyword" || member.type === "TSUndefinedKeyword" ? "null" : typeOf(member, depth + 1),
+  /** The node that an expression names. @throws ImportError */
+  end(tree: Tree): string {
+    const found = textOf(tree, this.#reading.constants);
+    if (found === undefined)
+      throw new ImportError(
+        line(tree),
+        "the name of a node is a text, a constant, START or END",
+        "write out the calls of a loop or a function",
       );
-      const unique = [...new Set(members)];
-      return unique.includes("json")
-        ? "json"
-        : [...unique.filter((member) => member !== "null"), ...(unique.includes("null") ? ["null"] : [])].join(" | ");
-    }
-    default:
-      return "json";
+    return found === "__start__" ? START : found === "__end__" ? END : found;
   }
-}
 
-/** The type of `z.string()` and the like. */
-function zodType(call: Tree): string | undefined {
-  let current: Tree = call;
-  let isList = false;
-  for (let depth = 0; depth < 10 && current.type === "CallExpression"; depth++) {
-    const callee = current["callee"] as Tree;
-    if (callee.type !== "MemberExpression" || !isTree(callee["property"]) || !isTree(callee["object"]))
-      return undefined;
-    const method = String(callee["property"]["name"]);
-    if (callee["object"].type === "Identifier" && callee["object"]["name"] === "z") {
-      const type = {
-        string: "string",
-        number: "float",
-        boolean: "bool",
-        array: "json[]",
-        record: "json",
-        any: "json",
-        object: "json",
-      }[method];
-      if (type === undefined) return undefined;
-      return isList && !type.endsWith("[]") ? `${type}[]` : type;
-    }
-    if (method === "array") isList = true;
-    current = callee["object"];
-  }
-  return undefined;
-}
-
-/** The argument of `.default(…)` in a chain of calls such as `z.number().default(0)`. */
-function zodDefault(call: Tree): Tree | undefined {
-  let current: unknown = call;
-  for (let depth = 0; depth < 10 && isTree(current) && current.type === "CallExpression"; depth++) {
-    const callee: unknown = current["callee"];
-    if (!isTree(callee) || callee.type !== "MemberExpression") return undefined;
-    if (isTree(callee["property"]) && callee["property"]["name"] === "default")
-      return (current["arguments"] as readonly Tree[])[0];
-    current = callee["object"];
-  }
-  return undefined;
-}
-
-function isNew(tree: Tree, name: string): boolean {
-  return tree.type === "NewExpression" && isTree(tree["callee"]) && tree["callee"]["name"] === name;
-}
-
-function tsType(type: string): string {
-  return type
-    .replace(/\bjson\b/g, "unknown")
-    .replace(/\bfloat\b|\bint\b/g, "number")
-    .replace(/\bbool\b/g, "boolean");
-}
-
-/** The fields of the records that a function returns; `undefined` if they are not all known. */
-function writesOf(body: Tree | undefined, known: ReadonlySet<string>): readonly string[] | undefined {
-  if (body === undefined || !/Function/.test(body.type)) return undefined;
-  const results: Tree[] = [];
-  const open: Tree[] = [body["body"] as Tree];
-  if (open[0]!.type !== "BlockStatement") results.push(open.pop()!);
-  while (open.length > 0) {
-    const tree = open.pop()!;
-    if (tree.type === "ReturnStatement") {
-      if (isTree(tree["argument"])) results.push(tree["argument"]);
-      else return undefined;
-      continue;
-    }
-    // Returns of inner functions are theirs.
-    if (/Function|ObjectMethod|ClassMethod/.test(tree.type)) continue;
-    for (const [field, value] of Object.entries(tree)) {
-      if (field === "loc") continue;
-      if (isTree(value)) open.push(value);
-      else if (Array.isArray(value)) open.push(...value.filter(isTree));
+  /** @throws ImportError */
+  read(method: string, call: Tree): void {
+    const [first, second, third] = call["arguments"] as readonly Tree[];
+    if (method === "compile") return this.#readPauses(first);
+    if (first === undefined) return;
+    switch (method) {
+      case "addNode":
+        if (second === undefined)
+          for (const [name, body, options] of this.#named(first)) this.#add(name, body, options);
+        else this.#add(this.end(first), second, third);
+        break;
+      case "addSequence": {
+        const items = this.#named(first);
+        for (const [name, body, options] of items) this.#add(name, body, options);
+        for (const [index, [name]] of items.slice(1).entries())
+          this.#plain.push({ from: [items[index]![0]], to: name });
+        break;
+      }
+      case "addEdge": {
+        if (second === undefined) break;
+        const from = plain(first)!;
+        this.#plain.push({
+          from: from.type === "ArrayExpression" ? elements(from).map((each) => this.end(each)) : [this.end(from)],
+          to: this.end(second),
+        });
+        break;
+      }
+      case "setEntryPoint":
+        this.#plain.push({ from: [START], to: this.end(first) });
+        break;
+      case "setFinishPoint":
+        this.#plain.push({ from: [this.end(first)], to: END });
+        break;
+      case "setConditionalEntryPoint":
+        this.#addRoutes(START, first, second);
+        break;
+      case "addConditionalEdges":
+        this.#readConditional(first, second, third);
     }
   }
-  const lists: string[][] = [];
-  for (const result of results) {
-    if (result.type !== "ObjectExpression") return undefined;
-    const fields = (result["properties"] as readonly Tree[]).map((each) =>
-      each.type === "SpreadElement" ? undefined : keyOf(each),
-    );
-    if (fields.some((field) => field === undefined || !known.has(field))) return undefined;
-    lists.push(fields as string[]);
-  }
-  return [...new Set(lists.flat())];
-}
 
-function readRoutes(
-  from: string,
-  router: Tree,
-  map: Tree | undefined,
-  declared: ReadonlyMap<string, Tree>,
-  end: (tree: Tree) => string,
-  changes: Changes,
-): StateEdge {
-  const body = resolve(router, declared);
-  const condition = router.type === "Identifier" ? String(router["name"]) : `route_${from}`;
-  const own = map === undefined ? undefined : resolve(map, declared);
-  let routes: StateRoute[] = [];
-  if (own?.type === "ObjectExpression") {
-    routes = properties(own).map((each) => ({ key: keyOf(each) ?? "", targets: [end(each["value"] as Tree)] }));
-  } else if (own?.type === "ArrayExpression") {
-    routes = elements(own).map((each) => ({ key: textOf(each) ?? "", targets: [end(each)] }));
-  } else if (body !== undefined) {
-    const texts = [...walk(body)]
-      .filter((tree) => tree.type === "ReturnStatement" || tree === body)
-      .flatMap((tree) => {
-        const value =
-          tree === body
-            ? /Arrow/.test(body.type) && (body["body"] as Tree).type !== "BlockStatement"
-              ? (body["body"] as Tree)
-              : undefined
-            : (tree["argument"] as Tree | null);
-        return isTree(value) ? choices(value) : [];
+  #readConditional(first: Tree, router: Tree | undefined, map: Tree | undefined): void {
+    // One object may have all of them.
+    const source = property(first, "source");
+    const path = property(first, "path");
+    if (router !== undefined) this.#addRoutes(this.end(first), router, map);
+    else if (source !== undefined && path !== undefined)
+      this.#addRoutes(this.end(source), path, property(first, "pathMap"));
+  }
+
+  #addRoutes(from: string, router: Tree, map: Tree | undefined): void {
+    const fn = withoutBind(router)!;
+    const own = functionName(isTree(fn["id"]) ? fn["id"] : fn);
+    const wish = `route_${from === START ? "start" : from}`;
+    // Each router of a node that has no name is another function.
+    const count = (this.#routers.get(wish) ?? 0) + 1;
+    if (own === undefined) this.#routers.set(wish, count);
+    const condition = own ?? (count === 1 ? wish : `${wish}_${count}`);
+    this.#routed.push(readRoutes(from, condition, router, map, this.#reading));
+  }
+
+  /** The nodes of an object of functions, or of a list of pairs. */
+  #named(argument: Tree): readonly NamedNode[] {
+    const { declared, constants: known, changes } = this.#reading;
+    const own = resolve(argument, declared)!;
+    const unknown = (each: Tree): readonly never[] => {
+      this.notes.push(changes.add(line(each), "the nodes that are spread here are not read"));
+      return [];
+    };
+    if (own.type === "ArrayExpression")
+      return elements(own).flatMap((each): readonly NamedNode[] => {
+        const pair = resolve(each, declared)!;
+        if (pair.type === "SpreadElement") return unknown(pair);
+        const [name, body, options] = elements(pair);
+        if (name === undefined) throw new ImportError(line(each), "expected a pair of a name and a function");
+        return [[this.end(name), body, options]];
       });
-    if (texts.includes(undefined))
-      changes.add(
-        line(router),
-        `\`${condition}\` also returns values that are not texts, such as \`Send\`: these routes are not read`,
-      );
-    routes = [...new Set(texts.filter((text) => text !== undefined))].map((key) => ({
-      key,
-      targets: [key === "__end__" ? END : key],
+    if (own.type !== "ObjectExpression")
+      throw new ImportError(line(argument), "the nodes are not in this file", "write them as an object or a list");
+    return (own["properties"] as readonly Tree[]).flatMap((each): readonly NamedNode[] => {
+      if (each.type === "SpreadElement") return unknown(each);
+      const name = keyOf(each, known);
+      if (name === undefined) throw new ImportError(line(each), "the name of a node is a text or a constant");
+      return [[name, each.type === "ObjectMethod" ? each : (each["value"] as Tree), undefined]];
+    });
+  }
+
+  #add(name: string, body: Tree | undefined, options: Tree | undefined): void {
+    if (this.nodes.has(name))
+      throw new ImportError(body === undefined ? "line 1" : line(body), `the node \`${name}\` is added twice`);
+    this.nodes.set(name, readNode(name, body, options, this.#reading));
+  }
+
+  #readPauses(options: Tree | undefined): void {
+    const { declared, constants: known, changes } = this.#reading;
+    const settings = resolve(options, declared);
+    if (settings === undefined) return;
+    for (const [field, pauses] of [
+      ["interruptBefore", this.#before],
+      ["interruptAfter", this.#after],
+    ] as const) {
+      const own = resolve(property(settings, field), declared);
+      if (own === undefined) continue;
+      const say = (at: Tree, message: string): void => void this.notes.push(changes.add(line(at), message));
+      if (textOf(own, known) === "*") for (const name of this.nodes.keys()) pauses.add(name);
+      else if (own.type !== "ArrayExpression") say(own, `\`${field}\` is no constant, and is left out`);
+      for (const each of elements(own)) {
+        const pause = textOf(each, known);
+        if (pause === undefined) say(each, `a pause of \`${field}\` is no constant, and is left out`);
+        else if (!this.nodes.has(pause)) say(each, `\`${pause}\` is not a node: the pause is left out`);
+        else pauses.add(pause);
+      }
+    }
+  }
+
+  pausedNodes(): StateNode[] {
+    return [...this.nodes.values()].map((node) => ({
+      ...node,
+      policies: [
+        ...(node.policies ?? []),
+        ...(this.#before.has(node.name) ? ["pause before"] : []),
+        ...(this.#after.has(node.name) ? ["pause after"] : []),
+      ],
     }));
   }
-  const unique = routes.filter((route, index) => routes.findIndex((each) => each.key === route.key) === index);
-  if (unique.length === 0) {
-    throw new ImportError(
-      line(router),
-      `the targets of \`${condition}\` are not in this file`,
-      "give `addConditionalEdges` its map of targets",
-    );
+
+  /** @throws ImportError for an edge of a node that there is not */
+  edges(at: string): readonly StateEdge[] {
+    const check = (target: string): void => {
+      if (target !== START && target !== END && !this.nodes.has(target))
+        throw new ImportError(at, `\`${target}\` is not a node of the graph`);
+    };
+    const edges: StateEdge[] = [];
+    // Each edge is there once, however often it is added.
+    const fanOut = new Map<string, Set<string>>();
+    for (const { from, to } of this.#plain) {
+      for (const each of [...from, to]) check(each);
+      if (from.length > 1) {
+        edges.push({ kind: "plain", from, to: [to], join: "all" });
+        continue;
+      }
+      const targets = fanOut.get(from[0]!) ?? new Set();
+      targets.add(to);
+      fanOut.set(from[0]!, targets);
+    }
+    for (const [from, targets] of fanOut) edges.push({ kind: "plain", from: [from], to: [...targets] });
+    for (const edge of this.#routed) {
+      if (edge.kind !== "routes") continue;
+      check(edge.from);
+      for (const route of edge.routes) for (const target of route.targets) check(target);
+    }
+    for (const { goes } of this.nodes.values()) for (const target of goes ?? []) check(target);
+    return [...edges, ...this.#routed];
   }
-  return { kind: "routes", from, condition, routes: unique };
-}
-
-/** The texts that an expression can have; `undefined` for one that is not a text. */
-function choices(tree: Tree): readonly (string | undefined)[] {
-  if (tree.type === "ConditionalExpression")
-    return [...choices(tree["consequent"] as Tree), ...choices(tree["alternate"] as Tree)];
-  if (tree.type === "TSAsExpression") return choices(tree["expression"] as Tree);
-  if (tree.type === "ArrayExpression") return elements(tree).flatMap(choices);
-  return [textOf(tree)];
-}
-
-function resolve(tree: Tree | undefined, declared: ReadonlyMap<string, Tree>): Tree | undefined {
-  let current = tree;
-  for (let depth = 0; depth < 10 && current?.type === "Identifier"; depth++) {
-    const next = declared.get(String(current["name"]));
-    if (next === undefined || next === current) return current;
-    current = next;
-  }
-  while (current?.type === "TSAsExpression" || current?.type === "TSSatisfiesExpression")
-    current = current["expression"] as Tree;
-  return current;
-}
-
-function textOf(tree: Tree | undefined): string | undefined {
-  if (tree === undefined) return undefined;
-  if (tree.type === "StringLiteral") return String(tree["value"]);
-  if (tree.type === "Identifier" && tree["name"] === "START") return "__start__";
-  if (tree.type === "Identifier" && tree["name"] === "END") return "__end__";
-  if (tree.type === "TSAsExpression") return textOf(tree["expression"] as Tree);
-  const quasis = tree["quasis"] as readonly Tree[] | undefined;
-  if (tree.type === "TemplateLiteral" && quasis?.length === 1)
-    return String((quasis[0]!["value"] as { cooked?: string }).cooked ?? "");
-  return undefined;
-}
-
-function elements(tree: Tree): readonly Tree[] {
-  return tree.type === "ArrayExpression" ? (tree["elements"] as readonly unknown[]).filter(isTree) : [];
-}
-
-function properties(tree: Tree): readonly Tree[] {
-  return tree.type === "ObjectExpression"
-    ? (tree["properties"] as readonly Tree[]).filter((each) => each.type === "ObjectProperty")
-    : [];
-}
-
-function property(tree: Tree, name: string): Tree | undefined {
-  return properties(tree).find((each) => keyOf(each) === name)?.["value"] as Tree | undefined;
-}
-
-function keyOf(each: Tree): string | undefined {
-  const own = each["key"] as Tree | undefined;
-  if (own === undefined) return undefined;
-  if (own.type === "Identifier") return each["computed"] === true ? textOf(own) : String(own["name"]);
-  return textOf(own);
 }

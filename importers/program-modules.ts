@@ -121,8 +121,10 @@ function importsOf(program: Tree): readonly ImportedName[] {
   });
 }
 
+/** Functions, constants and enums by their names, and methods as `this.NAME`. */
 function ownDeclarations(program: Tree): ReadonlyMap<string, Tree> {
   const found = new Map<string, Tree>();
+  const methods = new Set<string>();
   const add = (name: unknown, tree: unknown): void => {
     if (typeof name === "string" && isTree(tree) && !found.has(name)) found.set(name, tree);
   };
@@ -130,9 +132,52 @@ function ownDeclarations(program: Tree): ReadonlyMap<string, Tree> {
     if (tree.type === "FunctionDeclaration" && isTree(tree["id"])) add(tree["id"]["name"], tree);
     if (tree.type === "VariableDeclarator" && isTree(tree["id"]) && tree["id"].type === "Identifier")
       add(tree["id"]["name"], tree["init"]);
+    if (tree.type === "TSEnumDeclaration") add((tree["id"] as Tree)["name"], tree);
+    // Methods of two classes with one name have no name here.
+    if (/^Class(?:Method|Property)$/.test(tree.type) && tree["computed"] !== true) {
+      const name = `this.${String((tree["key"] as Tree)["name"])}`;
+      if (methods.has(name)) found.delete(name);
+      else add(name, tree.type === "ClassMethod" ? tree : tree["value"]);
+      methods.add(name);
+    }
     if (tree.type === "ExportDefaultDeclaration") add(DEFAULT, tree["declaration"]);
   }
   return found;
+}
+
+/** Declarations whose names mean the same in all of the program: no parameter, loop or second declaration has the name, and nothing assigns it. */
+export function constants(program: Tree, declared: ReadonlyMap<string, Tree>): ReadonlyMap<string, Tree> {
+  const once = new Set<string>();
+  const others = new Set<string>();
+  const bind = (name: string): void => void (once.has(name) ? others : once).add(name);
+  for (const tree of walk(program)) {
+    const params = tree["params"];
+    if (Array.isArray(params)) for (const name of params.flatMap(boundNames)) others.add(name);
+    if (tree.type === "CatchClause") for (const name of boundNames(tree["param"])) others.add(name);
+    if (tree.type === "AssignmentExpression") for (const name of boundNames(tree["left"])) others.add(name);
+    if (tree.type === "VariableDeclarator") for (const name of boundNames(tree["id"])) bind(name);
+    if (/^(?:FunctionDeclaration|TSEnumDeclaration|Import(?:Default|Namespace)?Specifier)$/.test(tree.type))
+      for (const name of boundNames(tree["local"] ?? tree["id"])) bind(name);
+  }
+  return new Map([...declared].filter(([name]) => !others.has(name)));
+}
+
+/** The names that a pattern binds. */
+function boundNames(pattern: unknown): readonly string[] {
+  const names: string[] = [];
+  const open = [pattern];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (!isTree(next)) continue;
+    if (next.type === "Identifier") names.push(String(next["name"]));
+    else if (next.type === "AssignmentPattern") open.push(next["left"]);
+    else if (next.type === "RestElement") open.push(next["argument"]);
+    else if (next.type === "ArrayPattern") open.push(...(next["elements"] as readonly unknown[]));
+    else if (next.type === "ObjectPattern")
+      for (const each of next["properties"] as readonly Tree[])
+        open.push(each.type === "RestElement" ? each : each["value"]);
+  }
+  return names;
 }
 
 function statementsOf(program: Tree): readonly Tree[] {

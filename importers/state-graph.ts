@@ -2,6 +2,7 @@
  * Graphs whose nodes read and write one common state: those of NeoGraph and LangGraph. Each node is a function that receives the
  * state as a record and returns the fields that it writes.
  */
+import { PRINT_WIDTH } from "../grammar/format/print-file.ts";
 import { comment, Names, quoted } from "./imported.ts";
 
 /** The built-in nodes, in edges. No name of a source is equal to them. */
@@ -36,6 +37,8 @@ export interface StateNode {
   /** The channels that the node may write; `undefined`: any. */
   readonly writes?: readonly string[];
   readonly policies?: readonly string[];
+  /** The nodes that the function of the node may jump to. */
+  readonly goes?: readonly string[];
   readonly notes?: readonly string[];
 }
 
@@ -88,7 +91,8 @@ type FunctionKind = "node" | "condition" | "reducer";
 /** The names of functions, types and graphs of a file. */
 export interface FileNames {
   readonly globals: Names;
-  readonly functions: Map<string, { readonly kind: FunctionKind; readonly state: string }>;
+  /** By their kinds and names: a source may use one name for a node function and a condition. */
+  readonly functions: Map<string, { readonly source: string; readonly kind: FunctionKind; readonly state: string }>;
   /** Of a condition: the keys that it returns. */
   readonly keys: Map<string, Set<string>>;
   /** Conditions that return other keys, too. */
@@ -104,9 +108,9 @@ export function writeStateGraph(graph: StateGraph, module: string, header: reado
   // Functions keep their names: they may exist.
   const reserve = (each: StateGraph): void => {
     for (const inner of each.graphs) reserve(inner);
-    for (const node of each.nodes) if (node.graph === undefined) names.globals.of("function", node.call);
+    for (const node of each.nodes) if (node.graph === undefined) names.globals.of("node", node.call);
     for (const edge of each.edges)
-      if (edge.kind === "routes" && edge.channel === undefined) names.globals.of("function", edge.condition);
+      if (edge.kind === "routes" && edge.channel === undefined) names.globals.of("condition", edge.condition);
   };
   reserve(graph);
   const visit = (each: StateGraph): void => {
@@ -117,7 +121,7 @@ export function writeStateGraph(graph: StateGraph, module: string, header: reado
     stubTypes.push(written.stubType);
   };
   visit(graph);
-  const functions = [...names.functions.keys()].map((name) => names.globals.of("function", name));
+  const functions = [...names.functions.values()].map(({ kind, source }) => names.globals.of(kind, source));
   const imports = functions.length === 0 ? "" : `import { ${functions.join(", ")} } from ${quoted(module)}\n`;
   const text = [header.map((line) => comment(line)).join("\n"), imports, types.join("\n"), bodies.join("\n\n")]
     .filter((part) => part !== "")
@@ -139,9 +143,10 @@ function graphText(
   const nodeOf = (source: string): string =>
     source === START ? "start" : source === END ? "end" : (nodeNames.get(source) ?? source);
   const functionOf = (source: string, kind: FunctionKind): string => {
-    if (!names.functions.has(source))
-      names.functions.set(source, { kind, state: channels.size === 0 ? "object" : typeName });
-    return names.globals.of("function", source);
+    const key = `${kind} ${source}`;
+    if (!names.functions.has(key))
+      names.functions.set(key, { source, kind, state: channels.size === 0 ? "object" : typeName });
+    return names.globals.of(kind, source);
   };
   const any = [...channels.values()].map((channel) => `${channel}?`);
   const lines: string[] = [];
@@ -180,8 +185,9 @@ function graphText(
     const args = [state(node.reads), ...(node.config === undefined ? [] : [node.config])].join(", ");
     // A result need not have each field: NeoGraph and LangGraph apply those that are there.
     const writes = (node.writes ?? [...channels.keys()]).map((channel) => `${channels.get(channel)!}?`);
-    const policies =
-      node.policies === undefined || node.policies.length === 0 ? "" : ` { ${node.policies.join("  ")} }`;
+    const goes = node.goes === undefined ? [] : [`goes ${node.goes.map(nodeOf).join(", ")}`];
+    const own = [...goes, ...(node.policies ?? [])];
+    const policies = own.length === 0 ? "" : ` { ${own.join("  ")} }`;
     let call: string;
     let into: string;
     if (node.graph === undefined) {
@@ -207,13 +213,25 @@ function graphText(
   const first = channels.size > 0 ? begin : "start";
   const begins = graph.edges.find((edge) => edge.kind === "plain" && edge.from.length === 1 && edge.from[0] === START);
   if (channels.size > 0 && begins === undefined) lines.push(`  start -> ${begin}`);
-  for (const edge of graph.edges) {
+  for (const [edge, ...following] of chainsOf(graph.edges)) {
     say(edge.notes);
     if (edge.kind === "plain") {
       const from = edge.from.map((source) => (source === START ? first : nodeOf(source)));
       if (edge === begins && channels.size > 0) from[0] = `start -> ${begin}`;
       const left = from.length === 1 ? from[0]! : `${edge.join ?? "any"}(${from.join(", ")})`;
-      lines.push(`  ${left} -> ${edge.to.map(nodeOf).join(", ")}`);
+      let line = `  ${left} -> ${edge.to.map(nodeOf).join(", ")}`;
+      for (const {
+        from: [source = ""],
+        to,
+      } of following) {
+        const next = ` -> ${to.map(nodeOf).join(", ")}`;
+        if (line.length + next.length <= PRINT_WIDTH) line += next;
+        else {
+          lines.push(line);
+          line = `  ${nodeOf(source)}${next}`;
+        }
+      }
+      lines.push(line);
       continue;
     }
     const from = edge.from === START ? first : nodeOf(edge.from);
@@ -243,11 +261,31 @@ function graphText(
   };
 }
 
+type PlainEdge = Extract<StateEdge, { readonly kind: "plain" }>;
+
+/** The edges in their order. Those that continue the edge before them are one chain with it. */
+function chainsOf(edges: readonly StateEdge[]): readonly (readonly [StateEdge, ...PlainEdge[]])[] {
+  const chains: [StateEdge, ...PlainEdge[]][] = [];
+  for (const edge of edges) {
+    const last = chains.at(-1)?.at(-1);
+    const continues =
+      last?.kind === "plain" &&
+      last.to.length === 1 &&
+      edge.kind === "plain" &&
+      edge.from.length === 1 &&
+      edge.from[0] === last.to[0] &&
+      (edge.notes ?? []).length === 0;
+    if (continues) chains.at(-1)!.push(edge);
+    else chains.push([edge]);
+  }
+  return chains;
+}
+
 const BUILT_IN: ReadonlySet<string> = new Set(["last", "append", "sum", "min", "max", "merge", "union"]);
 
 function stubsOf({ functions, globals, keys, open }: FileNames, types: readonly string[]): string {
-  const bodies = [...functions].map(([source, { kind, state }]) => {
-    const name = globals.of("function", source);
+  const bodies = [...functions.values()].map(({ source, kind, state }) => {
+    const name = globals.of(kind, source);
     const missing = `throw new Error(${quoted(`${name} is not written yet`)});`;
     if (kind === "reducer")
       return `export function ${name}(current: unknown, update: unknown): unknown {\n  ${missing}\n}`;

@@ -274,7 +274,7 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
     expect(text).toContain("output drafts: string[] reduce append");
     expect(text).toContain('output verdict: "good" | "bad" | null = null');
     expect(text).toContain("output seen: map<json> reduce merge");
-    expect(text).toContain("node grade = grade(current) into { verdict?, score? } { tries 4 }");
+    expect(text).toContain("node grade = grade(current) into { verdict?, score? } { tries 4 backoff 500ms..128s }");
     expect(text).toMatch(/node tools = tools\(current\) into \{[^}]*\} \{ pause before \}/);
     expect(text).toContain('grade -> match route_grade(current) { "agent" -> agent  "__end__" -> end }');
     expect(text).toContain('agent -> match shouldContinue(current) { "tools" -> tools  "__end__" -> end }');
@@ -389,6 +389,169 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
     expect(steps.flat()).toEqual(["begin", "grade", "agent", "tools", "agent"]);
   });
 
+  test("names of nodes may be constants, members of objects and of enums, and come from other files", async () => {
+    const program = `import * as lg from "@langchain/langgraph";
+      import { FIRST } from "./names";
+      const NODES = { WRITE: "write", REVIEW: "review" } as const;
+      const Frozen = Object.freeze({ send: "send" });
+      enum Last { Publish = "publish" }
+      const S = lg.Annotation.Root({ topic: lg.Annotation<string> });
+      const work = async (s) => ({ topic: "t" });
+      export default new lg.StateGraph(S)
+        .addNode(FIRST, work).addNode(NODES.WRITE, work).addNode(NODES["REVIEW"], work).addNode(Frozen.send, work)
+        .addNode(Last.Publish, work)
+        .addEdge(lg.START, FIRST).addEdge(FIRST, NODES.WRITE).addEdge(NODES.WRITE, NODES.REVIEW)
+        .addConditionalEdges(NODES.REVIEW, (s) => (s.topic ? Frozen.send : Last.Publish))
+        .addEdge(Frozen.send, lg.END).compile();`;
+    const { text, changes } = await importText(program, "g.ts", {
+      name: "g",
+      module: "./nodes.ts",
+      readModule: () => ({ path: "names.ts", text: 'export const FIRST = "first";' }),
+    });
+    expect(text).toContain("start -> begin -> first -> write -> review\n");
+    expect(text).toContain('review -> match route_review(current) { "send" -> send  "publish" -> publish }');
+    expect(text).toContain("send -> end");
+    expect(text).toContain("node write = work(current) into { topic? }");
+    expect(changes).toEqual([]);
+  });
+
+  test("a name that is not the same in all of the program is no constant", async () => {
+    const graph = (calls: string): string => `const name = "a"; const g = new StateGraph(S); ${calls}`;
+    for (const calls of [
+      "function add(name) { g.addNode(name, f); }",
+      'for (const name of ["x", "y"]) g.addNode(name, f);',
+      'let other = "b"; other = "c"; g.addNode(other, f);',
+      "g.addNode(unknown.name, f);",
+    ]) {
+      expect(await refusal(graph(calls), "g.ts")).toContain("the name of a node is a text, a constant, START or END");
+    }
+    const { text } = await imported(graph("g.addNode(name, f); g.addEdge('__start__', name);"), "g.ts");
+    expect(text).toContain("node a = f(");
+  });
+
+  test("builders may be fields of a class, results of functions, and exports; methods are node functions", async () => {
+    const { text, findings, changes } = await imported(
+      `import { StateGraph as Builder, MessagesAnnotation, START, END } from "@langchain/langgraph";
+       export class Agent {
+         build() {
+           this.graph.addNode("agent", this.call.bind(this)).addNode([["tools", useTools]]).addEdge(START, "agent");
+           this.graph.addConditionalEdges("agent", this.route).addEdge("tools", "agent");
+           return this.graph.compile({ interruptBefore: "*" });
+         }
+         private graph = new Builder(MessagesAnnotation);
+         async call(state) { return { messages: [] }; }
+         route(state): "tools" | typeof END { return pick(state); }
+       }`,
+      "agent.ts",
+    );
+    expect(findings.filter((each) => each.endsWith("error"))).toEqual([]);
+    expect(changes).toEqual([]);
+    expect(text).toContain("node agent = call(current) into { messages? } { pause before }");
+    expect(text).toContain("node tools = useTools(current) into { messages? } { pause before }");
+    expect(text).toContain('agent -> match route(current) { "tools" -> tools  "__end__" -> end }');
+    const arrow = await imported(
+      'export const make = () => new StateGraph({ channels: { a: null } }).addNode({ async one(s) { return { a: 1 }; } }).addEdge(START, "one").compile();',
+      "g.ts",
+    );
+    expect(arrow.text).toContain("node one = one(current) into { a? }");
+  });
+
+  test("start values of every kind of constant are kept", async () => {
+    const { text, stubs, findings } = await imported(
+      `const items = Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => ["first"] });
+       const S = Annotation.Root({
+         items,
+         kind: Annotation<"json" | "float">,
+         level: Annotation<number>({ value: (a, b) => b ?? a, default: () => -1 }),
+         options: Annotation<{ a: number }>({ default: () => ({ a: 1, "b c": [1, 2.5] }) }),
+         none: Annotation<string>({ default: () => undefined }),
+         seen: Annotation<Record<string, string>>({ reducer: (a, b) => ({ ...a, ...b }), default: () => ({ x: "y" }) }),
+       });
+       const g = new StateGraph(S).addNode("one", (s) => ({ level: 1 })).addEdge("__start__", "one").addEdge("one", "__end__");`,
+      "g.ts",
+    );
+    expect(findings).toEqual([]);
+    expect(text).toContain('output items: string[] = ["first"] reduce append');
+    expect(text).toContain("output level: float = -1.0 reduce last");
+    expect(text).toContain('output options: json = { a: 1, "b c": [1, 2.5] }');
+    expect(text).toContain("output none: string | null = null");
+    expect(text).toContain('output seen: map<json> = { x: "y" } reduce merge');
+    // Texts of an enum are no types.
+    expect(stubs).toContain('kind?: "json" | "float" | null;');
+  });
+
+  test("every loss is said, at its place", async () => {
+    const { text, changes, findings } = await imported(
+      `const S = Annotation.Root({ items: Annotation<string[]>({ reducer: (a, b) => a.concat(b) }), who: Annotation<string>({ default: () => process.env.WHO }) });
+       const wf = new StateGraph({ stateSchema: S, input: Input });
+       if (process.env.X) wf.addEdge("d", END);
+       wf.addNode("b-c", async (s) => { const n = s.items.map((i) => { return i + 1; }); return { items: n }; }, { defer: true, cachePolicy: {}, retryPolicy: { maxAttempts: 2, backoffFactor: 3, retryOn: isNetwork } });
+       wf.addNode("d", async () => new Command({ goto: ["b-c", END], update: { items: [] } }));
+       wf.addNode("e", async () => new Command({ goto: next }));
+       wf.addEdge(START, "d").addEdge(START, "d");
+       wf.addConditionalEdges("b-c", (s) => s.items.map((i) => new Send("e", i)), ["e"]);
+       wf.addConditionalEdges("e", (s) => (s.x ? ["b-c", "d"] : "d"), { ...more, "b-c": "b-c" });
+       wf.addConditionalEdges("e", function both(s) { if (s.x) { return ["b-c", "d"]; } return END; });
+       other.addNode("zzz", f);
+       wf.compile({ interruptBefore: ["d", "nope"], interruptAfter: list });`,
+      "g.ts",
+    );
+    const said = changes.map((change) => change.replace(/: .*?(`[^`]*`).*/, " $1"));
+    expect(said).toEqual([
+      "line 11 `addNode`",
+      "line 2 `input`",
+      "line 1 `who`",
+      "line 3 `addEdge`",
+      "line 4 `defer`",
+      "line 4 `cachePolicy`",
+      "line 4 `retryOn`",
+      "line 4 `b-c`",
+      "line 5 `d`",
+      "line 6 `e`",
+      "line 8 `route_b-c`",
+      "line 9: the routes that are spread here are not read",
+      "line 10 `both`",
+      "line 12 `nope`",
+      "line 12 `interruptAfter`",
+    ]);
+    expect(findings.filter((each) => each.endsWith("error"))).toEqual([]);
+    expect(text).toContain("node b_c = b_c(current) into { items? } { tries 2 backoff 500ms..128s }");
+    expect(text).toContain("{ goes b_c, end  pause before }");
+    expect(text).toContain('"b-c,d" -> b_c, d');
+    expect(text).toContain('e -> match route_e(current) { "b-c" -> b_c }');
+    // An edge that is added twice is one edge.
+    expect(text).toContain("start -> begin -> d");
+    expect(text).not.toContain("d, d");
+  });
+
+  test("a node, a router and other routers of the same name are functions of their own", async () => {
+    const { text, findings } = await imported(
+      `const route = (s) => (s.a ? "two" : END);
+       const S = Annotation.Root({ a: Annotation<string> });
+       const g = new StateGraph(S).addNode("route", async (s) => ({ a: "x" })).addNode("two", f)
+         .addEdge(START, "route").addConditionalEdges("route", route)
+         .addConditionalEdges("two", (s) => (s.a ? "route" : END)).addConditionalEdges("two", (s) => (s.a ? "two" : END));`,
+      "g.ts",
+    );
+    expect(findings.filter((each) => each.endsWith("error"))).toEqual([]);
+    expect(text).toContain("import { route, f, route_2, route_two, route_two_2 }");
+    expect(text).toContain("node route = route(current)");
+    expect(text).toContain("route -> match route_2(current)");
+  });
+
+  test("states that spread each other again and again end the search", async () => {
+    const levels = Array.from(
+      { length: 12 },
+      (_, level) => `const S${level} = Annotation.Root({ ${`...S${level + 1}.spec, `.repeat(10)} });`,
+    );
+    const { text } = await imported(
+      `${levels.join("\n")} const S12 = Annotation.Root({ ...S0.spec, a: Annotation<string> });
+       const g = new StateGraph(S0).addNode("one", f).addEdge("__start__", "one");`,
+      "g.ts",
+    );
+    expect(text).toContain("node one = f(");
+  });
+
   test("a reducer that joins texts stays a function", async () => {
     const { text, findings } = await imported(
       `const State = Annotation.Root({ log: Annotation<string>({ reducer: (a: string, b: string) => a + b, default: () => "" }) });
@@ -424,6 +587,8 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
       "line 1: the targets of `imported` are not in this file",
     ],
     ['const g = new StateGraph(S).addNode("a", f).addNode("a", f);', "line 1: the node `a` is added twice"],
+    ["export const g = new StateGraph(S);", "line 1: the `StateGraph` has no nodes in this file"],
+    ["const g = new StateGraph(S).addNode(nodes);", "line 1: the nodes are not in this file"],
   ])("%j is refused", async (source, message) => {
     expect(await refusal(source, "g.ts")).toContain(message);
   });

@@ -1,0 +1,181 @@
+/** The `StateGraph` builders of a program, each with its calls in the order of the text. */
+import { isTree, line, walk, type Tree } from "../program-tree.ts";
+import { memberName, plain } from "./trees.ts";
+
+export interface Builder {
+  /** `new StateGraph(…)` or `new MessageGraph(…)`; the argument describes the state. */
+  readonly creation: Tree;
+  readonly variable: string | undefined;
+  readonly calls: Tree[];
+}
+
+export interface FoundBuilders {
+  readonly builders: readonly Builder[];
+  /** Calls that run under a condition, in a loop, or behind an error. */
+  readonly conditional: ReadonlySet<Tree>;
+  /** Calls that add to a graph, and of which the graph is not known: a sentence each, with its place. */
+  readonly unread: readonly (readonly [at: string, message: string])[];
+}
+
+const METHODS: ReadonlySet<string> = new Set([
+  "addNode",
+  "addEdge",
+  "addConditionalEdges",
+  "setEntryPoint",
+  "setFinishPoint",
+  "addSequence",
+  "compile",
+  "setConditionalEntryPoint",
+]);
+
+/** Methods that graphs of other libraries do not have, or that add what a reader would miss. */
+const ADDING: ReadonlySet<string> = new Set(["addNode", "addEdge", "addConditionalEdges", "addSequence"]);
+
+export function findBuilders(program: Tree): FoundBuilders {
+  const names = builderNames(program);
+  const isBuilder = (tree: Tree): boolean => {
+    if (tree.type !== "NewExpression") return false;
+    const callee = tree["callee"] as Tree;
+    if (callee.type === "MemberExpression") return CLASSES.has(memberName(callee) ?? "");
+    return callee.type === "Identifier" && names.has(String(callee["name"]));
+  };
+  const builders: Builder[] = [];
+  const byVariable = new Map<string, Builder>();
+  const byCreation = new Map<Tree, Builder>();
+  const create = (creation: Tree, variable: string | undefined): Builder => {
+    const known = byCreation.get(creation);
+    if (known !== undefined) return known;
+    const made: Builder = { creation, variable: variable?.replace(/^this\.#?/, ""), calls: [] };
+    byCreation.set(creation, made);
+    builders.push(made);
+    return made;
+  };
+  const trees = [...walk(program)];
+  // Methods of a class may come before the field.
+  for (const tree of trees) {
+    const [variable, value] = assigned(tree);
+    if (variable?.startsWith("this.") !== true || value === undefined) continue;
+    const { root } = chainOf(value);
+    if (isBuilder(root)) byVariable.set(variable, create(root, variable));
+  }
+  const seen = new Set<Tree>();
+  const unread: (readonly [string, string])[] = [];
+  for (const tree of trees) {
+    const [variable, value] = assigned(tree);
+    if (variable !== undefined && value !== undefined) {
+      const { root } = chainOf(value);
+      const builder = isBuilder(root) ? create(root, variable) : byVariable.get(variableOf(root) ?? "");
+      if (builder !== undefined) byVariable.set(variable, builder);
+    }
+    if (isBuilder(tree)) create(tree, undefined);
+    if (tree.type !== "CallExpression" || seen.has(tree)) continue;
+    const { root, calls } = chainOf(tree);
+    if (calls.length === 0) continue;
+    for (const call of calls) seen.add(call);
+    const builder = isBuilder(root) ? create(root, undefined) : byVariable.get(variableOf(root) ?? "");
+    if (builder !== undefined) builder.calls.push(...calls);
+    else {
+      const method = calls.map(methodOf).find((each) => ADDING.has(each));
+      if (method !== undefined)
+        unread.push([
+          line(calls[0]!),
+          `\`${method}\` is not read: its graph is no variable that is a \`StateGraph\` here`,
+        ]);
+    }
+  }
+  return { builders, conditional: conditionalCalls(program), unread };
+}
+
+const CLASSES: ReadonlySet<string> = new Set(["StateGraph", "MessageGraph"]);
+
+/** The local names of the classes: an import may rename them. */
+function builderNames(program: Tree): ReadonlySet<string> {
+  const names = new Set(CLASSES);
+  for (const tree of walk(program)) {
+    if (tree.type !== "ImportSpecifier") continue;
+    const [imported, local] = [tree["imported"] as Tree, tree["local"] as Tree];
+    if (CLASSES.has(String(imported["name"]))) names.add(String(local["name"]));
+  }
+  return names;
+}
+
+/** The variable and the value of a declaration, an assignment, or a field of a class. */
+function assigned(tree: Tree): readonly [string | undefined, Tree | undefined] {
+  const value = plain((tree["init"] ?? tree["right"] ?? tree["value"]) as Tree | undefined);
+  if (!isTree(value)) return [undefined, undefined];
+  switch (tree.type) {
+    case "VariableDeclarator":
+      return [variableOf(tree["id"] as Tree), value];
+    case "AssignmentExpression":
+      return [variableOf(tree["left"] as Tree), value];
+    case "ClassProperty":
+      return [`this.${String((tree["key"] as Tree)["name"])}`, value];
+    case "ClassPrivateProperty":
+      return [`this.#${String(((tree["key"] as Tree)["id"] as Tree)["name"])}`, value];
+    default:
+      return [undefined, undefined];
+  }
+}
+
+/** `name`, or `this.name`. */
+function variableOf(tree: Tree): string | undefined {
+  if (tree.type === "Identifier") return String(tree["name"]);
+  if (tree.type !== "MemberExpression" || (tree["object"] as Tree).type !== "ThisExpression") return undefined;
+  const property = tree["property"] as Tree;
+  if (property.type === "PrivateName") return `this.#${String((property["id"] as Tree)["name"])}`;
+  const name = memberName(tree);
+  return name === undefined ? undefined : `this.${name}`;
+}
+
+export function methodOf(call: Tree): string {
+  return memberName(call["callee"] as Tree) ?? "";
+}
+
+/** The root of a chain of builder calls, and the calls, first one first. */
+function chainOf(value: Tree): { readonly root: Tree; readonly calls: readonly Tree[] } {
+  const calls: Tree[] = [];
+  const inner = (tree: Tree): Tree => {
+    let current = plain(tree)!;
+    while (current.type === "AwaitExpression") current = plain(current["argument"] as Tree)!;
+    return current;
+  };
+  let root = inner(value);
+  while (root.type === "CallExpression") {
+    const callee = root["callee"] as Tree;
+    if (callee.type !== "MemberExpression" || !METHODS.has(memberName(callee) ?? "")) break;
+    calls.push(root);
+    root = inner(callee["object"] as Tree);
+  }
+  return { root, calls: calls.reverse() };
+}
+
+/** The fields of a statement or expression that do not always run, or more than once. */
+const UNCERTAIN: Readonly<Record<string, readonly string[]>> = {
+  IfStatement: ["consequent", "alternate"],
+  ConditionalExpression: ["consequent", "alternate"],
+  LogicalExpression: ["right"],
+  SwitchStatement: ["cases"],
+  CatchClause: ["body"],
+  ForStatement: ["body"],
+  ForInStatement: ["body"],
+  ForOfStatement: ["body"],
+  WhileStatement: ["body"],
+  DoWhileStatement: ["body"],
+};
+
+function conditionalCalls(program: Tree): ReadonlySet<Tree> {
+  const found = new Set<Tree>();
+  const open: (readonly [tree: unknown, isConditional: boolean])[] = [[program, false]];
+  while (open.length > 0) {
+    const [next, isConditional] = open.pop()!;
+    if (Array.isArray(next)) for (const each of next) open.push([each, isConditional]);
+    if (!isTree(next)) continue;
+    if (isConditional && next.type === "CallExpression") found.add(next);
+    const uncertain = Object.hasOwn(UNCERTAIN, next.type) ? UNCERTAIN[next.type]! : [];
+    for (const [field, value] of Object.entries(next)) {
+      if (field !== "loc" && !field.endsWith("Comments"))
+        open.push([value, isConditional || uncertain.includes(field)]);
+    }
+  }
+  return found;
+}

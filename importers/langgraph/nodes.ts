@@ -1,0 +1,137 @@
+/** Nodes of a program: their functions, and what their options say. */
+import { duration, type Changes } from "../imported.ts";
+import { line, walk, type Tree } from "../program-tree.ts";
+import type { StateNode } from "../state-graph.ts";
+import {
+  elements,
+  functionName,
+  isFunction,
+  isNew,
+  keyOf,
+  plain,
+  properties,
+  property,
+  resolve,
+  returnsOf,
+  textOf,
+  withoutBind,
+  type Declared,
+} from "./trees.ts";
+
+export interface NodeReading {
+  readonly declared: Declared;
+  readonly constants: Declared;
+  /** The names of the channels. */
+  readonly channels: ReadonlySet<string>;
+  /** The node of a name. @throws ImportError */
+  readonly end: (tree: Tree) => string;
+  readonly changes: Changes;
+}
+
+/** @param body the function of the node, or a name of it */
+export function readNode(
+  name: string,
+  body: Tree | undefined,
+  options: Tree | undefined,
+  { declared, constants, channels, end, changes }: NodeReading,
+): StateNode {
+  const notes: string[] = [];
+  const say = (at: Tree, message: string): void => void notes.push(changes.add(line(at), message));
+  const given = withoutBind(body);
+  const own = resolve(given, declared);
+  const writes = writesOf(own, channels);
+  if (own?.type === "CallExpression" || own?.type === "NewExpression")
+    say(own, `\`${name}\` is an object of a library; the stub calls it`);
+  const settings = resolve(options, declared);
+  const policies = settings === undefined ? [] : policiesOf(name, settings, declared, say);
+  const ends = settings === undefined ? undefined : resolve(property(settings, "ends"), declared);
+  const goes = ends === undefined ? jumpsOf(own, constants, end) : elements(ends).map(end);
+  if (goes === undefined)
+    say(own!, `\`${name}\` returns \`Command\` with a \`goto\` that is no constant: its jumps are not read`);
+  else if (goes.length > 0)
+    say(ends ?? own!, `\`${name}\` returns \`Command\`: here its function calls \`goto\` of the context`);
+  return {
+    name,
+    call: (given === undefined ? undefined : functionName(given)) ?? name,
+    ...(writes === undefined ? {} : { writes }),
+    policies,
+    ...(goes === undefined || goes.length === 0 ? {} : { goes: [...new Set(goes)] }),
+    notes,
+  };
+}
+
+/** Options that say nothing about runs. */
+const SILENT: ReadonlySet<string> = new Set(["ends", "metadata", "subgraphs", "retryPolicy"]);
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ["defer", "`defer` is left out: let the node come after a barrier `all(…)`"],
+  ["cachePolicy", "`cachePolicy` is left out: the policy `cache` keeps results"],
+  ["input", "`input` is left out: the node reads the whole state"],
+]);
+
+function policiesOf(
+  name: string,
+  options: Tree,
+  declared: Declared,
+  say: (at: Tree, message: string) => void,
+): readonly string[] {
+  for (const each of properties(options)) {
+    const key = keyOf(each) ?? "";
+    if (!SILENT.has(key)) say(each, OPTIONS.get(key) ?? `the option \`${key}\` of \`${name}\` is left out`);
+  }
+  const own = property(options, "retryPolicy");
+  if (own === undefined) return [];
+  const retry = resolve(own, declared)!;
+  const amount = (field: string, otherwise: number): number => {
+    const value = resolve(property(retry, field), declared);
+    if (value === undefined) return otherwise;
+    if (value.type === "NumericLiteral") return value["value"] as number;
+    say(value, `\`${field}\` of \`${name}\` is no constant: here it is ${otherwise}`);
+    return otherwise;
+  };
+  const retryOn = property(retry, "retryOn");
+  if (retryOn !== undefined)
+    say(retryOn, `\`retryOn\` of \`${name}\` is left out: an error with \`retryable: false\` is not retried`);
+  const factor = amount("backoffFactor", 2);
+  if (factor !== 2) say(retry, `delays of \`${name}\` double here instead of growing by ${factor}`);
+  const tries = Math.trunc(amount("maxAttempts", 3));
+  const first = Math.max(1, amount("initialInterval", 500));
+  const longest = Math.max(first, amount("maxInterval", 128_000));
+  return tries <= 1 ? [] : [`tries ${tries} backoff ${duration(first)}..${duration(longest)}`];
+}
+
+/** The targets of `new Command({ goto })` in a function without `ends`; `undefined` if one is no constant. */
+function jumpsOf(
+  body: Tree | undefined,
+  constants: Declared,
+  end: (tree: Tree) => string,
+): readonly string[] | undefined {
+  if (!isFunction(body)) return [];
+  const targets: string[] = [];
+  for (const tree of walk(body)) {
+    if (!isNew(tree, "Command")) continue;
+    const [first] = tree["arguments"] as readonly Tree[];
+    const goto = first === undefined ? undefined : plain(property(first, "goto"));
+    if (goto === undefined) continue;
+    for (const each of goto.type === "ArrayExpression" ? elements(goto) : [goto]) {
+      if (textOf(each, constants) === undefined) return undefined;
+      targets.push(end(each));
+    }
+  }
+  return targets;
+}
+
+/** The fields of the records that a function returns; `undefined` if they are not all known. */
+function writesOf(body: Tree | undefined, known: ReadonlySet<string>): readonly string[] | undefined {
+  if (!isFunction(body)) return undefined;
+  const fields = new Set<string>();
+  for (const result of returnsOf(body)) {
+    const record = plain(result);
+    if (record?.type !== "ObjectExpression") return undefined;
+    for (const each of record["properties"] as readonly Tree[]) {
+      const field = each.type === "SpreadElement" ? undefined : keyOf(each);
+      if (field === undefined || !known.has(field)) return undefined;
+      fields.add(field);
+    }
+  }
+  return [...fields];
+}
