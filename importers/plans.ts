@@ -98,10 +98,11 @@ export function importKahn(source: Source, name: string): Imported {
 }
 
 /** A call of a script. A name that the shell would not read as one word is an argument of a list, which no shell reads. */
-function npmRun(script: string): string {
-  if (/^[\w@/:.+][\w@/:.+-]*$/.test(script)) return `shell(${quoted(`npm run ${script}`)})`;
-  const end = script.startsWith("-") ? [`"--"`] : [];
-  return `shell([${[`"npm"`, `"run"`, ...end, quoted(script)].join(", ")}])`;
+function npmRun(script: string, workspace?: string): string {
+  const place = workspace === undefined ? [] : [`--workspace=${workspace}`];
+  const words = ["npm", "run", ...place, ...(script.startsWith("-") ? ["--"] : []), script];
+  const isPlain = !script.startsWith("-") && words.every((word) => /^[\w@/:.+=-]+$/.test(word));
+  return isPlain ? `shell(${quoted(words.join(" "))})` : `shell([${words.map(quoted).join(", ")}])`;
 }
 
 /** Scripts become tasks of `npm run`. `pre…` and `post…` scripts are part of the script that they belong to. */
@@ -195,26 +196,35 @@ export function importTurbo(source: Source, name: string): Imported {
       } else own.push(changes.add(item.at, `\`${on}\` is not a task of this file`));
     }
     const isInteractive = value.field("interactive").value === true;
-    const isCached = value.field("cache").value !== false && !isInteractive;
+    const { script, workspace } = scriptOf(task);
+    // The paths of such a task are relative to its package, whose directory the file does not say.
+    const isOwn = workspace === undefined;
+    if (!isOwn)
+      own.push(
+        changes.add(
+          value.at,
+          `a task of the package \`${workspace}\`: its paths are not imported, and it is not cached`,
+        ),
+      );
+    const isCached = value.field("cache").value !== false && !isInteractive && isOwn;
     if (value.field("persistent").value === true)
       own.push(changes.add(value.field("persistent").at, "a task of a plan ends: start a server outside of it"));
-    const outputs = patternsOf(value.field("outputs"), changes, own).filter((path) => {
+    const outputs = (isOwn ? patternsOf(value.field("outputs"), changes, own) : []).filter((path) => {
       if (path.split("/")[0] !== "**") return true;
       own.push(changes.add(value.field("outputs").at, `${quoted(path)} names the sources, too, and is not imported`));
       return false;
     });
-    const inputs = value.field("inputs").isPresent ? patternsOf(value.field("inputs"), changes, own) : ["**"];
+    const inputs = isOwn && value.field("inputs").isPresent ? patternsOf(value.field("inputs"), changes, own) : ["**"];
     if (isCached && inputs.includes("**")) takesAllFiles = true;
     const cache = [
       "cache",
       listOf("inputs", [...new Set([...inputs, ...all.inputs])]),
       listOf("variables", [...new Set(variables)]),
     ];
-    const [, script = task] = /#(.+)$/.exec(task) ?? [];
     const doc = value.field("description").optionalText();
     return {
       name: names.of("task", task),
-      call: npmRun(script),
+      call: npmRun(script, workspace),
       after: [...new Set(after)],
       policies: [
         ...(isCached ? [cache.filter((part) => part !== "").join(" ")] : []),
@@ -233,6 +243,12 @@ export function importTurbo(source: Source, name: string): Imported {
       ),
     );
   return planFile({ name, notes, head: [], tasks: made }, changes);
+}
+
+/** `web#build` is the script of another package of the workspace, `//#build` that of its root. */
+function scriptOf(task: string): { readonly script: string; readonly workspace?: string } {
+  const [, owner = "//", script = task] = /^(.+?)#(.+)$/.exec(task) ?? [];
+  return owner === "//" ? { script } : { script, workspace: owner };
 }
 
 function listOf(word: string, texts: readonly string[]): string {

@@ -681,6 +681,27 @@ describe("plans", () => {
     ]);
   });
 
+  test("a task of another package of Turborepo runs there, without the paths of this one", async () => {
+    const { text, findings, changes } = await imported(
+      {
+        tasks: {
+          "//#lint": { inputs: ["src/**"] },
+          "@a/web#build": { outputs: ["dist/**"], dependsOn: ["//#lint"] },
+          "a b#-x": {},
+        },
+      },
+      "turbo.json",
+    );
+    expect(findings).toEqual([]);
+    expect(text).toContain('task lint = shell("npm run lint") { cache inputs "src/**" }');
+    expect(text).toContain('task a_web_build = shell("npm run --workspace=@a/web build") after lint\n');
+    expect(text).toContain('task a_b_x = shell(["npm", "run", "--workspace=a b", "--", "-x"])\n');
+    expect(changes).toEqual([
+      expect.stringContaining("a task of the package `@a/web`: its paths are not imported"),
+      expect.stringContaining("a task of the package `a b`"),
+    ]);
+  });
+
   test("inputs, variables and kinds of tasks of Turborepo", async () => {
     const { text, findings, changes } = await imported(
       {
