@@ -6,6 +6,7 @@ import { durationText } from "./duration-text.ts";
 import { Gantt } from "./gantt.tsx";
 import { PlanLog } from "./plan-log.tsx";
 import { statusOf } from "./plan-list.tsx";
+import { reasonText } from "./reason-text.ts";
 import { Status } from "./thread-list.tsx";
 
 const REFRESH_MS = 1_000;
@@ -109,7 +110,7 @@ export function PlanPage({ id }: { readonly id: string }) {
                     <Status status={each.status} />
                   </td>
                   <td>{each.attempts === 0 ? "" : each.attempts}</td>
-                  <td class="wide">{each.error ?? each.reason ?? (each.cached ? "from the cache" : "")}</td>
+                  <td class="wide">{each.error ?? whyOf(each)}</td>
                 </tr>
               ))}
             </tbody>
@@ -124,6 +125,11 @@ export function PlanPage({ id }: { readonly id: string }) {
       )}
     </>
   );
+}
+
+function whyOf({ reason, cached }: PlanRunTask): string {
+  if (reason !== null) return reasonText(reason);
+  return cached ? "from the cache" : "";
 }
 
 interface CancelRunProps {

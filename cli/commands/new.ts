@@ -126,12 +126,13 @@ while (result.status === "paused") {
   const [pause] = result.pauses;
   const question = pause?.kind === "interrupt" ? pause.payload.question : "Continue?";
   console.log(\`\${question}\\n(send or again)\`);
-  const { value: answer, done } = await lines.next();
+  const { value: line, done } = await lines.next();
   if (done === true) {
     console.error(\`no answer yet: the run waits in runs.db as thread \${thread}\`);
     process.exit(3);
   }
-  result = await engine.resume(thread, { answer: answer.trim() === "send" ? "send" : "again" });
+  const answer = line.trim();
+  if (answer === "send" || answer === "again") result = await engine.resume(thread, { answer });
 }
 terminal.close();
 store.close();

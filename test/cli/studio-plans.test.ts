@@ -64,7 +64,9 @@ test("a run of a plan is shown while it works: planned beside run, and logs that
   await expect.poll(() => page.getByLabel("Log of prepare").textContent()).toBe("ready <b>now</b>\n");
   await page.getByRole("button", { name: "wrong" }).click();
   await expect.poll(() => page.getByLabel("Log of wrong").textContent()).toBe("no\n");
-  await page.locator("tr", { hasText: "last" }).locator(".status", { hasText: "blocked" }).waitFor();
+  const blocked = page.locator("tr", { hasText: "last" });
+  await blocked.locator(".status", { hasText: "blocked" }).waitFor();
+  await blocked.getByText("not run, because of a failure: wrong", { exact: true }).waitFor();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     for (const width of [360, 768, 1280]) {

@@ -27,8 +27,9 @@ test("passes its own tests, and runs", () => {
     return execFileSync("npm", [...args, "--silent"], options);
   };
   expect(npm(["test"])).toMatch(/^# fail 0$|^ℹ fail 0$/m);
-  const output = npm(["start", "Ada"], "again\nsend\n");
-  expect(output.match(/Send this\?/g)).toHaveLength(2);
+  // Another word is no answer: the question is asked again.
+  const output = npm(["start", "Ada"], "again\nyes\nsend\n");
+  expect(output.match(/Send this\?/g)).toHaveLength(3);
   expect(output).toMatch(/Ada!\n$/);
   expect(npm(["run", "check"])).toBe("");
 
