@@ -36,13 +36,23 @@ export async function loadGraphOrPlanWithSource(
   return loadCompiled(file, name, "graph or plan", output, choice);
 }
 
-/** The default graph of a file, with all that the compiler knows about the file; see `loadGraphOrPlan`. */
-export async function loadGraphWithSource(
+/**
+ * The graphs of a file that no other graph or plan of the file calls, with all that the compiler knows about the file. If the file is
+ * invalid, prints its diagnostics and returns `undefined`, as `loadGraphOrPlan` does.
+ *
+ * @throws CommandError when the file cannot be read or has no graph
+ */
+export async function loadGraphsWithSource(
   file: string,
   output: Output,
-): Promise<{ readonly table: Table; readonly compiled: CompileResult } | undefined> {
-  const loaded = await loadCompiled(file, undefined, "graph", output);
-  return loaded?.table.kind === "graph" ? { table: loaded.table, compiled: loaded.compiled } : undefined;
+): Promise<{ readonly tables: readonly Table[]; readonly compiled: CompileResult } | undefined> {
+  const compiled = await compileValid(file, output);
+  if (compiled === undefined) return undefined;
+  const graphs = new Map<string, Table>();
+  for (const [name, table] of compiled.tables) if (table.kind === "graph") graphs.set(name, table);
+  if (graphs.size === 0) throw new CommandError(`${file} contains no graph`);
+  const tables = uncalledOf([...graphs.keys()], compiled).map((name) => graphs.get(name)!);
+  return { tables, compiled };
 }
 
 /** The table of one graph of a file; see `loadGraphOrPlan`. */
@@ -75,21 +85,41 @@ export async function loadPlan(file: string, name: string | undefined, output: O
  */
 function entryOf(names: readonly string[], compiled: CompileResult, file: string, how: string): string | undefined {
   if (names.length <= 1) return names[0];
+  const entries = uncalledOf(names, compiled);
+  if (entries.length === 1) return entries[0];
+  throw new CommandError(`${file} contains several: ${listNames(entries)}`, {
+    help: `choose one with ${how}`,
+  });
+}
+
+/** Of the names of graphs and plans, those that no other graph or plan of the file calls; all of them if each is called. */
+function uncalledOf(names: readonly string[], compiled: CompileResult): readonly string[] {
   const called = new Set<object>();
   for (const { bound } of compiled.graphs) for (const graph of bound.graphs) called.add(graph);
   for (const { bound } of compiled.plans) for (const each of [...bound.graphs, ...bound.plans]) called.add(each);
-  const uncalled = [...compiled.graphs, ...compiled.plans].filter(({ bound }) => !called.has(bound));
-  const entries = names.filter((name) => uncalled.some((each) => each.name === name));
-  if (entries.length === 1) return entries[0];
-  const choice = entries.length === 0 ? names : entries;
-  throw new CommandError(`${file} contains several: ${listNames(choice)}`, {
-    help: `choose one with ${how}`,
-  });
+  const uncalled = new Set<string>();
+  for (const { name, bound } of [...compiled.graphs, ...compiled.plans]) if (!called.has(bound)) uncalled.add(name);
+  const entries = names.filter((name) => uncalled.has(name));
+  return entries.length === 0 ? names : entries;
 }
 
 /** The graph with this earlier name (`was`), which a thread may contain. */
 function formerlyNamed({ tables }: CompileResult, name: string): Table | PlanTable | undefined {
   return [...tables.values()].find((table) => table.kind === "graph" && table.was?.includes(name) === true);
+}
+
+/** Compiles a file. If it is invalid, prints its diagnostics and returns `undefined`. */
+async function compileValid(file: string, output: Output): Promise<CompileResult | undefined> {
+  const compiled = await compileSource(file);
+  // `ngc check` prints the warnings: they do not concern the run.
+  printDiagnostics(
+    compiled.diagnostics.filter(({ severity }) => severity === "error"),
+    {},
+    output,
+  );
+  if (!hasErrors(compiled.diagnostics)) return compiled;
+  if (output.json) output.document(await diagnosticsDocument([compiled]));
+  return undefined;
 }
 
 type Wanted = "graph" | "plan" | "graph or plan";
@@ -102,17 +132,8 @@ async function loadCompiled(
   /** How the command line names a graph. */
   choice = "--graph",
 ): Promise<{ readonly table: Table | PlanTable; readonly compiled: CompileResult } | undefined> {
-  const compiled = await compileSource(file);
-  // `ngc check` prints the warnings: they do not concern the run.
-  printDiagnostics(
-    compiled.diagnostics.filter(({ severity }) => severity === "error"),
-    {},
-    output,
-  );
-  if (hasErrors(compiled.diagnostics)) {
-    if (output.json) output.document(await diagnosticsDocument([compiled]));
-    return undefined;
-  }
+  const compiled = await compileValid(file, output);
+  if (compiled === undefined) return undefined;
   const fits = (table: Table | PlanTable): boolean => wanted === "graph or plan" || table.kind === wanted;
   const names = [...compiled.tables].flatMap(([key, table]) => (fits(table) ? [key] : []));
   const wantedName = name ?? entryOf(names, compiled, file, choice) ?? "";

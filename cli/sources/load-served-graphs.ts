@@ -5,7 +5,7 @@ import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { CommandError } from "../process/command-error.ts";
 import { compileSource } from "./compile-source.ts";
 import { findSources } from "./source-files.ts";
-import { loadGraphWithSource } from "./load-graph.ts";
+import { loadGraphsWithSource } from "./load-graph.ts";
 
 /** A graph of a server, and its source file. */
 export interface ServedGraph {
@@ -16,7 +16,8 @@ export interface ServedGraph {
 }
 
 /**
- * The graphs of the files of a server, which clients call by their names; `undefined` if one is invalid.
+ * The graphs of the files of a server, which clients call by their names; `undefined` if a file is invalid. Of a file, they are the graphs
+ * that no other graph of it calls.
  *
  * @throws CommandError for two graphs with one name
  */
@@ -24,20 +25,21 @@ export async function loadServedGraphs(
   files: readonly string[],
   output: Output,
 ): Promise<readonly ServedGraph[] | undefined> {
-  const graphs: ServedGraph[] = [];
+  const graphs = new Map<string, ServedGraph>();
   for (const file of files) {
-    const loaded = await loadGraphWithSource(file, output);
+    const loaded = await loadGraphsWithSource(file, output);
     if (loaded === undefined) return undefined;
-    const { table, compiled } = loaded;
-    const other = graphs.find((graph) => graph.table.name === table.name);
-    if (other !== undefined) {
-      throw new CommandError(`${other.file} and ${file} both have a graph \`${table.name}\``, {
-        help: "serve graphs with different names",
-      });
+    for (const table of loaded.tables) {
+      const other = graphs.get(table.name);
+      if (other !== undefined) {
+        throw new CommandError(`${other.file} and ${file} both have a graph \`${table.name}\``, {
+          help: "serve graphs with different names",
+        });
+      }
+      graphs.set(table.name, { table, file, compiled: loaded.compiled });
     }
-    graphs.push({ table, file, compiled });
   }
-  return graphs;
+  return [...graphs.values()];
 }
 
 /**

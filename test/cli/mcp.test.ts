@@ -24,6 +24,40 @@ async function connect(project: Project, args: readonly string[]): Promise<Clien
   return client;
 }
 
+test("serves all graphs of a file that no other graph of it calls", async () => {
+  const project = createProject({
+    "desk.ngraph": `graph inner {
+  input n: int
+  output m: int
+  node a = n + 1 into m
+  start -> a
+}
+graph first {
+  input n: int
+  output m: int
+  node a = inner(n: n) into { m }
+  start -> a
+}
+graph second {
+  output text: string
+  node a = "second" into text
+  start -> a
+}
+plan third {
+  task a = shell("true")
+}
+`,
+  });
+  const client = await connect(project, ["desk.ngraph", "--store", "memory"]);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(["first", "second", "resume", "state"]);
+  const { structuredContent } = await client.callTool({ name: "first", arguments: { n: 1 } });
+  expect(structuredContent).toMatchObject({ status: "completed", output: { m: 2 } });
+  expect((await client.callTool({ name: "second", arguments: {} })).structuredContent).toMatchObject({
+    output: { text: "second" },
+  });
+});
+
 test("serves graphs as tools, and continues and reads their runs", async () => {
   const project = createProject({ "flow.ngraph": FLOW, "hello.ngraph": HELLO, "nodes.ts": NODES });
   const client = await connect(project, ["flow.ngraph", "hello.ngraph"]);
