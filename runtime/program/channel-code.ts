@@ -151,8 +151,11 @@ export class ChannelCode {
       if (shared === known.length && shared === result.length) return current;
       const rest = this.admit(result.slice(shared));
       if (rest instanceof Mismatch) return rest;
-      const kept = shared === known.length ? known : known.slice(0, shared);
-      return Object.freeze(kept.concat(rest as readonly Json[]));
+      // Not `slice` or `concat`, which copy a frozen list item by item.
+      const items: Json[] = [...known];
+      items.length = shared;
+      for (const item of rest as readonly Json[]) items.push(item);
+      return Object.freeze(items);
     });
     // The mismatch names the place in the whole list.
     return whole instanceof Mismatch ? this.admit(result) : whole;

@@ -22,6 +22,8 @@ export function mergeAllItems(current: Json, updates: readonly Json[]): Json {
 export function* mergingItems(current: Json, updates: readonly Json[]): Work<Json> {
   const given = updates.filter((update): update is readonly Json[] => Array.isArray(update) && update.length > 0);
   if (given.length === 0) return current ?? updates.find((update) => update !== null) ?? null;
+  const few = yield* mergingFew(current, given);
+  if (few !== undefined) return few;
   const items = new Map<string, Json>();
   const copies = new Map<string, number>();
   const known = Array.isArray(current) ? (current as readonly Json[]) : [];
@@ -41,7 +43,46 @@ export function* mergingItems(current: Json, updates: readonly Json[]): Work<Jso
       if (endsPart(count++)) yield;
     }
   }
-  return Object.freeze([...items.values()]);
+  return remember([...items.values()]);
+}
+
+/** Lists in which every item is a record with an id of its own. */
+const merged = new WeakSet<readonly Json[]>();
+
+function remember(items: Json[]): Json {
+  merged.add(items);
+  return Object.freeze(items);
+}
+
+/** Items that an update of a long list has at most, to be merged without an index of the list. */
+const FEW = 8;
+
+/**
+ * Merges a few items with ids of their own into a list that a merge has made: one look at each id of the list costs a tenth of
+ * an index of all, so that a turn of a long chat costs what it says. `undefined` if the items or the list are others.
+ */
+function* mergingFew(current: Json, [update, more]: readonly (readonly Json[])[]): Work<Json | undefined> {
+  if (more !== undefined || update!.length > FEW) return undefined;
+  if (!Array.isArray(current) || !merged.has(current)) return undefined;
+  const known = current as readonly JsonObject[];
+  const wanted = new Map<string, Json>();
+  for (const item of update!) {
+    if (!isRecord(item) || typeof item["id"] !== "string" || item["removed"] === true) return undefined;
+    wanted.set(item["id"], item);
+  }
+  // Not `slice`, which copies a frozen list item by item.
+  const items: Json[] = [...known];
+  for (let at = 0; at < known.length; at++) {
+    const id = known[at]!["id"] as string;
+    const item = wanted.get(id);
+    if (item !== undefined) {
+      items[at] = item;
+      wanted.delete(id);
+    }
+    if (endsPart(at)) yield;
+  }
+  for (const item of wanted.values()) items.push(item);
+  return remember(items);
 }
 
 function put(items: Map<string, Json>, copies: Map<string, number>, item: Json): void {

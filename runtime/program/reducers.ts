@@ -10,7 +10,8 @@ import { endsPart, toEnd, type Work } from "../value/work.ts";
 export function reduceAppend(current: Json, update: Json): Json {
   if (!Array.isArray(update) || update.length === 0) return Object.freeze(current ?? update);
   if (!Array.isArray(current) || current.length === 0) return Object.freeze(update);
-  return Object.freeze((current as readonly Json[]).concat(update as readonly Json[]));
+  // Not `concat`, which copies a frozen list item by item.
+  return Object.freeze([...(current as readonly Json[]), ...(update as readonly Json[])]);
 }
 
 /** `reduceAppend` for several updates, in linear time. */
@@ -27,7 +28,7 @@ export function* appending(current: Json, updates: readonly Json[]): Work<Json> 
     if (!Array.isArray(update) || update.length === 0) continue;
     if (first === undefined) first = update as readonly Json[];
     else {
-      items ??= first.slice();
+      items ??= [...first];
       for (const item of update as readonly Json[]) {
         items.push(item);
         if (endsPart(count++)) yield;

@@ -113,3 +113,24 @@ test("several updates at once equal one after the other", () => {
     { numRuns: numRuns(500), seed: 5 },
   );
 });
+
+test("merges a few items into a list of its own as into any equal list", () => {
+  const item = fc.oneof(
+    fc.record({ id: fc.constantFrom("a", "b", "c", "d", "__proto__"), n: fc.nat(3) }),
+    fc.record({ n: fc.nat(3) }),
+    fc.record({ id: fc.constantFrom("a", "b"), removed: fc.constant(true) }),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.array(item, { maxLength: 10 }), { maxLength: 8 }), (updates) => {
+      let list: Json = Object.freeze([]);
+      for (const update of updates) {
+        // No merge has made the copy.
+        const other = mergeItems(structuredClone(list), update);
+        list = mergeItems(list, update);
+        expect(list).toEqual(other);
+        expect(Object.isFrozen(list)).toBe(true);
+      }
+    }),
+    { numRuns: numRuns(200), seed: 5 },
+  );
+});
