@@ -4,6 +4,7 @@ import { NodeError } from "../../runtime/interface/errors.ts";
 import type { LongTermMemory } from "../../runtime/interface/memory.ts";
 import { describeError } from "../../runtime/event/run-events.ts";
 import { readRetryAfter } from "../../runtime/step/backoff.ts";
+import { emitProblem, interruptProblem } from "../../runtime/step/call-options.ts";
 import { isRetryable } from "../../runtime/step/task-failure.ts";
 import { readThrown } from "../../runtime/step/thrown-error.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
@@ -105,7 +106,7 @@ export function settleRemote(
     else if (request.do === "send") command = context.send(request.node, ...(request.items as [Json]));
     else if (request.do === "stop") command = context.stop();
     else if (request.do === "usage") context.usage(request.used as object);
-    else context.emit(request.data, request);
+    else context.emit(request.data, { kind: request.kind });
   }
   if (result.end === "command") return { value: command };
   if (result.end === "value") return { value: result.value };
@@ -170,7 +171,7 @@ class RemoteContext {
     if (this.wait !== undefined) throw new WaitSignal();
     const index = this.#waits++;
     if (index < this.#replies.length) return this.#replies[index]!;
-    const { expects, within } = options;
+    const { expects, within } = fitting(options, interruptProblem(options));
     this.wait = {
       payload: this.#plain("`interrupt`", payload ?? null),
       ...(expects === undefined ? {} : { expects }),
@@ -207,7 +208,15 @@ function bound(context: RemoteContext): BuiltinContext {
     send: (node: string, ...items: readonly Json[]) => context.request({ do: "send", node, items }),
     stop: () => context.request({ do: "stop" }),
     usage: (used) => void context.request({ do: "usage", used: used as Json }),
-    emit: (data, options) =>
-      void context.request({ do: "emit", data, ...(options?.kind === undefined ? {} : { kind: options.kind }) }),
+    emit: (data, options = {}) => {
+      const { kind } = fitting(options, emitProblem(options));
+      context.request({ do: "emit", data, ...(kind === undefined ? {} : { kind }) });
+    },
   };
+}
+
+/** Options that have no problem. */
+function fitting<T>(options: T, problem: string | undefined): T {
+  if (problem !== undefined) throw new TypeError(problem);
+  return options;
 }

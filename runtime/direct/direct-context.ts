@@ -3,6 +3,7 @@ import { NodeError, StoreError } from "../interface/errors.ts";
 import { readUsage } from "../interface/usage.ts";
 import { expectedType } from "../program/expected-type.ts";
 import { plainResultType } from "../program/update-types.ts";
+import { emitProblem } from "../step/call-options.ts";
 import { COMMAND_VALUE } from "../step/command.ts";
 import { sha256 } from "../table/sha256.ts";
 import type { Json } from "../value/json.ts";
@@ -10,7 +11,7 @@ import type { DirectRun } from "./direct-run.ts";
 
 /** A request of a body that only the engine can answer. The engine makes it again when it takes the run over. */
 export interface Request {
-  readonly method: "goto" | "send" | "stop" | "interrupt" | "usage";
+  readonly method: "goto" | "send" | "stop" | "interrupt" | "usage" | "emit";
   readonly args: readonly unknown[];
 }
 
@@ -83,7 +84,12 @@ export class DirectContext implements NodeContext {
     return (text) => text;
   }
   get emit(): NodeContext["emit"] {
-    return () => undefined;
+    // Nobody listens.
+    return (data, options) => {
+      if (this.#isOver || emitProblem(options) === undefined) return;
+      this.#request("emit", [data, options]);
+      throw this.#refusal("NG_BAD_RESULT", "emits with options that are none");
+    };
   }
   get usage(): NodeContext["usage"] {
     return (used) => {

@@ -115,7 +115,10 @@ function repeatRequest(attempt: Attempt, { method, args }: Request): void {
       attempt.stop();
       break;
     case "interrupt":
-      attempt.interrupt(null, undefined, undefined);
+      attempt.interrupt(null, args[1] as never);
+      break;
+    case "emit":
+      attempt.emit(args[0], args[1] as never);
       break;
     case "usage":
       attempt.report(args[0]);

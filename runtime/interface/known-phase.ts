@@ -2,9 +2,10 @@ import type { CheckpointHeader } from "./checkpoint.ts";
 import { StoreError } from "./errors.ts";
 
 const PHASES: ReadonlySet<unknown> = new Set(["input", "completed", "before", "after", "interrupted", "updated"]);
-const STATUSES: ReadonlySet<unknown> = new Set([
-  ...["running", "paused", "completed", "incomplete", "failed", "limit", "cancelled", "rolled_back"],
-]);
+const STORED = ["running", "paused", "completed", "incomplete", "failed", "limit", "cancelled", "rolled_back"];
+const STATUSES: ReadonlySet<unknown> = new Set(STORED);
+/** An unfinished thread without a runner is interrupted. No checkpoint has this status. */
+export const THREAD_STATUSES: readonly string[] = [...STORED, "interrupted"];
 
 /**
  * The phase or status of a header that this version does not know (5.11), as text for an error message; undefined when it

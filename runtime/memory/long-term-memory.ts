@@ -16,6 +16,7 @@ import { runViewOf } from "../interface/run-view.ts";
 import type { Store } from "../interface/store.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { MEMORY_LIST_OPTIONS, PUT_OPTIONS, SEARCH_OPTIONS } from "../run/thread-option-names.ts";
+import { ENCODED, keyOfEncoded } from "../stores/contract/encoded-text.ts";
 import type { Json, JsonObject, MaybePromise } from "../value/json.ts";
 import { admitJson } from "../value/admit.ts";
 import { Mismatch } from "../value/mismatch.ts";
@@ -202,6 +203,8 @@ function partsOf(namespace: Namespace, key?: string): readonly string[] {
 function admitValue(value: Json): Json {
   const admitted = admitJson(value);
   if (admitted instanceof Mismatch) throw bad(`the value of an item is not plain JSON: ${admitted.describe()}`);
+  // A memory without the codec could not tell it from an encoded value.
+  if (keyOfEncoded(admitted) !== undefined) throw bad(`the value of an item does not begin with \`${ENCODED}\``);
   const { length } = JSON.stringify(admitted);
   if (length <= MAX_VALUE_LENGTH) return admitted;
   throw bad(`the value of an item has at most ${MAX_VALUE_LENGTH} characters as JSON, not ${length}`);
@@ -253,5 +256,10 @@ function isExpired({ expires }: StoredItem, now: number): boolean {
 }
 
 function withoutVector({ namespace, key, value, created, updated, expires }: StoredItem): MemoryItem {
+  const codecKey = keyOfEncoded(value);
+  if (codecKey !== undefined) {
+    const message = `item ${JSON.stringify(key)} of the memory is encoded with the key ${JSON.stringify(codecKey)}: open its store with the codec (\`withCodec\`)`;
+    throw new StoreError("NG_STORE_FAILED", message);
+  }
   return { namespace, key, value, created, updated, expires };
 }

@@ -1,5 +1,5 @@
 import type { PauseItem, Signal } from "../interface/checkpoint.ts";
-import type { Command, ExpectedType } from "../interface/context.ts";
+import type { Command, ExpectedType, NodeContext } from "../interface/context.ts";
 import { readUsage } from "../interface/usage.ts";
 import { NodeError, StoreError, type NodeErrorCode } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
@@ -11,6 +11,7 @@ import { LONGEST_HOLD } from "../interface/clock.ts";
 import { redactJson } from "../event/redact.ts";
 import { taskName } from "../run/item-identity.ts";
 import type { UndoEntry } from "../interface/undo.ts";
+import { emitProblem, interruptProblem } from "./call-options.ts";
 import { COMMAND_VALUE } from "./command.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import { emitEvent } from "../event/run-events.ts";
@@ -149,10 +150,12 @@ export class Attempt {
     return COMMAND_VALUE;
   }
 
-  interrupt<T>(payload: Json, expects: ExpectedType | undefined, within: number | undefined): T {
+  interrupt<T>(payload: Json, options: Parameters<NodeContext["interrupt"]>[1]): T {
     if (this.pause !== undefined) throw this.pause;
     const { run, task } = this;
     const { name } = task.node.spec;
+    const problem = interruptProblem(options);
+    if (problem !== undefined) throw this.#violate("NG_BAD_RESULT", `node \`${name}\`: ${problem}`);
     if (task.undo !== undefined) throw this.#violate("NG_BAD_RESULT", `the undo of node \`${name}\` cannot wait`);
     const id = this.#nextPauseId();
     // Mutation point: consumed-answer
@@ -166,9 +169,9 @@ export class Attempt {
     if (admitted instanceof Mismatch) {
       throw this.#violate("NG_BAD_RESULT", `node \`${name}\`: \`interrupt\` takes plain JSON: ${admitted.describe()}`);
     }
-    const due = this.#deadline(id, within, "answer");
+    const due = this.#deadline(id, options?.within, "answer");
     // The payload is shown to people and stored in checkpoints.
-    throw this.#pauseWith("interrupt", id, redactJson(run.shared.redact, admitted), due, expects);
+    throw this.#pauseWith("interrupt", id, redactJson(run.shared.redact, admitted), due, options?.expects);
   }
 
   /** @throws PauseSignal if more than a minute is left */
@@ -310,14 +313,17 @@ export class Attempt {
     throw this.#violate("NG_BAD_RESULT", `node \`${this.task.node.spec.name}\`: ${message}`);
   }
 
-  emit(data: unknown, kind: unknown): void {
-    if (!this.run.listening || this.closed) return;
+  emit(data: unknown, options: Parameters<NodeContext["emit"]>[1]): void {
+    if (this.closed) return;
+    const problem = emitProblem(options);
+    if (problem !== undefined) throw this.#violate("NG_BAD_RESULT", `node \`${this.task.node.spec.name}\`: ${problem}`);
+    if (!this.run.listening) return;
     const admitted = admitJson(data);
     const shown =
       admitted instanceof Mismatch
         ? `not plain JSON: ${admitted.describe()}`
         : redactJson(this.run.shared.redact, admitted);
-    const named = typeof kind === "string" ? { kind } : {};
+    const named = options?.kind === undefined ? {} : { kind: options.kind };
     const { itemIndex, node } = this.task;
     const item = itemIndex === -1 ? {} : { item: itemIndex };
     emitEvent(this.run, { type: "custom", node: node.spec.name, ...item, ...named, data: shown });

@@ -50,7 +50,7 @@ export class TaskContext implements BuiltinContext, Waits {
   }
   get interrupt(): NodeContext["interrupt"] {
     const attempt = this.#attempt;
-    return (payload = null, options) => attempt.interrupt(payload, options?.expects, options?.within);
+    return (payload = null, options) => attempt.interrupt(payload, options);
   }
   get sleep(): Waits["sleep"] {
     const attempt = this.#attempt;
@@ -89,7 +89,7 @@ export class TaskContext implements BuiltinContext, Waits {
   }
   get emit(): NodeContext["emit"] {
     const attempt = this.#attempt;
-    return (data, options) => attempt.emit(data, options?.kind);
+    return (data, options) => attempt.emit(data, options);
   }
   get allowedHosts(): NodeContext["allowedHosts"] {
     return this.#attempt.run.shared.allowedHosts;

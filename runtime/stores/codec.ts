@@ -17,6 +17,7 @@ import type { Claim, ListOptions, SaveRequest, Store } from "../interface/store.
 import { setField } from "../expression/operations.ts";
 import type { Json, MaybePromise } from "../value/json.ts";
 import { isThenable } from "../value/promise.ts";
+import { ENCODED } from "./contract/encoded-text.ts";
 import { freezeDeep } from "./contract/frozen-json.ts";
 import { jsonText } from "./contract/json-text.ts";
 import { quote } from "./contract/store-error.ts";
@@ -159,9 +160,6 @@ function mapped<T, R>(value: MaybePromise<T>, map: (value: T) => R): MaybePromis
   return isThenable(value) ? Promise.resolve(value).then(map) : map(value);
 }
 
-/** What an encoded text begins with; the id of its key follows. */
-const PREFIX = "ngraph-codec:";
-
 /** Encodes and decodes the texts of one call. */
 class Texts {
   readonly #codec: StoreCodec;
@@ -181,7 +179,7 @@ class Texts {
     const { keyId } = this.#codec;
     const text = jsonText(value, () => what);
     const encoded = this.#call(`${what} could not be encoded`, () => this.#codec.encode(text, this.#context));
-    return `${PREFIX}${keyId}:${encoded}`;
+    return `${ENCODED}${keyId}:${encoded}`;
   }
 
   /** A list stays a list of encoded items. */
@@ -194,11 +192,11 @@ class Texts {
   }
 
   decode(value: Json, what: string): Json {
-    if (typeof value !== "string" || !value.startsWith(PREFIX)) return value;
+    if (typeof value !== "string" || !value.startsWith(ENCODED)) return value;
     const known = this.#known.get(value);
     if (known !== undefined) return known;
-    const colon = value.indexOf(":", PREFIX.length);
-    const keyId = value.slice(PREFIX.length, colon);
+    const colon = value.indexOf(":", ENCODED.length);
+    const keyId = value.slice(ENCODED.length, colon);
     const failure = `${what} could not be decoded with the key ${quote(keyId)}`;
     const text = this.#call(failure, () => this.#codec.decode(value.slice(colon + 1), keyId, this.#context));
     let decoded: Json;

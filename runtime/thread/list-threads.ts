@@ -6,7 +6,9 @@ import { asStoreError } from "../checkpoint/journal.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
 import { hasOpenWork, withAnswers } from "../checkpoint/restore-run.ts";
 import type { Program } from "../program/program.ts";
+import { THREAD_STATUSES } from "../interface/known-phase.ts";
 import { checkMetadata } from "../run/check-execute-options.ts";
+import { checkChoice } from "../run/check-options.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { takeFirstTurn } from "../run/take-turns.ts";
 import { THREADS_OPTIONS } from "../run/thread-option-names.ts";
@@ -25,6 +27,7 @@ const PAGE = 100;
  */
 export async function listThreads(core: EngineCore, options: ThreadListOptions): Promise<readonly ThreadSummary[]> {
   checkOptions("a listing of threads", options, THREADS_OPTIONS);
+  checkChoice("status", options.status, THREAD_STATUSES);
   checkMetadata(options.metadata);
   return threadsOf(
     core.options.store ?? storeOf(core, "threads are kept in a store"),

@@ -32,6 +32,10 @@ export function readChanges(program: Program, options: MigrateOptions): Changes 
   checkRecordOf("rename", rename, "old names to new names", (value) => typeof value === "string");
   checkRecordOf("map", map, "channels to functions", (value) => typeof value === "function");
   checkRecordOf("set", set, "channels to values", () => true);
+  const both = Object.keys(map).find((name) => Object.hasOwn(set, name));
+  if (both !== undefined) {
+    throw new RunError("NG_BAD_INPUT", `channel \`${both}\` is in \`map\` and in \`set\`: use one of them`);
+  }
   const programs = new Map<string, Program>();
   collectGraphs(program, programs);
   const root = program.table.name;

@@ -142,6 +142,18 @@ describe("migrate", () => {
     expect(await now.resume("t")).toMatchObject({ status: "completed", output: { out: 9 } });
   });
 
+  test("a channel has one new value: from `map` or from `set`", async () => {
+    const engine = engineOf(
+      "graph g { output n: int = 0  node a = 1 into n  start -> a }",
+      {},
+      { store: new MemoryStore() },
+    );
+    await engine.run({}, { thread: "t" });
+    const both = engine.migrate("t", { map: { n: Number }, set: { n: 2 } });
+    const message = "channel `n` is in `map` and in `set`: use one of them";
+    await expect(both).rejects.toMatchObject({ code: "NG_BAD_INPUT", message });
+  });
+
   test("a stored result that replaces a reduced channel still replaces it, converted or not", async () => {
     const store = new MemoryStore();
     const text = (

@@ -3,7 +3,7 @@
  * the options.
  */
 import { describe, expect, test } from "vitest";
-import { createEngine, createPlanRunner, type EngineOptions } from "../../runtime/index.ts";
+import { createEngine, createPlanRunner, type EngineOptions, type NodeContext } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
@@ -114,6 +114,60 @@ describe("names of options that a call does not know", () => {
     const plan = createPlanRunner(planTable("plan p { output n: int = 0  task a = 1 into n }"));
     expect((await plan.stream({}, { buffer: 5, maxParallel: 1 }).result).status).toBe("completed");
   });
+});
+
+describe("options of the calls of a body", () => {
+  const TEXT_OF_BODY = "graph g { output n: int = 0  node a = body() into n  start -> a }";
+
+  test.each<[string, (context: NodeContext) => unknown, string]>([
+    ["emit", (c) => c.emit("x", { kindd: "token" } as never), "`emit` takes a record of `kind`, which is a string"],
+    ["emit", (c) => c.emit("x", { kind: 3 } as never), "`emit` takes a record of `kind`, which is a string"],
+    ["emit", (c) => c.emit("x", "token" as never), "`emit` takes a record of `kind`, which is a string"],
+    ["interrupt", (c) => c.interrupt("?", { withn: 5 } as never), "`interrupt` takes a record of `expects`"],
+    ["interrupt", (c) => c.interrupt("?", { within: "3d" } as never), "`interrupt` takes a record of `expects`"],
+    ["interrupt", (c) => c.interrupt("?", { within: -1 }), "`interrupt` takes a record of `expects`"],
+    ["interrupt", (c) => c.interrupt("?", { within: NaN }), "`interrupt` takes a record of `expects`"],
+  ])("%s fails the node, also if the body catches the error (%#)", async (_, call, problem) => {
+    for (const options of [{}, { store: new MemoryStore() }, { onEvent: () => undefined }]) {
+      for (const body of [
+        (context: NodeContext) => {
+          call(context);
+          return 1;
+        },
+        (context: NodeContext) => {
+          try {
+            call(context);
+          } catch {
+            // The engine has kept the error.
+          }
+          return 1;
+        },
+      ]) {
+        const { status, error } = await engineOf(TEXT_OF_BODY, { body }, options).run({});
+        expect([status, error?.code]).toEqual(["failed", "NG_BAD_RESULT"]);
+        expect(error?.message).toContain(`node \`a\`: ${problem}`);
+      }
+    }
+  });
+
+  test("known ones pass, and missing values", async () => {
+    const body = (context: NodeContext): number => {
+      context.emit("x");
+      context.emit("x", {});
+      context.emit("x", { kind: undefined });
+      context.emit("x", { kind: "token" });
+      return context.interrupt("?", { within: undefined, expects: undefined });
+    };
+    const engine = engineOf(TEXT_OF_BODY, { body }, { store: new MemoryStore() });
+    expect((await engine.run({}, { thread: "t" })).status).toBe("paused");
+    expect((await engine.resume("t", { answer: 3 })).output).toEqual({ n: 3 });
+  });
+});
+
+test("a listing of threads refuses a status that is none", async () => {
+  const engine = engineOf(TEXT, {}, { store: new MemoryStore() });
+  const message = expect.stringContaining("`rolled_back`, `interrupted`, not pause") as string;
+  await expect(engine.threads({ status: "pause" as never })).rejects.toMatchObject({ code: "NG_BAD_INPUT", message });
 });
 
 describe("options of stores", () => {

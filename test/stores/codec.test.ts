@@ -200,6 +200,28 @@ describe("a codec", () => {
     expect((await engine.state("t"))?.state["log"]).toEqual(["turn 1", "turn 2"]);
   });
 
+  it("an item of the memory is not read without the codec, and no value looks like an encoded one", async () => {
+    const base = new MemoryStore();
+    const coded = engineOf(graph, functions, { store: withCodec(base, codecOf("k1")) }).memory;
+    await coded.put(["u"], "name", "Ada");
+    const plain = engineOf(graph, functions, { store: base }).memory;
+    const refusal = {
+      code: "NG_STORE_FAILED",
+      message: 'item "name" of the memory is encoded with the key "k1": open its store with the codec (`withCodec`)',
+    };
+    await expect(plain.get(["u"], "name")).rejects.toMatchObject(refusal);
+    await expect(plain.list(["u"])).rejects.toMatchObject(refusal);
+    await expect(plain.search(["u"])).rejects.toMatchObject(refusal);
+    expect((await coded.get(["u"], "name"))?.value).toBe("Ada");
+    for (const memory of [plain, coded]) {
+      const message = "the value of an item does not begin with `ngraph-codec:`";
+      const put = memory.put(["v"], "k", "ngraph-codec:k1:x");
+      await expect(put).rejects.toMatchObject({ code: "NG_BAD_INPUT", message });
+      await memory.put(["v"], "k", "ngraph-codec: a note");
+      expect((await memory.get(["v"], "k"))?.value).toBe("ngraph-codec: a note");
+    }
+  });
+
   it("keeps runs on one SQLite file in shared transactions", async () => {
     const path = join(directory, `${++files}.db`);
     const store = withCodec(new SqliteStore(path), codecOf("k1"));
