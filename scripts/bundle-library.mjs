@@ -38,7 +38,10 @@ const RUNTIME_CHUNKS = [
       "runtime/step/undo-entry.ts",
     ],
   ],
-  ["memory-store", ["runtime/stores/memory.ts", "runtime/interface/store.ts"]],
+  [
+    "memory-store",
+    ["stores/memory", "stores/contract/encoded-text", "interface/store"].map((name) => `runtime/${name}.ts`),
+  ],
   ["threads", ["runtime/engine/thread-operations.ts"]],
   ["interpreter", ["runtime/expression/compile-expression.ts"]],
   ["nodes", ["ask", "fail", "json", "memory", "print", "receive", "sleep"].map((name) => `stdlib/nodes/${name}.ts`)],
