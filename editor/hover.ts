@@ -11,7 +11,8 @@ import type { NodeSignature } from "../stdlib/signature.ts";
 import type { CheckedDocument } from "./document.ts";
 import { declarationsOf, namesAt } from "./navigate.ts";
 import type { FileNames, NameIndex } from "./name-index.ts";
-import type { NameUse } from "./names.ts";
+import { fileTarget, type NameUse } from "./names.ts";
+import { readersIn } from "./readers.ts";
 
 /** Markdown about the name at an offset, and the span of the name. */
 export interface HoverText {
@@ -30,11 +31,18 @@ export function findHover(
 ): HoverText | undefined {
   const [use] = namesAt(file, offset);
   if (use === undefined) return undefined;
-  const parts = describe(use, checked, index).filter((part) => part !== "");
+  const parts = describe(use, { checked, file, index }).filter((part) => part !== "");
   return parts.length === 0 ? undefined : { text: parts.join("\n\n"), span: use.span };
 }
 
-function describe(use: NameUse, checked: CheckedDocument, index: NameIndex): readonly string[] {
+/** What a hover is about. */
+interface Asked {
+  readonly checked: CheckedDocument;
+  readonly file: FileNames;
+  readonly index: NameIndex;
+}
+
+function describe(use: NameUse, asked: Asked): readonly string[] {
   switch (use.kind) {
     case "builtin":
       return ofBuiltin(nodeSignatures.get(use.name));
@@ -43,9 +51,9 @@ function describe(use: NameUse, checked: CheckedDocument, index: NameIndex): rea
       return usage === undefined ? [] : [code(usage), "A function of the expression library."];
     }
     default: {
-      const exported = index.exportOf(use.target);
+      const exported = asked.index.exportOf(use.target);
       if (exported !== undefined) return [code(exported.text, "ts"), docOf(exported.source.text, exported.span.start)];
-      return ofDeclared(use, checked, index);
+      return ofDeclared(use, asked);
     }
   }
 }
@@ -63,13 +71,13 @@ function ofBuiltin(signature: NodeSignature | undefined): readonly string[] {
   return [code(signatureText(signature)), `${capitalised(summary)}.`, about];
 }
 
-function ofDeclared(use: NameUse, checked: CheckedDocument, index: NameIndex): readonly string[] {
-  const [place] = declarationsOf(use.target, index);
-  const owner = place === undefined ? undefined : index.of(place.source.path);
+function ofDeclared(use: NameUse, asked: Asked): readonly string[] {
+  const [place] = declarationsOf(use.target, asked.index);
+  const owner = place === undefined ? undefined : asked.index.of(place.source.path);
   const declaration = owner === undefined ? undefined : declarationAt(owner.file, place!.span);
   const shown = declaration === undefined ? "" : code(firstLines(owner!.source.text, declaration));
   const doc = (declaration as { readonly doc?: Ast.DocComment } | undefined)?.doc?.text ?? "";
-  return [shown, doc, ...facts(use, checked)];
+  return [shown, doc, ...facts(use, owner, asked)];
 }
 
 /** The declaration whose name is at a span. */
@@ -103,24 +111,32 @@ function firstLines(
   return shown.length <= LONGEST ? shown : `${shown.slice(0, LONGEST)}…`;
 }
 
-function facts(use: NameUse, { result }: CheckedDocument): readonly string[] {
-  const [, unit = "", , name = ""] = use.target.split("\n");
-  const graph = result.graphs.find((each) => each.name === unit);
-  const plan = result.plans.find((each) => each.name === unit)?.bound;
+function facts(
+  use: NameUse,
+  owner: FileNames | undefined,
+  { checked: { result }, file, index }: Asked,
+): readonly string[] {
+  const [path = "", unit = "", , name = ""] = use.target.split("\n");
+  const bound = boundUnit(fileTarget(path, unit), file, result, index);
+  const graph = result.graphs.find((each) => each.bound === bound);
   switch (use.kind) {
     case "channel":
-      return graph === undefined
-        ? ofChannel(plan?.channels, plan?.tasks, name)
-        : ofChannel(graph.bound.channels, graph.bound.nodes, name);
+      return bound === undefined ? [] : ofChannel(bound, name, owner === undefined ? [] : readersIn(owner, use.target));
+    case "derived": {
+      const types = [...(graph?.bound.derivedTypes?.() ?? [])];
+      const type = types.find(([declaration]) => declaration.name.name === name)?.[1];
+      return [
+        type === undefined ? "" : `Type: \`${typeToText(type)}\``,
+        readBy(owner === undefined ? [] : readersIn(owner, use.target, true)),
+      ];
+    }
     case "node":
       return graph === undefined ? [] : ofNode(graph, name);
     case "task":
-      return plan === undefined ? [] : ofTask(plan, name);
+      return bound === undefined || "nodes" in bound ? [] : ofTask(bound, name);
     case "graph":
-    case "plan": {
-      const bound = graph?.bound ?? plan ?? calledUnit(use.target, result);
+    case "plan":
       return bound === undefined ? [] : ofUnit(bound.channels, graph?.verdict?.text);
-    }
     case "variable":
       return ofVariable(use, result);
     default:
@@ -128,22 +144,34 @@ function facts(use: NameUse, { result }: CheckedDocument): readonly string[] {
   }
 }
 
-type Step = Pick<BoundNode | BoundTask, "name" | "reads" | "writes">;
+/** A graph or plan of the file, or of another one from which it calls it. */
+export function boundUnit(
+  target: string,
+  file: FileNames,
+  result: CheckedDocument["result"],
+  index: NameIndex,
+): BoundGraph | BoundPlan | undefined {
+  const [path = "", name = ""] = target.split("\n");
+  const own = [...result.graphs, ...result.plans];
+  if (index.realPath(file.path) === path) return own.find((each) => each.name === name)?.bound;
+  const called = own.flatMap(({ bound }) => [...bound.graphs, ...(bound.plans ?? [])]);
+  return called.find((each) => each.name === name && index.realPath(each.file.path) === path);
+}
 
-function ofChannel(
-  channels: readonly BoundChannel[] = [],
-  steps: readonly Step[] = [],
-  name: string,
-): readonly string[] {
-  const channel = channels.find((each) => each.name === name);
+function ofChannel(bound: BoundGraph | BoundPlan, name: string, others: readonly string[]): readonly string[] {
+  const channel = bound.channels.find((each) => each.name === name);
   if (channel === undefined) return [];
-  const list = (of: readonly Step[]): string => [...new Set(of.map((each) => `\`${each.name}\``))].join(", ");
-  const writers = list(steps.filter(({ writes }) => writes.includes(name)));
-  const readers = list(steps.filter(({ reads }) => reads.includes(name)));
-  return [
-    `Type: \`${typeToText(channel.type)}\``,
-    [writers === "" ? "" : `Written by ${writers}.`, readers === "" ? "" : `Read by ${readers}.`].join(" ").trim(),
-  ];
+  const steps: readonly Pick<BoundNode | BoundTask, "name" | "reads" | "writes">[] =
+    "nodes" in bound ? bound.nodes : bound.tasks;
+  const namesOf = (of: typeof steps): string[] => of.map((each) => `\`${each.name}\``);
+  const writers = namesOf(steps.filter(({ writes }) => writes.includes(name)));
+  const readers = namesOf(steps.filter(({ reads }) => reads.includes(name)));
+  const written = writers.length === 0 ? "" : `Written by ${[...new Set(writers)].join(", ")}.`;
+  return [`Type: \`${typeToText(channel.type)}\``, [written, readBy([...readers, ...others])].join(" ").trim()];
+}
+
+function readBy(readers: readonly string[]): string {
+  return readers.length === 0 ? "" : `Read by ${[...new Set(readers)].join(", ")}.`;
 }
 
 function ofNode(graph: CompiledGraph, name: string): readonly string[] {
@@ -168,7 +196,7 @@ function ofTask(plan: BoundPlan, name: string): readonly string[] {
   ];
 }
 
-function ofStep({ reads, writes, effects }: Step & Pick<BoundNode, "effects">): readonly string[] {
+function ofStep({ reads, writes, effects }: Pick<BoundNode, "reads" | "writes" | "effects">): readonly string[] {
   const list = (names: readonly string[]): string => names.map((each) => `\`${each}\``).join(", ");
   const lines = [
     reads.length === 0 ? "" : `Reads ${list(reads)}.`,
@@ -189,18 +217,12 @@ function ofUnit(channels: readonly BoundChannel[], verdict: string | undefined):
   ];
 }
 
-/** A graph or plan of another file that this one calls. */
-export function calledUnit(target: string, result: CheckedDocument["result"]): BoundGraph | BoundPlan | undefined {
-  const [path = "", name = ""] = target.split("\n");
-  const file = path.slice(path.lastIndexOf("/") + 1);
-  const called = [...result.graphs, ...result.plans].flatMap(({ bound }) => [...bound.graphs, ...(bound.plans ?? [])]);
-  return called.find((each) => each.name === name && each.file.path.endsWith(file));
-}
-
-/** An item of a node's `for`, with its type. */
+/** A variable of a node's `for`, with its type. */
 function ofVariable({ name, target }: NameUse, result: CheckedDocument["result"]): readonly string[] {
   const at = Number(target.slice(target.lastIndexOf("@") + 1));
   for (const { bound } of result.graphs) {
+    const indexed = bound.nodes.find(({ declaration }) => declaration.each?.index?.span.start === at);
+    if (indexed !== undefined) return [code(`${name}: int`), `The index of an item of \`${indexed.name}\`.`];
     const node = bound.nodes.find(({ declaration }) => declaration.each?.item.span.start === at);
     if (node?.each?.list.type.kind === "list")
       return [code(`${name}: ${typeToText(node.each.list.type.item)}`), `An item of \`${node.name}\`.`];

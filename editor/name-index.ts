@@ -10,7 +10,7 @@ import { nodeSignatures } from "../stdlib/signatures.ts";
 import { findExport } from "../compiler/modules/find-declaration.ts";
 import type { SourceFile, Span } from "../diagnostics/source.ts";
 import type * as Ast from "../grammar/ast.ts";
-import { collectNames, type BuiltinNames, type ImportedFile, type NameUse } from "./names.ts";
+import { collectNames, kindsOf, type BuiltinNames, type ImportedFile, type NameKind, type NameUse } from "./names.ts";
 
 /** The names of one graph file. */
 export interface FileNames {
@@ -38,13 +38,16 @@ const BUILTINS: BuiltinNames = {
 };
 
 /** Texts that have been read, kept until they change. Shared by the indexes of one server. */
-export type NameCache = Map<string, { readonly text: string; readonly names: FileNames }>;
+export type NameCache = Map<string, { readonly text: string; readonly imports: string; readonly names: FileNames }>;
 
 /** The names of the graph files of a workspace, as of now. */
 export class NameIndex {
   readonly #host: CompilerHost;
   readonly #cache: NameCache;
   readonly #readModule: ReturnType<typeof createModuleReader>;
+  /** Names that this index has looked at: nothing changes in the moment for which it exists. */
+  readonly #current = new Map<string, FileNames>();
+  readonly #kinds = new Map<string, ReadonlyMap<string, NameKind>>();
 
   constructor(host: CompilerHost, cache: NameCache) {
     this.#host = host;
@@ -56,22 +59,65 @@ export class NameIndex {
   of(path: string, spelling?: Spelling, given?: string): FileNames | undefined {
     const text = given ?? libraryFiles.get(path) ?? this.#host.readFile(path);
     if (text === undefined) return undefined;
-    const real = isLibraryPath(path) ? path : realPathOf(path, this.#host);
+    const real = this.realPath(path);
+    const current = this.#current.get(real);
+    if (current?.source.text === text) return current;
     const known = this.#cache.get(real);
-    if (known?.text === text) return known.names;
-    const { file } = (this.#host.readSyntax ?? readSyntax)(text, path, spelling);
-    const uses = collectNames(file, real, (specifier) => this.resolve(path, specifier), BUILTINS);
-    const names: FileNames = { path, source: file.source, file, uses };
-    this.#cache.set(real, { text, names });
+    const file = known?.text === text ? known.names.file : this.#readSyntax(text, path, spelling);
+    const imports = this.#importsOf(path, file);
+    const isKnown = known !== undefined && known.names.file === file && known.imports === imports;
+    const names = isKnown ? known.names : this.#collect(path, real, file);
+    this.#cache.set(real, { text, imports, names });
+    this.#current.set(real, names);
     return names;
+  }
+
+  /** The path by which targets name a file. */
+  realPath(path: string): string {
+    return isLibraryPath(path) ? path : realPathOf(path, this.#host);
+  }
+
+  #collect(path: string, real: string, file: Ast.File): FileNames {
+    const uses = collectNames(file, real, (specifier) => this.resolve(path, specifier), BUILTINS);
+    return { path, source: file.source, file, uses };
+  }
+
+  #readSyntax(text: string, path: string, spelling?: Spelling): Ast.File {
+    return (this.#host.readSyntax ?? readSyntax)(text, path, spelling).file;
+  }
+
+  /** All that the names of a file depend on in other files: where each import leads, and what it means there. */
+  #importsOf(path: string, { items }: Ast.File): string {
+    const found = items.flatMap((item) => {
+      if (item.kind !== "Import") return [];
+      const from = this.resolve(path, item.from.value);
+      return [from?.path, ...item.names.map(({ imported }) => from?.kindOf(imported.name))];
+    });
+    return found.join("\n");
+  }
+
+  /** What a graph file declares, by name. */
+  #kindsOf(path: string): ReadonlyMap<string, NameKind> {
+    const known = this.#kinds.get(path);
+    if (known !== undefined) return known;
+    const text = libraryFiles.get(path) ?? this.#host.readFile(path);
+    const kinds = text === undefined ? new Map<string, NameKind>() : kindsOf(this.#readSyntax(text, path));
+    this.#kinds.set(path, kinds);
+    return kinds;
   }
 
   /** The file that an import names. */
   resolve(from: string, specifier: string): ImportedFile | undefined {
-    if (libraryFiles.has(specifier)) return { path: specifier, isGraph: true };
+    if (libraryFiles.has(specifier)) return this.#graphFile(specifier);
     if (!/^\.{1,2}\//.test(specifier)) return undefined;
     const { path } = findFile(joinPath(directoryOf(from), specifier), this.#host);
-    return path === undefined ? undefined : { path: realPathOf(path, this.#host), isGraph: isGraphFile(path) };
+    if (path === undefined) return undefined;
+    const real = realPathOf(path, this.#host);
+    return isGraphFile(path) ? this.#graphFile(real) : { path: real, isGraph: false, kindOf: () => undefined };
+  }
+
+  #graphFile(path: string): ImportedFile {
+    return { path, isGraph: true, kindOf: (name) => this.#kindsOf(path).get(name) };
   }
 
   /** The declaration of an exported name of a TypeScript module. Follows re-exports. */

@@ -51,6 +51,8 @@ export interface NamePair {
 export interface ImportedFile {
   readonly path: string;
   readonly isGraph: boolean;
+  /** What a graph file declares under a name; `undefined` if it declares nothing. */
+  kindOf(name: string): NameKind | undefined;
 }
 
 /** What built-in nodes and functions of the library are called. */
@@ -140,11 +142,12 @@ class Collector {
         const from = this.#imported(item.from.value);
         for (const { imported, local, isType } of item.names) {
           if (from?.isGraph === true) {
-            const unit: Unit = { path: from.path, name: imported.name, isPlan: false };
+            const kind = isType ? "type" : (from.kindOf(imported.name) ?? "graph");
+            const unit: Unit = { path: from.path, name: imported.name, isPlan: kind === "plan" };
             declare(local.name, {
-              kind: isType ? "type" : "graph",
+              kind,
               target: fileTarget(from.path, imported.name),
-              unit,
+              ...(kind === "graph" || kind === "plan" ? { unit } : {}),
             });
           } else {
             const module = from?.path ?? item.from.value;
@@ -579,7 +582,16 @@ interface Spanned {
   readonly span: Span;
 }
 
-const KINDS = { Type: "type", Const: "constant", Secret: "secret" } as const;
+const KINDS = { Type: "type", Const: "constant", Secret: "secret", Graph: "graph", Plan: "plan" } as const;
+
+/** What a file declares outside of its graphs, by name. */
+export function kindsOf({ items }: Ast.File): ReadonlyMap<string, NameKind> {
+  return new Map(
+    items.flatMap((item) =>
+      item.kind in KINDS && "name" in item ? [[item.name.name, KINDS[item.kind as keyof typeof KINDS]]] : [],
+    ),
+  );
+}
 
 /** Names of places without a node. */
 const BOUNDARIES: ReadonlySet<string> = new Set(["start", "end", "finally", "rollback"]);

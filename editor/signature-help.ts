@@ -4,7 +4,7 @@ import { typeToText } from "../compiler/types/type-text.ts";
 import { nodeSignatures } from "../stdlib/signatures.ts";
 import type { CheckedDocument } from "./document.ts";
 import type { FileNames, NameIndex } from "./name-index.ts";
-import { calledUnit, signatureText } from "./hover.ts";
+import { boundUnit, signatureText } from "./hover.ts";
 
 /** Maximum number of characters before the place that are searched for the call around it. */
 const WINDOW = 5000;
@@ -19,7 +19,7 @@ export function findSignature(
   const call = callAround(document.text.slice(Math.max(0, offset - WINDOW), offset));
   if (call === undefined) return null;
   const found = (label: string, parameters: readonly string[], about?: string): SignatureHelp => {
-    const named = call.name === undefined ? -1 : parameters.findIndex((each) => each.startsWith(call.name ?? ""));
+    const named = call.name === undefined ? -1 : parameters.findIndex((each) => /^\w+/.exec(each)?.[0] === call.name);
     return {
       signatures: [
         {
@@ -35,9 +35,7 @@ export function findSignature(
   const target = file.uses.find(
     ({ name, kind }) => name === call.callee && (kind === "graph" || kind === "plan"),
   )?.target;
-  const own =
-    [...result.graphs, ...result.plans].find(({ name }) => name === call.callee)?.bound ??
-    (target === undefined ? undefined : calledUnit(target, result));
+  const own = target === undefined ? undefined : boundUnit(target, file, result, index);
   if (own !== undefined) {
     const inputs = own.channels.filter(({ role }) => role === "input");
     const parameters = inputs.map(
@@ -45,7 +43,7 @@ export function findSignature(
     );
     return found(`${call.callee}(${parameters.join(", ")})`, parameters, own.doc);
   }
-  const imported = file.uses.find(({ name, role }) => name === call.callee && role === "import");
+  const imported = file.uses.find(({ name, kind }) => name === call.callee && kind === "function");
   const exported = imported === undefined ? undefined : index.exportOf(imported.target);
   if (exported !== undefined) {
     const inner = /\(([^]*)\)/.exec(exported.text)?.[1] ?? "";

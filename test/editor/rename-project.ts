@@ -112,15 +112,15 @@ input: { ticket: Ticket, tickets: "Ticket[]" }
 output:
   reply: { type: string, default: '""' }
   all: { type: "Note[]", default: [], reduce: append }
-state: { text: { type: string, default: '""' }, round: { type: int, default: 0 } }
+state: { text: { type: string, default: '""' }, round: { type: int, default: 0 }, texts: { type: "string[]", default: [], reduce: append } }
 derive: { isOver: round > LEAST }
 nodes:
   ask: { call: help, args: { ticket: ticket }, into: { reply: reply, notes: all } }
-  look: { call: find, args: { query: item.text }, for: item in tickets, into: "{ found: all }" }
-  short: { call: cut, args: ["\`\${reply} ✓ \${text}\`"], into: text }
+  look: { call: find, args: { query: item.text }, for: item in tickets, into: "{ found: texts }" }
+  short: { call: cut, args: ["\`\${reply} ✓ \${text} \${len(texts)}\`"], into: text }
   count: { expr: round + 1, into: round }
 edges:
-  - start -> ask -> short -> count
+  - start -> look -> ask -> short -> count
   - { from: count, to: ask, when: "!isOver" }
   - count -> end otherwise
 `,

@@ -150,3 +150,8 @@ test("TypeScript accepts the modules of all renames", { timeout: 300_000 }, () =
   expect(stdout).toBe("");
   expect(status).toBe(0);
 });
+
+test("the project of this test has no errors", () => {
+  const graphs = [...PROJECT.keys()].filter((path) => GRAPH.test(path));
+  expect(findingsOf(PROJECT, graphs).filter((line) => line.includes(" | error | "))).toEqual([]);
+});
