@@ -80,7 +80,7 @@ function unitAt(file: Ast.File, offset: number): Unit | undefined {
   return file.items.filter(isUnit).find((item) => item.name.name === name);
 }
 
-/** The graph or plan of a YAML text that cannot be read at the moment, as of the last check that could. */
+/** The graph or plan of a YAML text that cannot be read at the moment, as of the part that can, or of the last text that could. */
 function lastUnitAt({ document, result }: CheckedDocument, offset: number): Unit | undefined {
   const names = [...document.text.slice(0, offset).matchAll(/^(?:graph|plan|for):[ \t]*(\w+)/gm)];
   const name = names.at(-1)?.[1];

@@ -84,6 +84,8 @@ export function serve(
     uriOf: (path) => workspace.openUriOf(path) ?? environment.links.uriOf(path),
   };
   const pending = new Set<string>();
+  /** Documents that have been checked, and whose text may need more work before completion. */
+  const unprepared = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   /** The turn of the event loop that continues the checks. */
   let turn: object | undefined;
@@ -101,14 +103,22 @@ export function serve(
       resolve(result);
     };
 
-    /** Checks waiting documents for a moment, then lets messages arrive: a change of a text ends its check. Publishes what has been found. */
+    /**
+     * Checks waiting documents for a moment, then lets messages arrive: a change of a text ends its check. Publishes what has been found,
+     * then prepares completion in texts that cannot be read.
+     */
     const checkForMoment = (): void => {
       const start = performance.now();
       for (const uri of pending) {
         while (!workspace.advance(uri)) if (performance.now() - start > MOMENT) return afterMessages();
         pending.delete(uri);
+        unprepared.add(uri);
         publish(uri);
         if (performance.now() - start > MOMENT) return afterMessages();
+      }
+      for (const uri of unprepared) {
+        while (!workspace.prepare(uri)) if (performance.now() - start > MOMENT) return afterMessages();
+        unprepared.delete(uri);
       }
     };
     /** Messages that have arrived are answered first: a check of a large file takes longer than an answer. One turn reads them, the next takes one. */

@@ -8,6 +8,7 @@ import { realPathOf } from "../compiler/load/project-root.ts";
 import { readSyntax, type Spelling } from "../compiler/load/read-syntax.ts";
 import type { ModuleScope } from "../compiler/modules/module-scope.ts";
 import { EntryMemory } from "../grammar/yaml/entry-memory.ts";
+import { readablePart } from "../grammar/yaml/readable-part.ts";
 import { checkInSteps, spellingOf, type CheckedDocument, type OpenDocument } from "./document.ts";
 
 /** What a check has read: texts by path, `undefined` for files that do not exist. */
@@ -20,6 +21,9 @@ export class Workspace {
   /** Checks that have begun. They have the texts of their beginning, so a change of any text ends them all. */
   readonly #running = new Map<string, Steps<void>>();
   readonly #recent = new Map<string, CheckedDocument>();
+  /** What is known about the readable part of a checked text. */
+  readonly #parts = new WeakMap<CheckedDocument, CheckedDocument>();
+  readonly #preparing = new Map<string, Steps<void>>();
   /** What the last check of each document has read. */
   readonly #reads = new Map<string, Reads>();
   readonly #names: NameCache = new Map();
@@ -57,18 +61,22 @@ export class Workspace {
 
   close(uri: string): void {
     this.#documents.delete(uri);
-    for (const known of [this.#checked, this.#recent, this.#reads]) known.delete(uri);
+    for (const known of [this.#checked, this.#recent, this.#reads, this.#preparing]) known.delete(uri);
     this.#endChecks();
   }
 
   #endChecks(): void {
     this.#host = undefined;
     this.#running.clear();
+    this.#preparing.clear();
   }
 
   /** Drops what is known about documents whose findings may depend on the content of other files. */
   forget(uris: Iterable<string>): void {
-    for (const uri of uris) this.#checked.delete(uri);
+    for (const uri of uris) {
+      this.#checked.delete(uri);
+      this.#preparing.delete(uri);
+    }
   }
 
   /** All open graphs. */
@@ -133,19 +141,50 @@ export class Workspace {
     };
     const checked = yield* checkInSteps(document, { ...host, readFile });
     this.#checked.set(uri, checked);
-    const hasUnits = checked.result.graphs.length + checked.result.plans.length > 0;
-    if (hasUnits || !this.#recent.has(uri)) this.#recent.set(uri, checked);
+    if (hasUnits(checked)) this.#recent.set(uri, checked);
     this.#reads.set(uri, reads);
   }
 
   /**
-   * The current document with its last findings, which may be those of an earlier text: for answers that cannot wait for a check, or whose
-   * text cannot be read at the moment. What is known about names is mostly the same.
+   * The current document with its last findings, which may be those of an earlier text: for answers that cannot wait for a check. What is
+   * known about names is mostly the same. Where the current text has been checked, the answer depends on it alone.
    */
   recent(uri: string): CheckedDocument | undefined {
     const document = this.document(uri);
-    const known = this.#recent.get(uri);
-    return document !== undefined && known !== undefined ? { ...known, document } : this.check(uri);
+    const known = this.#checked.has(uri) ? undefined : this.#recent.get(uri);
+    if (document !== undefined && known !== undefined) return { ...known, document };
+    const checked = this.check(uri);
+    while (!this.prepare(uri));
+    return checked && (this.#parts.get(checked) ?? checked);
+  }
+
+  /**
+   * Does one step of reading the part of a checked YAML text that can be read, where all of it cannot. Returns whether nothing is left to
+   * do.
+   */
+  prepare(uri: string): boolean {
+    const checked = this.#checked.get(uri);
+    if (checked === undefined || hasUnits(checked) || checked.document.spelling !== "yaml") return true;
+    if (this.#parts.has(checked)) return true;
+    const preparing = this.#preparing.get(uri) ?? this.#partInSteps(checked);
+    this.#preparing.set(uri, preparing);
+    if (preparing.next().done !== true) return false;
+    this.#preparing.delete(uri);
+    return this.#parts.has(checked);
+  }
+
+  /** A document whose text cannot be read, with what is known about the part that can. The part has the offsets of the text. */
+  *#partInSteps(checked: CheckedDocument): Steps<void> {
+    const { document, source } = checked;
+    const host = this.host();
+    const text = yield* readablePart(document.text);
+    // The syntax tree that is kept for the file is the one of its text.
+    const read: typeof readSyntax = (given, path, spelling) =>
+      (path === document.path ? readSyntax : (host.readSyntax ?? readSyntax))(given, path, spelling);
+    const { result } = yield* checkInSteps({ ...document, text }, { ...host, readSyntax: read });
+    const part = { document, source, result };
+    this.#parts.set(checked, part);
+    this.#recent.set(document.uri, part);
   }
 
   /** The names of the graph files, as of now. */
@@ -238,6 +277,10 @@ export class Workspace {
     this.#modules.set(path, { text, scope });
     return scope;
   }
+}
+
+function hasUnits({ result }: CheckedDocument): boolean {
+  return result.graphs.length + result.plans.length > 0;
 }
 
 type Syntax = ReturnType<typeof readSyntax>;

@@ -43,7 +43,7 @@ export class EntryMemory {
 }
 
 /** Lines of a text, as offsets. */
-interface Part {
+export interface Part {
   readonly start: number;
   readonly end: number;
 }
@@ -51,7 +51,7 @@ interface Part {
 type ReadPart = (part: Part) => YamlMap | YamlList | undefined;
 
 /** Documents from their marker on. A directive or the mark of an end makes no document that can be read in parts. */
-function documentsOf(text: string): readonly Part[] {
+export function documentsOf(text: string): readonly Part[] {
   const starts = [...text.matchAll(/^---(?=[ \r\n]|$)/gm)].map(({ index }) => index);
   if (starts[0] === undefined || !isBlank(text.slice(0, starts[0]))) starts.unshift(0);
   return starts.map((start, at) => ({ start, end: starts[at + 1] ?? text.length }));
@@ -98,7 +98,7 @@ interface InnerParts {
 }
 
 /** The entries of the block collection below a key; `undefined` if there are not several, or something else is there. */
-function innerParts(text: string, { start, end }: Part): InnerParts | undefined {
+export function innerParts(text: string, { start, end }: Part): InnerParts | undefined {
   const header = HEADER.exec(text.slice(start, Math.min(end, start + LONGEST_LINE)))?.[0];
   if (header === undefined) return undefined;
   const below = { start: start + header.length, end };
@@ -118,11 +118,11 @@ const LONGEST_LINE = 500;
 const FIRST_LINE = /^(?:[ ]*(?:#[^\n]*)?\r?\n)*([ ]*)(?:(-)(?=[ \r\n])|[A-Za-z_"'])/;
 
 /** What begins an entry behind its indentation. */
-const KEY = /(?:[A-Za-z_][\w ]*|"[^"\\\n]*"|'[^'\n]*'):(?=[ \r\n]|$)/y;
+export const KEY = /(?:[A-Za-z_][\w ]*|"[^"\\\n]*"|'[^'\n]*'):(?=[ \r\n]|$)/y;
 const DASH = /-(?=[ \r\n]|$)/y;
 
-/** The entries of a collection by their first lines; none if something else stands before the first one. */
-function partsOf(text: string, { start, end }: Part, indent: number, begins: RegExp): readonly Part[] {
+/** Where the entries of a collection begin. */
+export function startsOf(text: string, { start, end }: Part, indent: number, begins: RegExp): readonly number[] {
   const starts: number[] = [];
   for (let line = start; line < end; line = text.indexOf("\n", line) + 1 || end) {
     let at = line;
@@ -131,6 +131,13 @@ function partsOf(text: string, { start, end }: Part, indent: number, begins: Reg
     begins.lastIndex = at;
     if (begins.test(text)) starts.push(line);
   }
+  return starts;
+}
+
+/** The entries of a collection by their first lines; none if something else stands before the first one. */
+function partsOf(text: string, part: Part, indent: number, begins: RegExp): readonly Part[] {
+  const { start, end } = part;
+  const starts = startsOf(text, part, indent, begins);
   const [first] = starts;
   if (first === undefined || !isBlank(text.slice(start, first))) return [];
   // Comments above the first entry belong to the key.

@@ -63,6 +63,12 @@ export function readDocuments(reading: Reading, memory?: EntryMemory): YamlDocum
   return readWhole(reading, DEEPEST_NESTING, { aliased: 0 });
 }
 
+/** Whether a part of a text is a map or a list of one entry, and has no problem. */
+export function isEntry(text: string, source: SourceFile): boolean {
+  const read = readAlone(text, source);
+  return read !== undefined && (read.kind === "map" ? read.entries : read.items).length === 1;
+}
+
 /** A part of a text that is a map or a list and has no problem. It may stand below a key of the text. */
 function readAlone(text: string, source: SourceFile): YamlMap | YamlList | undefined {
   const reading = newReading(source, text);

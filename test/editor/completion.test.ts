@@ -61,16 +61,18 @@ nodes:
   b: { expr: q, into: r }
 `;
 
-/** The labels and inserted texts at the mark, after a check of the text without the line. */
-function complete(path: string, before: string, marked: string): readonly string[] {
+function openWorkspace(path: string, text: string): Workspace {
   const workspace = new Workspace(
     () => memoryHost(FILES),
     (uri) => uri,
   );
-  workspace.open(path, "", 1, before);
+  workspace.open(path, "", 1, text);
   workspace.check(path);
-  const text = marked.replace("¦", "");
-  workspace.change(path, 2, [{ text }]);
+  return workspace;
+}
+
+/** The labels and inserted texts at the mark. */
+function completeIn(workspace: Workspace, path: string, marked: string): readonly string[] {
   const index = workspace.index();
   const [checked, file] = [workspace.recent(path), workspace.names(path, index)];
   if (checked === undefined || file === undefined) throw new Error("the document is not open");
@@ -79,6 +81,22 @@ function complete(path: string, before: string, marked: string): readonly string
   return items
     .toSorted((a, b) => (a.sortText ?? a.label).localeCompare(b.sortText ?? b.label))
     .map(({ label, insertText }) => (insertText === undefined || insertText === label ? label : insertText));
+}
+
+/** The completions after a check of the text without the line, and before the next one. */
+function complete(path: string, before: string, marked: string): readonly string[] {
+  const workspace = openWorkspace(path, before);
+  workspace.change(path, 2, [{ text: marked.replace("¦", "") }]);
+  const found = completeIn(workspace, path, marked);
+  // After the check the answer is that of a server that opens the text as it is.
+  workspace.check(path);
+  expect(completeIn(workspace, path, marked)).toEqual(completeOpened(path, marked));
+  return found;
+}
+
+/** The completions in a text that has just been opened. */
+function completeOpened(path: string, marked: string): readonly string[] {
+  return completeIn(openWorkspace(path, marked.replace("¦", "")), path, marked);
 }
 
 const ALL = true;
@@ -150,8 +168,21 @@ const SPELT: readonly (readonly [text: string, first: readonly string[], isAll: 
 ];
 
 test.each(SPELT)("YAML: %s", (more, first, isAll) => {
-  const found = complete("/p/a.ngraph.yaml", YAML, YAML + more);
-  expect(isAll ? found : found.slice(0, first.length)).toEqual(first);
+  for (const found of [
+    complete("/p/a.ngraph.yaml", YAML, YAML + more),
+    completeOpened("/p/a.ngraph.yaml", YAML + more),
+  ])
+    expect(isAll ? found : found.slice(0, first.length)).toEqual(first);
+});
+
+test.each([
+  ["an entry that is not closed", "edges:\n  - { from: start, to: ¦\n", ["a", "b", "end"]],
+  ["a key that begins", "  dr\nedges:\n  - start -> ¦\n", ["a", "b", "end"]],
+  ["a line of a node", "  c:\n    call: print\n    args: [`\nedges:\n  - start -> ¦\n", ["a", "b", "c", "end"]],
+  ["quotes that are not closed", "  c: { call: print, args: ['\"] }\nedges:\n  - start -> ¦\n", ["a", "b", "end"]],
+  ["another document", '---\ntest: "\nfor: g\nmock:\n  ¦\n', ["a", "b"]],
+])("YAML that cannot be read, when it is opened: %s", (_, more, first) => {
+  expect(completeOpened("/p/a.ngraph.yaml", YAML + more).slice(0, first.length)).toEqual(first);
 });
 
 test("YAML: exports and paths of imports", () => {

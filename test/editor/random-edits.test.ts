@@ -4,16 +4,23 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { emptyHost } from "../../compiler/load/host.ts";
 import { SourceFile } from "../../diagnostics/source.ts";
+import { findCompletions } from "../../editor/complete.ts";
 import { findCodeActions } from "../../editor/find-code-actions.ts";
 import { findDiagnostics, type Links } from "../../editor/find-diagnostics.ts";
 import { toRange } from "../../editor/positions.ts";
 import { Workspace } from "../../editor/workspace.ts";
+import { convert } from "../../grammar/convert.ts";
 import { scale } from "../support/depth.ts";
 import { exampleFiles } from "../support/example-files.ts";
 
 const EXAMPLES = exampleFiles(".ngraph")
   .map((name) => ({ name, text: readFileSync(name, "utf8") }))
   .filter(({ text }) => text.length < 3000);
+
+const IN_YAML = EXAMPLES.flatMap(({ name, text }) => {
+  const { text: converted } = convert(text, { to: "yaml" });
+  return converted === "" ? [] : [{ name: `${name}.yaml`, text: converted }];
+});
 
 const links: Links = { uriOf: (path) => path, pageOf: () => undefined };
 const INSERTED = [
@@ -75,6 +82,39 @@ test("random edits lead to the findings of a new server", { timeout: 300_000 }, 
     { numRuns: scale(2_200, 25) },
   );
 });
+
+test("completion in a text that has been checked depends on this text alone", { timeout: 300_000 }, () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...EXAMPLES, ...IN_YAML), EDITS, ({ name, text }, edits) => {
+      const uri = `/p/${name}`;
+      const edited = newWorkspace();
+      edited.open(uri, "", 1, text);
+      let now = text;
+      for (const [index, edit] of edits.entries()) {
+        const span = spanOf(now, edit);
+        edited.change(uri, index + 2, [{ range: toRange(new SourceFile(uri, now), span), text: edit.text }]);
+        now = now.slice(0, span.start) + edit.text + now.slice(span.end);
+        if (edit.steps > 3) edited.check(uri);
+        if (edit.steps > 5) edited.recent(uri);
+      }
+      const fresh = newWorkspace();
+      fresh.open(uri, "", edits.length + 1, now);
+      for (const { at } of edits) {
+        const offset = Math.floor(at * now.length);
+        expect(completionsOf(edited, uri, offset)).toEqual(completionsOf(fresh, uri, offset));
+      }
+    }),
+    { numRuns: scale(2_200, 40) },
+  );
+});
+
+function completionsOf(workspace: Workspace, uri: string, offset: number): unknown {
+  workspace.check(uri);
+  const index = workspace.index();
+  const [checked, file] = [workspace.recent(uri), workspace.names(uri, index)];
+  if (checked === undefined || file === undefined) throw new Error("the document is not open");
+  return findCompletions(checked, file, offset, { index, host: workspace.host() });
+}
 
 function newWorkspace(): Workspace {
   return new Workspace(
