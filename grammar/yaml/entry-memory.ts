@@ -1,8 +1,9 @@
 /**
- * Reads a YAML text after an edit: entries of block maps and block lists that stand in it as before are not read again. The lines of an
- * entry are those up to the next line with its indentation that begins an entry. A quoted text or a collection in flow style that goes on
+ * Reads a YAML text entry by entry, and after an edit: entries of block maps and block lists that stand in it as before are not read again.
+ * The lines of an entry are those up to the next line with its indentation that begins an entry. A quoted text or a collection in flow style that goes on
  * there makes an entry that cannot be read by itself, and then the text is read as a whole, as every text with a problem is.
  */
+import { readSimple } from "./read-simple.ts";
 import { entrySpan, type YamlEntry, type YamlList, type YamlMap, type YamlNode } from "./yaml-tree.ts";
 
 /** Reads a text that is one map or one list, without problems and aliases; `undefined` for every other text. */
@@ -23,23 +24,27 @@ export class EntryMemory {
 
   /** The documents of a text; `undefined` if it must be read as a whole. */
   read(text: string, readAlone: ReadAlone): readonly ReadMap[] | undefined {
-    const read = (part: Part): YamlMap | YamlList | undefined => {
+    const documents = readDocuments(text, (part) => {
       const own = text.slice(part.start, part.end);
       const known = this.#known.get(own) ?? this.#next.get(own) ?? readAlone(own);
       if (known === undefined || sizeOf(known) !== 1) return undefined;
       this.#next.set(own, known);
-      return known;
-    };
-    const documents: ReadMap[] = [];
-    for (const document of documentsOf(text)) {
-      const root = readDocument(text, document, read);
-      if (root === undefined) break;
-      documents.push({ ...document, root });
-    }
+      return moved(known, part.start);
+    });
     this.#known = this.#next;
     this.#next = new Map();
-    return documents.at(-1)?.end === text.length ? documents : undefined;
+    return documents;
   }
+}
+
+/** The documents of a text that is read once, entry by entry; `undefined` if it must be read as a whole. */
+export function readInParts(text: string, readAlone: ReadAlone): readonly ReadMap[] | undefined {
+  return readDocuments(text, (part) => {
+    const simple = readSimple(text, part);
+    const read = simple ?? readAlone(text.slice(part.start, part.end));
+    if (read === undefined || sizeOf(read) !== 1) return undefined;
+    return simple ?? moved(read, part.start);
+  });
 }
 
 /** Lines of a text, as offsets. */
@@ -48,9 +53,24 @@ export interface Part {
   readonly end: number;
 }
 
+/** Reads a part that is a map or list of one entry. */
 type ReadPart = (part: Part) => YamlMap | YamlList | undefined;
 
-/** Documents from their marker on. A directive or the mark of an end makes no document that can be read in parts. */
+function readDocuments(text: string, read: ReadPart): readonly ReadMap[] | undefined {
+  if (END_MARK.test(text)) return undefined;
+  const documents: ReadMap[] = [];
+  for (const document of documentsOf(text)) {
+    const root = readDocument(text, document, read);
+    if (root === undefined) return undefined;
+    documents.push({ ...document, root });
+  }
+  return documents.at(-1)?.end === text.length ? documents : undefined;
+}
+
+/** The mark of a document's end. */
+const END_MARK = /^\.\.\.(?=[ \t\r\n]|$)/m;
+
+/** Documents from their marker on. A directive makes no document that can be read in parts. */
 export function documentsOf(text: string): readonly Part[] {
   const starts = [...text.matchAll(/^---(?=[ \r\n]|$)/gm)].map(({ index }) => index);
   if (starts[0] === undefined || !isBlank(text.slice(0, starts[0]))) starts.unshift(0);
@@ -67,7 +87,7 @@ function readDocument(text: string, { start, end }: Part, read: ReadPart): YamlM
   const maps: YamlMap[] = [];
   for (const part of partsOf(text, { start: start + marker.length, end }, 0, KEY)) {
     const inner = innerParts(text, part);
-    const map = inner === undefined ? moved(read(part), part.start) : readBelow(part, inner, read);
+    const map = inner === undefined ? read(part) : readBelow(part, inner, read);
     if (map?.kind !== "map") return undefined;
     maps.push(map);
   }
@@ -76,11 +96,11 @@ function readDocument(text: string, { start, end }: Part, read: ReadPart): YamlM
 
 /** The entry of a key, with a map or list that is read entry by entry. */
 function readBelow({ start }: Part, { parts, isList }: InnerParts, read: ReadPart): YamlMap | undefined {
-  const key = moved(read({ start, end: parts[0]!.start }), start);
+  const key = read({ start, end: parts[0]!.start });
   if (key?.kind !== "map") return undefined;
   const values: (YamlMap | YamlList)[] = [];
   for (const part of parts) {
-    const value = moved(read(part), part.start);
+    const value = read(part);
     if (value === undefined) return undefined;
     values.push(value);
   }
@@ -164,8 +184,8 @@ function sizeOf(node: YamlMap | YamlList): number {
   return node.kind === "map" ? node.entries.length : node.items.length;
 }
 
-function moved<T extends YamlNode>(node: T | undefined, by: number): T | undefined {
-  return node === undefined || by === 0 ? node : (movedNode(node, by) as T);
+function moved<T extends YamlNode>(node: T, by: number): T {
+  return by === 0 ? node : (movedNode(node, by) as T);
 }
 
 function movedNode(node: YamlNode, by: number): YamlNode {

@@ -16,6 +16,7 @@ import {
   type Form,
   type FormReader,
 } from "./form.ts";
+import { isName, isPlainName, plainFragment } from "./plain-fragments.ts";
 import { scalarOffsets } from "./scalar-offsets.ts";
 import type { YamlScalar } from "./yaml-tree.ts";
 
@@ -73,12 +74,11 @@ export function fragmentForm<Kind extends keyof Fragments>(
 ): Form<NonNullable<Fragments[Kind]>> {
   return scalarForm(expected, options.schema ?? { type: "string" }, (node, reader) =>
     typeof node.value === "string"
-      ? (readFragment(kind, node, reader, options) ?? undefined)
+      ? (plainFragment(kind, node) ?? readFragment(kind, node, reader, options) ?? undefined)
       : wrongKind(node, reader, expected, options.help),
   );
 }
 
-const IDENTIFIER = /^[A-Za-z_]\w*$/;
 const RESERVED: ReadonlySet<string> = new Set(RESERVED_WORDS);
 
 /** A name. The plain scalars `true`, `false` and `null`, which YAML does not read as strings, are reserved words. */
@@ -86,7 +86,7 @@ export function nameForm(expected = "a name"): Form<Identifier> {
   return scalarForm(expected, { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }, (node, reader) => {
     const { value } = node;
     if (typeof value !== "string") return wrongKind(node, reader, expected, "names begin with a letter or `_`");
-    if (IDENTIFIER.test(value) && !RESERVED.has(value)) return identifierAt(value, node.span);
+    if (isName(value)) return identifierAt(value, node.span);
     if (RESERVED.has(value)) return readFragment("name", node, reader);
     const lookAlike = lookAlikeName(placeIn(reader, node.span), value);
     if (lookAlike !== undefined) return complain(reader, lookAlike);
@@ -116,17 +116,6 @@ export function expressionForm(help: string = EXPRESSION_HELP): Form<Expr> {
     if (isPlainName(node)) return { kind: "Name", span: node.span, name: node.value };
     return readFragment("expression", node, reader, { help });
   });
-}
-
-/** A name without quotes: its text in the file is its value. */
-function isPlainName(node: YamlScalar): node is YamlScalar & { readonly value: string } {
-  const { value, span } = node;
-  return (
-    typeof value === "string" &&
-    span.end - span.start === value.length &&
-    IDENTIFIER.test(value) &&
-    !RESERVED.has(value)
-  );
 }
 
 /** A string that is not parsed as an expression: a title, a path. */

@@ -16,8 +16,9 @@ import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import { shorten } from "../lexer/read-tokens.ts";
 import { LARGEST_FILE, MOST_DECLARATIONS } from "../limits.ts";
 import { newReading, report, type Reading } from "../reading.ts";
-import type { EntryMemory } from "./entry-memory.ts";
+import { readInParts, type EntryMemory } from "./entry-memory.ts";
 import { nestingOf } from "./nesting.ts";
+import { readSimple } from "./read-simple.ts";
 import { syntaxHelp } from "./syntax-help.ts";
 import {
   describeNode,
@@ -57,7 +58,8 @@ export function readDocuments(reading: Reading, memory?: EntryMemory): YamlDocum
     return [];
   }
   checkCharacters(reading);
-  const known = memory?.read(text, (part) => readAlone(part, reading.source));
+  const alone = (part: string): YamlMap | YamlList | undefined => readAlone(part, reading.source);
+  const known = memory === undefined ? readInParts(text, alone) : memory.read(text, alone);
   if (known !== undefined && known.length <= MOST_DECLARATIONS)
     return known.map(({ root, start, end }) => ({ root, isBroken: false, span: { start, end } }));
   return readWhole(reading, DEEPEST_NESTING, { aliased: 0 });
@@ -71,6 +73,8 @@ export function isEntry(text: string, source: SourceFile): boolean {
 
 /** A part of a text that is a map or a list and has no problem. It may stand below a key of the text. */
 function readAlone(text: string, source: SourceFile): YamlMap | YamlList | undefined {
+  const simple = readSimple(text);
+  if (simple !== undefined) return simple;
   const reading = newReading(source, text);
   const budget = { aliased: 0 };
   const documents = readWhole(reading, DEEPEST_NESTING - 1, budget);
