@@ -1,16 +1,18 @@
 /** Exports of TypeScript modules as one thing in all files: where a name comes from, and all of its places. */
 import { findFile, isGraphFile } from "../compiler/load/find-file.ts";
 import type { CompilerHost } from "../compiler/load/host.ts";
+import { readSyntax } from "../compiler/load/read-syntax.ts";
 import { createModuleReader, type LoadedModule } from "../compiler/load/load-module.ts";
 import { directoryOf, joinPath } from "../compiler/load/paths.ts";
 import { realPathOf } from "../compiler/load/project-root.ts";
 import { applyEdits, type Edit } from "../diagnostics/fixes/apply-edits.ts";
 import { SourceFile, type Span } from "../diagnostics/source.ts";
+import { kindsOf } from "./names.ts";
 import { placesInModule, type ModulePlace } from "./module-names.ts";
 
-/** An export of a module, with the modules that export it again under the same name. */
+/** An export of a module, or a graph that modules import, with the modules that export it again under the same name. */
 export interface ModuleEntity {
-  /** The module that declares it, or that gives it this name. */
+  /** The file that declares it, or the module that gives it this name. */
   readonly path: string;
   readonly name: string;
 }
@@ -38,6 +40,7 @@ export class ModuleEntities {
 
   /** The entity that a module exports under a name; `undefined` for names that cannot be renamed in a file: packages, unreadable modules, `default`. */
   exportOf(path: string, name: string, steps = 0): ModuleEntity | undefined {
+    if (isGraphFile(path)) return this.#unitOf(path, name);
     if (name === "default" || !this.#isOwn(path) || steps > MAX_STEPS) return undefined;
     const module = this.#read(path);
     const exported = module.scope?.exports.get(name)?.name;
@@ -52,6 +55,14 @@ export class ModuleEntities {
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** The graph or plan of a file that modules can import. */
+  #unitOf(path: string, name: string): ModuleEntity | undefined {
+    const text = this.#host.readFile(path);
+    if (text?.includes(name) !== true) return undefined;
+    const kind = kindsOf((this.#host.readSyntax ?? readSyntax)(text, path).file).get(name);
+    return kind === "graph" || kind === "plan" ? { path: realPathOf(path, this.#host), name } : undefined;
   }
 
   /** The entity whose name is at an offset of a module. */
@@ -136,8 +147,7 @@ export class ModuleEntities {
 
   #resolve(from: string, specifier: string): string | undefined {
     if (!/^\.{1,2}\//.test(specifier)) return undefined;
-    const { path } = findFile(joinPath(directoryOf(from), specifier), this.#host);
-    return path === undefined || isGraphFile(path) ? undefined : path;
+    return findFile(joinPath(directoryOf(from), specifier), this.#host).path;
   }
 
   #isOwn(path: string): boolean {

@@ -6,7 +6,15 @@ import type { FileNames, Location, NameIndex } from "./name-index.ts";
 import type { NameUse } from "./names.ts";
 import { editUse } from "./edit-use.ts";
 import { NOUNS, placeOf } from "./name-nouns.ts";
-import { entityOf, placesOfExport, renameExport, type Edits, type ModuleFiles } from "./rename-export.ts";
+import {
+  entityOf,
+  placesOfExport,
+  renameExport,
+  renameInModules,
+  type Edits,
+  type FileOfEdits,
+  type ModuleFiles,
+} from "./rename-export.ts";
 
 /** The names at an offset. In `{ reply }` there are two: the field and the channel, which comes first. */
 export function namesAt({ uses }: FileNames, offset: number): readonly NameUse[] {
@@ -41,7 +49,8 @@ export function findReferences(
   const [use] = namesAt(file, offset);
   if (use === undefined) return [];
   const entity = modules && entityOf(use, modules);
-  if (entity !== undefined) return placesOfExport(entity, files, modules!, withDeclaration ? "all" : "uses");
+  const isUnit = use.kind === "graph" || use.kind === "plan";
+  if (entity !== undefined && !isUnit) return placesOfExport(entity, files, modules!, withDeclaration ? "all" : "uses");
   const exported = withDeclaration ? index.exportOf(use.target) : undefined;
   const found: Location[] = exported === undefined ? [] : [exported];
   for (const each of files) {
@@ -50,7 +59,8 @@ export function findReferences(
         found.push({ source: each.source, span });
     }
   }
-  return found;
+  // Modules import graphs, too.
+  return entity === undefined ? found : [...found, ...placesOfExport(entity, [], modules!, "all")];
 }
 
 /** Places of the first name at an offset in its own file. */
@@ -84,10 +94,13 @@ export function rename(
     return `\`${newName}\` is no name: a name is a letter, and letters, digits or \`_\``;
   if (isReserved(use, newName)) return `\`${newName}\` is a word of the language`;
   const entity = modules && entityOf(use, modules);
-  if (entity?.name === use.name) return renameExport(entity, newName, files, modules!);
+  const isUnit = use.kind === "graph" || use.kind === "plan";
+  if (entity?.name === use.name && !isUnit) return renameExport(entity, newName, files, modules!);
+  const inModules = entity?.name === use.name ? renameInModules(entity, newName, modules!) : [];
+  if (typeof inModules === "string") return inModules;
   // A function of a package keeps its name in its module: the file gives it another one.
   const isLocal = use.kind === "function" || (use.kind === "type" && isOfModule(use));
-  const found = new Map<FileNames, readonly Edit[]>();
+  const found = new Map<FileOfEdits, readonly Edit[]>(inModules);
   for (const each of isLocal ? [file] : files) {
     // `import { a as b }`: the names of a and b change on their own.
     const uses = each.uses.filter(({ target, name }) => target === use.target && name === use.name);

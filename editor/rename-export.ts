@@ -1,5 +1,6 @@
 /** Renames an export of a TypeScript module in the module, in other modules, and in the graph files that import it. */
 import type { Edit } from "../diagnostics/fixes/apply-edits.ts";
+import { isGraphFile } from "../compiler/load/find-file.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import { RESERVED_WORDS } from "../grammar/words.ts";
 import { editUse } from "./edit-use.ts";
@@ -15,7 +16,12 @@ export interface ModuleFiles {
 }
 
 /** Edits by file: graph files and modules. */
-export type Edits = ReadonlyMap<{ readonly path: string; readonly source: SourceFile }, readonly Edit[]>;
+export type Edits = ReadonlyMap<FileOfEdits, readonly Edit[]>;
+
+export interface FileOfEdits {
+  readonly path: string;
+  readonly source: SourceFile;
+}
 
 /** Words that cannot be the name of a function or a type in TypeScript. */
 const TYPESCRIPT_WORDS = new Set(
@@ -39,21 +45,13 @@ export function renameExport(
   files: Iterable<FileNames>,
   modules: ModuleFiles,
 ): Edits | string {
-  const { entities } = modules;
   if (!/^[A-Za-z_]\w*$/.test(newName))
     return `\`${newName}\` is no name: a name is a letter, and letters, digits or \`_\``;
   if ((RESERVED_WORDS as readonly string[]).includes(newName)) return `\`${newName}\` is a word of the language`;
   if (TYPESCRIPT_WORDS.has(newName)) return `\`${newName}\` is a word of TypeScript`;
-  const found = new Map<{ path: string; source: SourceFile }, readonly Edit[]>();
-  for (const each of placesInModules(entity, modules)) {
-    const edits = each.places.map((place) => editOf(place, entity.name, newName));
-    if (entities.isTaken(each, newName, edits))
-      return `${each.path} has the name \`${newName}\`: choose another one, or write \`import { ${entity.name} as ${newName} }\` in the graph file`;
-    found.set(each, edits);
-  }
-  const passing = modules.paths.find((path) => entities.passesOn(entity, path, newName));
-  if (passing !== undefined)
-    return `${passing} exports another \`${newName}\`, which would hide this one: choose another name`;
+  const inModules = renameInModules(entity, newName, modules);
+  if (typeof inModules === "string") return inModules;
+  const found = new Map<FileOfEdits, readonly Edit[]>(inModules);
   for (const file of files) {
     const all = usesOf(file, entity, modules);
     const uses = all.filter(({ name }) => name === entity.name);
@@ -68,6 +66,24 @@ export function renameExport(
     );
   }
   return found;
+}
+
+/** The edits of a new name in modules; a reason where it is refused. */
+export function renameInModules(entity: ModuleEntity, newName: string, modules: ModuleFiles): Edits | string {
+  const { entities } = modules;
+  const found = new Map<FileOfEdits, readonly Edit[]>();
+  for (const each of placesInModules(entity, modules)) {
+    if (TYPESCRIPT_WORDS.has(newName))
+      return `\`${newName}\` is a word of TypeScript, and ${each.path} imports \`${entity.name}\``;
+    const edits = each.places.map((place) => editOf(place, entity.name, newName));
+    if (entities.isTaken(each, newName, edits))
+      return `${each.path} has the name \`${newName}\`: choose another one, or write \`import { ${entity.name} as ${newName} }\` in the graph file`;
+    found.set(each, edits);
+  }
+  const passing = modules.paths.find((path) => entities.passesOn(entity, path, newName));
+  return passing === undefined
+    ? found
+    : `${passing} exports another \`${newName}\`, which would hide this one: choose another name`;
 }
 
 function declaresInFile({ kind, role }: NameUse): boolean {
@@ -101,7 +117,8 @@ export function placesOfExport(
 }
 
 function placesInModules(entity: ModuleEntity, { entities, paths }: ModuleFiles): readonly EntityPlaces[] {
-  return [...new Set([entity.path, ...paths])].flatMap((path) => entities.placesOf(entity, path) ?? []);
+  const own = isGraphFile(entity.path) ? [] : [entity.path];
+  return [...new Set([...own, ...paths])].flatMap((path) => entities.placesOf(entity, path) ?? []);
 }
 
 /** The uses of an export in a graph file. */

@@ -133,6 +133,62 @@ test("the rename of a type changes its uses in modules and graph files", () => {
   });
 });
 
+describe("a graph that modules import", () => {
+  const graph = 'graph review { output o: string node n = "x" into o start -> n }\n';
+  const files = {
+    "/p/review.ngraph": graph,
+    "/p/a.ngraph":
+      'import { review } from "./review.ngraph"\ngraph g { output o: string node a = review() into { o } start -> a }\n',
+    "/p/all.ts": 'export { review } from "./review.ngraph";\n',
+    "/p/app.ts":
+      'import { review } from "./all.ts";\nimport { review as other } from "./review.ngraph";\nexport const made = { review, other, inner: (review: string) => review };\n',
+  };
+  const expected = {
+    "/p/review.ngraph": graph.replace("review", "check"),
+    "/p/a.ngraph": files["/p/a.ngraph"].replace("{ review", "{ check").replace("review()", "check()"),
+    "/p/all.ts": files["/p/all.ts"].replace("{ review", "{ check"),
+    "/p/app.ts": files["/p/app.ts"]
+      .replace("{ review }", "{ check }")
+      .replace("review as", "check as")
+      .replace("{ review,", "{ review: check,"),
+  };
+
+  test.each([
+    ["its declaration", "/p/review.ngraph", "review {"],
+    ["a call of another graph", "/p/a.ngraph", "review()"],
+    ["an import of a module", "/p/app.ts", "review as"],
+    ["a use in a module", "/p/app.ts", "review, other"],
+  ])("is renamed from %s", (_, path, mark) => {
+    expect(renamed(path, mark, "check", files)).toEqual(expected);
+  });
+
+  test("has references in them", () => {
+    const { index, graphs, modules } = project(files);
+    const options = { withDeclaration: true, modules };
+    const [own] = graphs;
+    const places = findReferences(own!, graph.indexOf("review"), graphs, index, options);
+    expect(places.map(({ source }) => source.path)).toEqual([
+      "/p/review.ngraph",
+      "/p/a.ngraph",
+      "/p/a.ngraph",
+      "/p/all.ts",
+      "/p/app.ts",
+      "/p/app.ts",
+      "/p/app.ts",
+    ]);
+  });
+
+  test("is not renamed to a word or a name of TypeScript", () => {
+    expect(renamed("/p/review.ngraph", "review", "delete", files)).toBe(
+      "`delete` is a word of TypeScript, and /p/all.ts imports `review`",
+    );
+    expect(renamed("/p/review.ngraph", "review", "made", files)).toContain("/p/app.ts has the name `made`");
+    expect(renamed("/p/review.ngraph", "review", "delete", { "/p/review.ngraph": graph })).toEqual({
+      "/p/review.ngraph": graph.replace("review", "delete"),
+    });
+  });
+});
+
 test("references of a function are in graph files and modules", () => {
   const { index, graphs, modules, entities } = project();
   const [file] = graphs;

@@ -28,6 +28,15 @@ export const used = [inner(shorten("a")), nodes.classify({ id: "1", text: "" }),
 export function lengthOf(ticket: Ticket): number { const { text } = ticket; return nodes.shorten(text).length; }
 `,
   ],
+  ["/project/graphs.d.ts", 'declare module "*.ngraph";\ndeclare module "*.yaml";\n'],
+  [
+    "/project/app.ts",
+    `import { support, outer as run } from "./lib.ngraph";
+import { desk } from "./main.ngraph.yaml";
+export const flows: readonly unknown[] = [{ support, desk }, run, [support]];
+export { find } from "./lib.ngraph";
+`,
+  ],
   [
     "/project/lib.ngraph",
     `import { classify, answer, shorten, undo, longest, type Ticket, type Kind } from "./index.ts"
