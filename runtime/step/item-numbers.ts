@@ -8,6 +8,7 @@ import { digestOfIdentity, identityOfItem, taskName } from "../run/item-identity
 import type { Run } from "../run/run.ts";
 import type { Json } from "../value/json.ts";
 import { endsPart, type Work } from "../value/work.ts";
+import { tasksOf } from "./step-tasks.ts";
 import type { Outcome, Task } from "./task.ts";
 
 /** An item about which something is stored: its identity with a result, else the digest in an id. */
@@ -135,6 +136,27 @@ export function* recordBegunItems(run: Run, items: readonly Task[], outcomes: re
     if (failure !== undefined || (children !== undefined && pauses === undefined))
       (run.parts ??= new Map()).set(`${taskName(items[at]!)}/${BEGUN}`, true);
     if (endsPart(at)) yield;
+  }
+}
+
+/**
+ * Applies an edit of the state to an unfinished step. If it moves items that have no result, all of their node are recorded: a process
+ * that has died may have begun any of them, and each keeps its number and its key.
+ */
+export function editItems(run: Run, head: Checkpoint, edit: () => void): void {
+  const hasItems = run.ready.some((node) => run.program.nodes[node]!.list !== undefined);
+  if (!hasItems) return edit();
+  run.itemRecords = readItemRecords(run, head);
+  const before = tasksOf(run);
+  edit();
+  const after = new Map(tasksOf(run).map(({ id, items }) => [id, items]));
+  for (const { id, items } of before) {
+    const open = items?.filter((item) => run.stored?.get(item.id)?.item !== identityOfItem(item.item as Json));
+    if (open === undefined || run.stored?.has(id) === true) continue;
+    const present = new Map(after.get(id)?.map((item) => [item.itemIndex, identityOfItem(item.item as Json)]));
+    // Mutation point: edited-items
+    if (open.every(({ itemIndex, item }) => present.get(itemIndex) === identityOfItem(item as Json))) continue;
+    for (const item of open) (run.parts ??= new Map()).set(`${taskName(item)}/${BEGUN}`, true);
   }
 }
 

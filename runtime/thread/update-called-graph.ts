@@ -13,6 +13,7 @@ import { createShared, type EngineCore } from "../run/run-settings.ts";
 import type { Durable } from "../run/shared.ts";
 import { takeAnswers } from "./answers.ts";
 import { programAt } from "./fork-thread.ts";
+import { editItems } from "../step/item-numbers.ts";
 import { admitEdits, applyEdits } from "./update-thread.ts";
 
 /**
@@ -70,7 +71,7 @@ export async function updateCalledGraph(
     const message = `\`${input.name}\` is an input of graph \`${called.table.name}\`, which its call sets: edit the caller's state instead`;
     throw new RunError("NG_BAD_INPUT", message);
   }
-  applyEdits(run, edits);
+  editItems(run, child, () => applyEdits(run, edits));
   if (newest !== moved) run.writer!.branch(newest?.id ?? null, stored.namespace === namespace ? stored.id : null);
   await run.writer!.save("updated", {
     status: child.status,

@@ -22,7 +22,7 @@ import { undosOfThread } from "./thread-undos.ts";
 import type { Durable, StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { takeAnswers } from "./answers.ts";
-import { forgetBegunItems } from "../step/item-numbers.ts";
+import { editItems, forgetBegunItems } from "../step/item-numbers.ts";
 import { forgetEnd } from "./fork-thread.ts";
 
 /**
@@ -75,7 +75,8 @@ export async function updateThread(
   // The new route drops results: what their tasks have done is still to be undone.
   if (options.as !== undefined) setUndos(run, await undosOfThread(core, durable, latest));
   const edits = admitEdits(run, values, options);
-  if (!finishesTask || options.replace === true) applyEdits(run, edits);
+  if (options.as === undefined) editItems(run, head, () => applyEdits(run, edits));
+  else if (!finishesTask || options.replace === true) applyEdits(run, edits);
   const writer = run.writer!;
   const step = run.step - 1;
   if (finishesTask) {

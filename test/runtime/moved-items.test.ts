@@ -1,6 +1,7 @@
 /** 5.4, 5.5, 6.2, 7.2: an item that an edit of its list moves keeps its result, its pause, its answer, its called graph and its key. */
 import { describe, expect, test } from "vitest";
 import type { NodeContext } from "../../runtime/interface/context.ts";
+import type { Engine } from "../../runtime/interface/engine-options.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { engineOf } from "../support/graph.ts";
 
@@ -82,6 +83,90 @@ test("an item that has failed keeps its key when it moves, also across further f
   expect((await engine.resume("t")).output).toEqual({ out: ["new", "newer", "done", "pay"] });
   expect(keys).toHaveLength(4);
   expect(new Set(keys).size).toBe(1);
+});
+
+describe("items that were running when their process died", () => {
+  /** Runs until the last item is in progress, lets the claim lapse as after a crash, edits, and resumes. Returns the keys by item. */
+  async function afterCrash(
+    text: string,
+    edit: (engine: Engine) => Promise<unknown>,
+    start = (engine: Engine): Promise<unknown> => engine.run({}, { thread: "t" }),
+  ): Promise<Map<string, string[]>> {
+    let now = 0;
+    const store = new MemoryStore({ now: () => now });
+    const keys = new Map<string, string[]>();
+    let isOld = true;
+    let begun = (): void => undefined;
+    const isRunning = new Promise<void>((resolve) => (begun = resolve));
+    const work = (x: string, context: NodeContext): string | Promise<string> => {
+      keys.set(x, [...(keys.get(x) ?? []), context.idempotencyKey]);
+      if (!isOld || x === "done") return x;
+      if (x === "last") begun();
+      return new Promise(() => undefined);
+    };
+    let prepared = 0;
+    const prepare = (): void => {
+      if (prepared++ === 0) throw new Error("not yet");
+    };
+    const open = (): Engine => engineOf(text, { work, prepare }, { store });
+    // Its claim is lost, and the run with it.
+    start(open()).catch(() => undefined);
+    await isRunning;
+    const isStored = (place: string): boolean => {
+      const head = store.loadLatest("t", place);
+      return head !== undefined && store.getWrites("t", head.id).some(({ taskId }) => taskId.startsWith("every["));
+    };
+    while (!isStored("") && !isStored("call")) await new Promise((next) => setImmediate(next));
+    isOld = false;
+    now = 3_600_000;
+    const engine = open();
+    await edit(engine);
+    expect((await engine.resume("t")).status).toBe("completed");
+    return keys;
+  }
+  const TEXT = `graph g { state xs: string[] = ["a", "done", "a", "b", "last"]  output out: string[] = [] reduce append
+    node every = work(x) for x in xs into out  start -> every }`;
+
+  test.each([
+    [["done", "b", "last", "a"]],
+    [["last", "new", "b", "done", "a", "a", "a"]],
+    [["a", "a", "new", "done", "last"]],
+    [["b"]],
+    [["a"]],
+  ])("%j keep their keys, each its own", async (xs) => {
+    const keys = await afterCrash(TEXT, (engine) => engine.update("t", { xs }, { replace: true }));
+    const begun = { a: 2, b: 1, last: 1 };
+    for (const [x, count] of Object.entries(begun)) {
+      const [old, again] = [keys.get(x)!.slice(0, count), keys.get(x)!.slice(count)];
+      const kept = again.filter((key) => old.includes(key));
+      expect([x, new Set(kept).size]).toEqual([x, Math.min(count, again.length)]);
+      expect(new Set(again).size).toBe(again.length);
+    }
+    const owners = [...keys].flatMap(([x, of]) => [...new Set(of)].map((key): [string, string] => [key, x]));
+    expect(new Map(owners).size).toBe(owners.length);
+    expect(keys.get("done")).toHaveLength(1);
+  });
+
+  test("keep their keys over two edits, the first of which removes nothing", async () => {
+    const keys = await afterCrash(TEXT, async (engine) => {
+      await engine.update("t", { xs: ["new", "a", "done", "a", "b", "last"] }, { replace: true });
+      await engine.update("t", { xs: ["last", "b", "new"] }, { replace: true });
+    });
+    for (const x of ["b", "last"]) expect(new Set(keys.get(x)).size).toBe(1);
+  });
+
+  test("keep their keys in a called graph", async () => {
+    const text = `graph child { state xs: string[] = ["a", "done", "last"]  output out: string[] = [] reduce append
+      node first = prepare()  node every = work(x) for x in xs into out  start -> first -> every }
+    graph g { output all: string[] = []  node call = child() into { out: all }  start -> call }`;
+    const edit = (engine: Engine): Promise<unknown> =>
+      engine.update("t", { xs: ["last", "done"] }, { in: "call", replace: true });
+    const keys = await afterCrash(text, edit, async (engine) => {
+      await engine.run({}, { thread: "t" });
+      await engine.resume("t");
+    });
+    expect([new Set(keys.get("last")).size, keys.get("last")!.length, keys.get("done")!.length]).toEqual([1, 2, 1]);
+  });
 });
 
 test("a result that is written by hand leaves no record of the items that had begun", async () => {
