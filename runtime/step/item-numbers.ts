@@ -154,7 +154,6 @@ export function editItems(run: Run, head: Checkpoint, edit: () => void): void {
     const open = items?.filter((item) => run.stored?.get(item.id)?.item !== identityOfItem(item.item as Json));
     if (open === undefined || run.stored?.has(id) === true) continue;
     const present = new Map(after.get(id)?.map((item) => [item.itemIndex, identityOfItem(item.item as Json)]));
-    // Mutation point: edited-items
     if (open.every(({ itemIndex, item }) => present.get(itemIndex) === identityOfItem(item as Json))) continue;
     for (const item of open) (run.parts ??= new Map()).set(`${taskName(item)}/${BEGUN}`, true);
   }
