@@ -4,7 +4,7 @@ import { parseYamlText } from "../grammar/yaml/parse-yaml-text.ts";
 import { importAmazonStates, isAmazonStates } from "./amazon-states.ts";
 import { helpForTemplate } from "./cloud-formation.ts";
 import { SOURCE_KINDS, type SourceKind } from "./kinds.ts";
-import { ImportError, Source, type Imported, type JsonValue } from "./imported.ts";
+import { Changes, comment, ImportError, shortJson, Source, type Imported, type JsonValue } from "./imported.ts";
 import { importLangGraphGen, isLangGraphGen } from "./langgraph-gen.ts";
 import { importLangGraphJs } from "./langgraph-js.ts";
 import type { ReadModule } from "./program-modules.ts";
@@ -66,10 +66,21 @@ function importDocument(
   module: string,
   kind: Exclude<SourceKind, "langgraph-js"> | undefined,
 ): Imported {
-  const value = readDocument(text);
+  const { value, repeated } = readDocument(text);
   const importer =
     kind === undefined ? Object.values(DOCUMENTS).find(({ accepts }) => accepts(value)) : DOCUMENTS[kind];
-  if (importer !== undefined) return importer.read(new Source(value), name, module);
+  if (importer !== undefined) {
+    const imported = importer.read(new Source(value), name, module);
+    const notes = new Changes();
+    const head = repeated.map(({ key, line }) => {
+      const said = notes.add(
+        `line ${line}`,
+        `the key ${shortJson(key)} is repeated in its object: the last one counts`,
+      );
+      return `${comment(said)}\n`;
+    });
+    return { ...imported, text: head.join("") + imported.text, changes: [...notes.list, ...imported.changes] };
+  }
   const template = helpForTemplate(value);
   if (template !== undefined) throw new ImportError("$", "the file is a template of CloudFormation", template);
   throw new ImportError(
@@ -79,13 +90,26 @@ function importDocument(
   );
 }
 
-/** JSON is YAML, but errors of JSON are more precise, and it is read faster. */
-function readDocument(text: string): JsonValue {
+interface Document {
+  readonly value: JsonValue;
+  readonly repeated: readonly RepeatedKey[];
+}
+
+interface RepeatedKey {
+  readonly key: string;
+  readonly line: number;
+}
+
+/** JSON is YAML, but errors of JSON are more precise, and it is read faster. YAML refuses keys that are repeated. */
+function readDocument(text: string): Document {
   const trimmed = text.replace(/^\uFEFF/, "").trimStart();
-  if (trimmed.startsWith("{") || trimmed.startsWith("[")) {
+  if (startsAsJson(trimmed)) {
     try {
-      return JSON.parse(withoutComments(trimmed)) as JsonValue;
+      const json = withoutComments(trimmed);
+      const value = JSON.parse(json) as JsonValue;
+      return { value, repeated: repeatedKeys(json, lineOfOffset(text, text.indexOf(trimmed))) };
     } catch (error) {
+      if (error instanceof RangeError) throw new ImportError("line 1", "a text of the file is too long");
       const message = error instanceof Error ? error.message : "";
       throw new ImportError(
         `line ${lineOfBrokenJson(text)}`,
@@ -96,7 +120,7 @@ function readDocument(text: string): JsonValue {
     }
   }
   try {
-    return parseYamlText(text) as JsonValue;
+    return { value: parseYamlText(text) as JsonValue, repeated: [] };
   } catch (error) {
     throw new ImportError(
       "line 1",
@@ -105,10 +129,48 @@ function readDocument(text: string): JsonValue {
   }
 }
 
-/** `turbo.json` may have comments and trailing commas. */
+/** Whether a text begins with `{` or `[`, behind comments. */
+function startsAsJson(text: string): boolean {
+  for (let at = 0; ;) {
+    while (/\s/.test(text[at] ?? "")) at++;
+    const mark = text.slice(at, at + 2);
+    if (mark !== "//" && mark !== "/*") return /^[{[]/.test(mark);
+    const end = text.indexOf(mark === "//" ? "\n" : "*/", at + 2);
+    if (end === -1) return false;
+    at = end + (mark === "//" ? 1 : 2);
+  }
+}
+
+function lineOfOffset(text: string, offset: number): number {
+  return text.slice(0, offset).split("\n").length;
+}
+
+/** The keys that an object of a JSON text has more than once, at their second places. The parser keeps the last value only. */
+function repeatedKeys(json: string, firstLine: number): readonly RepeatedKey[] {
+  const repeated: RepeatedKey[] = [];
+  /** The keys of the objects around; `undefined` for a list. */
+  const open: (Set<string> | undefined)[] = [];
+  let line = firstLine;
+  for (const [part, text, colon] of json.matchAll(/("[^"\\]*(?:\\[^][^"\\]*)*")(\s*:)?|[[\]{}\n]/g)) {
+    if (part === "\n") line++;
+    else if (part === "{") open.push(new Set());
+    else if (part === "[") open.push(undefined);
+    else if (part === "}" || part === "]") open.pop();
+    else if (text !== undefined && colon !== undefined) {
+      const key = text.includes("\\") ? (JSON.parse(text) as string) : text.slice(1, -1);
+      if (open.at(-1)?.has(key) === true) repeated.push({ key, line });
+      open.at(-1)?.add(key);
+      line += colon.split("\n").length - 1;
+    }
+  }
+  return repeated;
+}
+
+/** `turbo.json` may have comments and trailing commas. The lines stay. */
 function withoutComments(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\[^])*"?|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|,(?=\s*[}\]])/g, (part) =>
-    part.startsWith('"') ? part : "",
+  return text.replace(
+    /"[^"\\]*(?:\\[^][^"\\]*)*"?|\/\/[^\n]*|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/|,(?=\s*[}\]])/g,
+    (part) => (part.startsWith('"') ? part : part.replace(/[^\n]+/g, "")),
   );
 }
 

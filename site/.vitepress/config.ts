@@ -27,6 +27,16 @@ const sidebar: DefaultTheme.SidebarItem[] = GROUPS.map(({ text, pages: paths }) 
   items: paths.map((path) => ({ text: titleOf(path), link: linkTo(path) })),
 }));
 
+/**
+ * The words of a search, and their stems: pages speak of a `stream` where a reader looks for streaming. The page gets the text of this
+ * function, so that it uses nothing around it.
+ */
+function searchTerms(term: string): string[] {
+  const word = term.toLowerCase();
+  if (word.length < 7 || !word.endsWith("ing")) return [word];
+  return [word, word.slice(0, -3).replace(/([bdgmnprt])\1$/, "$1")];
+}
+
 export default defineConfig({
   title: "ngraph",
   description: "Agent and workflow graphs as small text files: checked, proven, and run durably",
@@ -53,7 +63,7 @@ export default defineConfig({
     ],
     sidebar,
     outline: { level: [2, 3] },
-    search: { provider: "local" },
+    search: { provider: "local", options: { miniSearch: { searchOptions: { processTerm: searchTerms } } } },
     docFooter: { prev: "Previous page", next: "Next page" },
   },
 });

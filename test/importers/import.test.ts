@@ -778,6 +778,18 @@ test("a template of CloudFormation says where its state machines are", async () 
   ]);
 });
 
+test("a key that a JSON text repeats is said: the last one counts", async () => {
+  const { text, changes } = await imported(
+    `/* two\nlines */ {\n  "nodes": { "a": { "type": "one" },\n "\\u0061": { "type": "two", "x": [{ "y": 1 }, { "y": 2 }] } },\n "edges": [\n{ "from": "__start__", "to": "a", "to": "a" }] }`,
+  );
+  expect(changes).toEqual([
+    'line 4: the key "a" is repeated in its object: the last one counts',
+    'line 6: the key "to" is repeated in its object: the last one counts',
+  ]);
+  expect(text).toContain('// the key "a" is repeated in its object: the last one counts\n');
+  expect(text).toContain("node a = two(");
+});
+
 test("other files are refused with the kinds that there are", async () => {
   expect(await refusal("{}")).toBe("$: the file is of no kind that can be imported");
   expect(await refusal("[1, 2]")).toBe("$: the file is of no kind that can be imported");

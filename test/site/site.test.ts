@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import chromium from "@sparticuz/chromium";
-import { chromium as playwright, type Browser, type Page } from "playwright-core";
+import { chromium as playwright, type Browser, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 const HTML = "dist-site/html";
@@ -108,7 +108,8 @@ test.each(["/", "/comparison.html", "/grammar.html", "/diagnostics/NG301.html", 
   },
 );
 
-test("the search finds a diagnostic without a network, and leads to it", async () => {
+/** A page with its search open. */
+async function openSearch(): Promise<{ page: Page; input: Locator }> {
   const page = await open("/guide.html", 1280, "light");
   const input = page.locator("input.search-input");
   // A page that is not active yet takes no key.
@@ -123,10 +124,26 @@ test("the search finds a diagnostic without a network, and leads to it", async (
     },
     { timeout: 60_000 },
   );
+  return { page, input };
+}
+
+test("the search finds a diagnostic without a network, and leads to it", async () => {
+  const { page, input } = await openSearch();
   await input.fill("barrier can never complete");
   await page.locator(".VPLocalSearchBox .result").first().click();
   await page.waitForURL(/NG301/);
   await page.locator("h1", { hasText: "NG301" }).waitFor();
+  await page.close();
+});
+
+test.each([
+  ["streaming", /stream/i],
+  ["versioning", /version/i],
+  ["deploying", /deploy/i],
+])("the search for %s finds what is said in other forms of the word", async (word, found) => {
+  const { page, input } = await openSearch();
+  await input.fill(word);
+  await page.locator(".VPLocalSearchBox .result", { hasText: found }).first().waitFor();
   await page.close();
 });
 
