@@ -71,9 +71,14 @@ export const checkCommand = defineCommand<CheckOptions>({
         `--watch checks files, again and again: it takes no ${paths.includes("-") ? "standard input" : "--format json"}`,
       );
     }
+    if (paths.length === 0) throw missingPath();
     return runAndWatch(paths, given, (watched) => checkOnce(paths, options, given, watched));
   },
 });
+
+function missingPath(): CommandError {
+  return new CommandError("missing required argument 'path'", { help: "ngc check FILE…" });
+}
 
 /** Options that make no sense for a check that is repeated. */
 const EXCLUDED = [
@@ -191,7 +196,7 @@ async function compileAll(
     const { compiled, fixed }: FixedSources = await fixTexts([source]);
     return { compiled, fixed: fixed.length > 0 ? fixed : [{ ...source, fixes: [] }] };
   }
-  if (paths.length === 0) throw new CommandError("missing required argument 'path'", { help: "ngc check FILE…" });
+  if (paths.length === 0) throw missingPath();
   if (baseline !== undefined) return compileAgainst(findSources(paths), baseline, fix === true, watched);
   if (fix === true) return fixSources(paths);
   const { sources, unreadable } = readSources(paths);

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, statSync, type Stats } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync, type Dirent, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { printable } from "../../diagnostics/render/index.ts";
@@ -131,16 +131,25 @@ export function isYaml(path: string): boolean {
 }
 
 function listDirectory(directory: string): string[] {
-  const files: string[] = [];
+  const files = [...entriesBelow(directory)].filter(
+    ({ entry, path }) => !entry.isDirectory() && SOURCE_NAME.test(entry.name) && isRegularFile(path),
+  );
+  return files.map(({ path }) => path).sort();
+}
+
+/** The directories below a directory in which graph files are searched. */
+export function directoriesBelow(directory: string): string[] {
+  return [...entriesBelow(directory)].flatMap(({ entry, path }) => (entry.isDirectory() ? [path] : []));
+}
+
+/** What is below a directory, without packages and hidden entries: for example lock files of editors, which are dangling links. */
+function* entriesBelow(directory: string): Generator<{ readonly path: string; readonly entry: Dirent }> {
   for (const entry of attempt(directory, () => readdirSync(directory, { withFileTypes: true }))) {
-    // Hidden entries are skipped: for example lock files of editors, which are dangling links.
-    if (entry.name.startsWith(".")) continue;
+    if (entry.name.startsWith(".") || (entry.isDirectory() && entry.name === "node_modules")) continue;
     const path = join(directory, entry.name);
-    if (entry.isDirectory()) {
-      if (entry.name !== "node_modules") for (const each of listDirectory(path)) files.push(each);
-    } else if (SOURCE_NAME.test(entry.name) && isRegularFile(path)) files.push(path);
+    yield { path, entry };
+    if (entry.isDirectory()) yield* entriesBelow(path);
   }
-  return files.sort();
 }
 
 /**

@@ -1,9 +1,9 @@
-import { statSync, watch, type FSWatcher } from "node:fs";
-import { basename, dirname } from "node:path";
+import { readdirSync, statSync, watch, type FSWatcher } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { CompilerHost } from "../../compiler/load/host.ts";
 import type { Output } from "../output/output.ts";
 import { CommandError } from "../process/command-error.ts";
-import { SOURCE_NAME } from "./source-files.ts";
+import { directoriesBelow, SOURCE_NAME } from "./source-files.ts";
 
 /**
  * Runs a command, and again after each change of the files that it has looked for. A signal ends the loop. Its default action
@@ -32,8 +32,24 @@ export async function runAndWatch(
     }
     before = watched;
     output.note("waiting for changes …");
-    await nextChange(watched, since);
+    await nextChange(watched, since, paths.flatMap(graphDirectories));
   }
+}
+
+/** The directories below a path that the next round searches for graph files. */
+function graphDirectories(path: string): readonly string[] {
+  if (!isDirectory(path)) return [];
+  try {
+    return directoriesBelow(path);
+  } catch (error) {
+    // The round reports a directory that cannot be read.
+    if (!(error instanceof CommandError)) throw error;
+    return [];
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Changes within this time count as one change, because editors save in several steps. In milliseconds. */
@@ -43,14 +59,16 @@ const SETTLE_MS = 60;
 const CLOCK_TOLERANCE_MS = 20;
 
 /**
- * Waits until one of the files changes, appears or disappears, or a graph file appears in one of the directories. Directories are watched, because editors replace files. A change after
+ * Waits until one of the files changes, appears or disappears, or a graph file or a directory appears in one of the directories. Directories are watched, because editors replace files. A change after
  * `since` (milliseconds since 1970) counts, so that changes during the previous compilation are not missed.
+ *
+ * @param below directories in which graph files may appear, besides those among the files
  */
-export function nextChange(files: Iterable<string>, since: number): Promise<string> {
-  const names = new Map<string, Set<string>>();
-  const directories = new Set<string>();
+function nextChange(files: Iterable<string>, since: number, below: readonly string[]): Promise<string> {
+  const names = new Map<string, Set<string>>(below.map((directory) => [directory, new Set()]));
+  const directories = new Set<string>(below);
   for (const file of files) {
-    if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
+    if (isDirectory(file)) {
       directories.add(file);
       if (!names.has(file)) names.set(file, new Set());
     }
@@ -71,7 +89,9 @@ export function nextChange(files: Iterable<string>, since: number): Promise<stri
       try {
         const watcher = watch(directory, (_, name) => {
           if (name === null) return;
-          if (!wanted.has(name) && !(directories.has(directory) && SOURCE_NAME.test(name))) return;
+          const isSearched =
+            directories.has(directory) && (SOURCE_NAME.test(name) || isGraphDirectory(directory, name));
+          if (!wanted.has(name) && !isSearched) return;
           clearTimeout(timer);
           timer = setTimeout(() => finish(`${directory}/${name}`), SETTLE_MS);
         });
@@ -82,8 +102,25 @@ export function nextChange(files: Iterable<string>, since: number): Promise<stri
         // The directory does not exist, so its files cannot change.
       }
     }
-    for (const file of files) if (changedAt(file) > since - CLOCK_TOLERANCE_MS) return finish(file);
+    for (const file of [...files, ...graphFilesIn(below)])
+      if (changedAt(file) > since - CLOCK_TOLERANCE_MS) return finish(file);
   });
+}
+
+function graphFilesIn(directories: readonly string[]): readonly string[] {
+  return directories.flatMap((directory) => {
+    try {
+      return readdirSync(directory).flatMap((name) => (SOURCE_NAME.test(name) ? [join(directory, name)] : []));
+    } catch {
+      // It was deleted.
+      return [];
+    }
+  });
+}
+
+/** Whether an entry of a directory is one in which graph files are searched. */
+function isGraphDirectory(directory: string, name: string): boolean {
+  return !name.startsWith(".") && name !== "node_modules" && isDirectory(join(directory, name));
 }
 
 function changedAt(file: string): number {

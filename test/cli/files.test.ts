@@ -238,12 +238,16 @@ describe("watching", () => {
     await watch.save(() => project.write("graphs/user.ngraph", user), "part.ngraph");
     const part = 'graph part {\n  output text: string\n  node n = "hi" into text\n  start -> n\n}\n';
     await watch.save(() => project.write("graphs/part.ngraph", part), "3 graphs checked");
+    // In a directory that is new, and then in one that is known.
+    await watch.save(() => project.write("graphs/more/one.ngraph", part.replace("part", "one")), "4 graphs checked");
+    await watch.save(() => project.write("graphs/more/two.ngraph", part.replace("part", "two")), "5 graphs checked");
     expect(await watch.stop()).toBe("SIGINT");
   });
 
   test.each([
     [["check", "hello.ngraph", "--watch", "--fix"], "--watch and --fix exclude each other"],
     [["check", "-", "--watch"], "it takes no standard input"],
+    [["check", "--watch"], "missing required argument 'path'"],
     [["check", "hello.ngraph", "--watch", "--json"], "--watch and --json exclude each other"],
     [["test", "hello.ngraph", "--watch", "--json"], "--watch and --json exclude each other"],
   ])("%s is refused", (args, message) => {
