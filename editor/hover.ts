@@ -4,6 +4,7 @@ import type { BoundChannel, BoundGraph, BoundNode } from "../compiler/bind/bound
 import type { BoundPlan, BoundTask } from "../compiler/bind/plan/bound-plan.ts";
 import { librarySignatures } from "../compiler/expressions/library-signatures.ts";
 import { typeToText } from "../compiler/types/type-text.ts";
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../diagnostics/codes.ts";
 import type { Span } from "../diagnostics/source.ts";
 import type * as Ast from "../grammar/ast.ts";
 import { nodeSignatures } from "../stdlib/signatures.ts";
@@ -30,9 +31,20 @@ export function findHover(
   index: NameIndex,
 ): HoverText | undefined {
   const [use] = namesAt(file, offset);
-  if (use === undefined) return undefined;
+  if (use === undefined) return suppressedCodeAt(file.source.text, offset);
   const parts = describe(use, { checked, file, index }).filter((part) => part !== "");
   return parts.length === 0 ? undefined : { text: parts.join("\n\n"), span: use.span };
+}
+
+/** What a code means, in a comment `ngraph-ignore NG405`. */
+function suppressedCodeAt(text: string, offset: number): HoverText | undefined {
+  const start = offset - (/\w*$/.exec(text.slice(Math.max(0, offset - 10), offset))?.[0].length ?? 0);
+  const name = /^NG\d{3}\b/.exec(text.slice(start, start + 10))?.[0];
+  const line = text.slice(Math.max(text.lastIndexOf("\n", start), text.lastIndexOf("\r", start)) + 1, start);
+  if (name === undefined || !/(?:#|\/\/|\/\*)\s*ngraph-ignore\b/.test(line) || !(name in DIAGNOSTIC_CODES))
+    return undefined;
+  const about = DIAGNOSTIC_CODES[name as DiagnosticCode];
+  return { text: `\`${name}\` (\`${about.name}\`): ${about.title}.`, span: { start, end: start + name.length } };
 }
 
 /** What a hover is about. */

@@ -141,3 +141,14 @@ test("an imported file that appears later, or declares another thing, is seen wi
   const { file } = open(marked, { "/p/late.ngraph": "const late = 1\n" }, "/p/a.ngraph", cache);
   expect(file.uses.find(({ name }) => name === "late")?.kind).toBe("constant");
 });
+
+test("a suppressed code says what it means, in comments that suppress alone", () => {
+  const about = "`NG405` (`write-never-read`): write never read.";
+  expect(hover("// ngraph-ignore NG106, NG4‸05: later\ngraph g { node a = 1 start -> a }")).toBe(about);
+  expect(hover("// ngraph-ignore ‸NG405\r\ngraph g { node a = 1 start -> a }")).toBe(about);
+  expect(
+    hover("# ngraph-ignore NG405‸\ngraph: g\nnodes: { a: 1 }\nedges: [start -> a]\n", {}, "/p/a.ngraph.yaml"),
+  ).toBe(about);
+  expect(hover("// see NG4‸05\ngraph g { node a = 1 start -> a }")).toBe("");
+  expect(hover("// ngraph-ignore NG9‸99\ngraph g { node a = 1 start -> a }")).toBe("");
+});
