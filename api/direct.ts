@@ -23,6 +23,7 @@ export {
   unionAll,
 } from "../runtime/program/reducers.ts";
 export { barriers } from "../runtime/direct/direct-barriers.ts";
+export { items } from "../runtime/direct/direct-items.ts";
 export { jumps } from "../runtime/direct/direct-jumps.ts";
 export { timeouts } from "../runtime/direct/direct-timeouts.ts";
 export { fail as failNode } from "../stdlib/nodes/fail.ts";

@@ -69,6 +69,9 @@ const WAYS = `graph ways { input n: int  state way: "a" | "b" | "c" = "a"  outpu
 const LOOP = `graph loop { limit steps none  input n: int  state i: int = 0
   node a = add(i) into i  start -> a  a -> a when i < n  a -> end otherwise }`;
 
+const EACH = `graph each { input n: int  output all: int[] = []
+  node every = add(i) for i in range(n) into all  start -> every }`;
+
 async function bareChain(length: number): Promise<number> {
   let x = 0;
   for (let at = 0; at < length; at++) x = await add(x);
@@ -86,6 +89,10 @@ async function bareWays(): Promise<number> {
   return add(way === "a" ? await add(1) : way === "b" ? await add(2) : await add(3));
 }
 
+async function bareEach(count: number): Promise<number> {
+  return (await Promise.all(Array.from({ length: count }, (_, at) => add(at)))).length;
+}
+
 interface Row {
   readonly name: string;
   readonly bare: () => Promise<unknown>;
@@ -101,6 +108,7 @@ const ROWS: readonly Row[] = [
   { name: "three ways by an answer", bare: bareWays, text: WAYS, n: 1, size: 1000 },
   { name: "chain of 1,000", bare: () => bareChain(1000), text: chain(1000), n: 1, size: 5 },
   { name: "1,000 beside each other", bare: () => bareBeside(1000), text: beside(1000), n: 1, size: 5 },
+  { name: "100 items of a `for`", bare: () => bareEach(100), text: EACH, n: 100, size: 100 },
   { name: "loop of 10,000 steps", bare: () => bareChain(10_000), text: LOOP, n: 10_000, size: 1 },
 ];
 

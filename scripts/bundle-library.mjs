@@ -67,8 +67,13 @@ const RUNTIME_CHUNKS = [
  * Modules of which `ngraph/direct` has copies of its own. A bundler puts all of a file that the start of a program shares with the engine into the
  * start, whatever the start uses of it. Of a copy, the start has only what it uses. A copy has neither state nor an identity that matters.
  */
-const COPIED = ["expression/equal", "expression/generated", "expression/operations", "program/reducers", "value/work"];
+const COPIED = [
+  ...["expression/equal", "expression/generated", "expression/operations"],
+  ...["program/reducers", "run/begin-items", "value/work"],
+];
 const COPY = "?direct";
+/** The modules that import copies. The engine imports none of them. */
+const START = ["api/direct", "runtime/direct/direct-items"];
 
 /** The entry points below `api/`: the files that `exports` of package.json names. */
 export function entryPoints(packageJson) {
@@ -160,14 +165,14 @@ function importedModules(files) {
   return found;
 }
 
-/** Resolves the imports of `api/direct.ts` to copies of modules, and those of the copies too. */
+/** Resolves the imports of the start to copies of modules, and those of the copies too. */
 function copied(root) {
-  const entry = join(root, "api/direct.ts");
+  const start = new Set(START.map((name) => join(root, `${name}.ts`)));
   const modules = new Set(COPIED.map((name) => join(root, "runtime", `${name}.ts`)));
   return {
     name: "copied",
     resolveId(specifier, importer) {
-      if (importer === undefined || (importer !== entry && !importer.endsWith(COPY))) return undefined;
+      if (importer === undefined || (!start.has(importer) && !importer.endsWith(COPY))) return undefined;
       const path = join(dirname(importer), specifier);
       return modules.has(path) ? path + COPY : path;
     },

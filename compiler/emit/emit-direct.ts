@@ -26,6 +26,7 @@ export function emitDirect(table: Table, names: DirectNames): string {
     // A bundler leaves out what no module names.
     ...reducers(table, names),
     ...(table.barriers.length === 0 ? [] : [`barriers: ${names.namespace}.barriers`]),
+    ...(table.nodes.some(({ each }) => each !== undefined) ? [`items: ${names.namespace}.items`] : []),
     ...(table.nodes.some(({ goes }) => goes !== undefined) ? [`jumps: ${names.namespace}.jumps`] : []),
     ...(table.nodes.some(({ timeout }) => timeout !== undefined) ? [`timeouts: ${names.namespace}.timeouts`] : []),
   ];

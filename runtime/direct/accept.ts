@@ -11,7 +11,7 @@ import type { Json } from "../value/json.ts";
 /** A frozen copy of a value that fits. */
 export type Accept = (value: unknown) => Json | undefined;
 
-type Types = ReadonlyMap<string, ValueType>;
+export type Types = ReadonlyMap<string, ValueType>;
 
 /** Values that are larger are left to the engine, which has limits of its own. */
 const MOST_TEXT = 1_000_000;

@@ -25,7 +25,6 @@ export class DirectContext implements NodeContext {
   readonly step: number;
   // A run without the engine has none of them.
   declare readonly failure: undefined;
-  declare readonly item: undefined;
   declare readonly allowedHosts: undefined;
   #controller: AbortController | undefined;
   #requests: Request[] | undefined;
@@ -63,6 +62,9 @@ export class DirectContext implements NodeContext {
   }
   get attempt(): number {
     return 1;
+  }
+  get item(): Json | undefined {
+    return undefined;
   }
   get thread(): string {
     return this.#run.id;

@@ -15,6 +15,7 @@ import type { Json, JsonObject } from "../value/json.ts";
 import { acceptType, acceptUpdate, type Accept } from "./accept.ts";
 import type { BarrierParts, DirectBarrier } from "./direct-barriers.ts";
 import type { DirectContext } from "./direct-context.ts";
+import type { ItemParts, ItemsCode } from "./direct-items.ts";
 import type { Goals, JumpParts } from "./direct-jumps.ts";
 import type { TimeoutParts } from "./direct-timeouts.ts";
 
@@ -39,6 +40,8 @@ export interface DirectModule {
   readonly reducers?: Readonly<Partial<Record<string, DirectReducer>>>;
   /** The code of barriers, if the graph has one. */
   readonly barriers?: BarrierParts;
+  /** The code of `for` nodes, if the graph has one. */
+  readonly items?: ItemParts;
   /** The code of jumps, if a node has them. */
   readonly jumps?: JumpParts;
   /** The code of timeouts, if a node has one. */
@@ -72,6 +75,8 @@ export interface DirectNode {
   /** The node names of such a step. */
   readonly stepNames: readonly string[];
   readonly hasTimeout: boolean;
+  /** Of a `for` node. */
+  readonly items: ItemsCode | undefined;
 }
 
 export const NO_CHANNEL = -1;
@@ -125,7 +130,10 @@ export function hasParts({ barriers, channels, nodes }: Table, module: DirectMod
   return !(
     lacks(barriers[0], module.barriers) ||
     channels.some(({ reducer }) => lacks(reducer, reducerOf(reducer, module))) ||
-    nodes.some(({ goes, timeout }) => lacks(goes, module.jumps) || lacks(timeout, module.timeouts))
+    nodes.some(
+      ({ each, goes, timeout }) =>
+        lacks(each, module.items) || lacks(goes, module.jumps) || lacks(timeout, module.timeouts),
+    )
   );
 }
 
@@ -150,6 +158,7 @@ export function compileDirect(
     isOptional: optional === true,
     acceptsNull: acceptType(table.channels[channel]!.type, types)(null) !== undefined,
   });
+  const reducers = table.channels.map(({ reducer }) => reducerOf(reducer, module));
   const nodes = table.nodes.map((spec, index): DirectNode => {
     const { name, output, timeout, routes: specs } = spec;
     const fields = output?.kind === "fields" ? output.fields.map(fieldOf) : [];
@@ -170,6 +179,7 @@ export function compileDirect(
       alone: [index],
       stepNames: Object.freeze([name]),
       hasTimeout: timeout !== undefined,
+      items: module.items?.compile(spec, table.channels[channel], { expressions, types, reducer: reducers[channel] }),
     };
   });
   const start = compileRoutes(table.start, expressions);
@@ -178,7 +188,7 @@ export function compileDirect(
     table,
     module,
     nodes,
-    reducers: table.channels.map(({ reducer }) => reducerOf(reducer, module)),
+    reducers,
     inputs: new Map(inputs.map(({ name, type, at }) => [name, { channel: at, accept: acceptType(type, types) }])),
     required: table.channels.flatMap(({ name, role, initial }) =>
       (role === "input" || role === "config") && initial === undefined ? [name] : [],

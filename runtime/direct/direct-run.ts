@@ -15,6 +15,7 @@ import { COMMAND_VALUE } from "../step/command.ts";
 import { dropPromise, isThenable } from "../value/promise.ts";
 import type { DirectBarriers } from "./direct-barriers.ts";
 import { DirectContext } from "./direct-context.ts";
+import type { DirectItem, DirectStep } from "./direct-items.ts";
 import type { DirectTimer } from "./direct-timeouts.ts";
 import { FIELDS, type DirectGraph, type DirectNode } from "./direct-graph.ts";
 
@@ -26,6 +27,8 @@ export interface DirectTask {
   value: unknown;
   /** Of a pending body with a timeout. */
   timer?: DirectTimer;
+  /** Of a `for` node: each of its items has a task of its own once its body has begun. */
+  items?: readonly DirectItem[];
 }
 
 /** Ends a run in the engine: from a step whose tasks have begun, or between two steps. */
@@ -128,7 +131,7 @@ async function loop(run: DirectRun, takeOver: TakeOver): Promise<RunResult> {
     const turn = takeTurns(run);
     if (turn !== undefined) await turn;
     const node = nodes[ready[0]!]!;
-    if (ready.length > 1 || node.hasTimeout) {
+    if (ready.length > 1 || node.hasTimeout || node.items !== undefined) {
       const done = runBeside(run, takeOver);
       const end = done instanceof Promise ? await done : done;
       if (end !== undefined) return end;
@@ -209,64 +212,88 @@ function targetsOf(run: DirectRun, { routes }: DirectNode): readonly Target[] | 
   }
 }
 
-/** Runs the nodes of a step beside each other, or a node with a timeout. Returns the result of the run if the engine has ended it. */
+/** Runs the nodes of a step beside each other, or one with items or a timeout. Returns the result of the run if the engine has ended it. */
 function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunResult | undefined> | undefined {
   const { module, nodes, functions, expressions } = run.code;
   const { ready } = run;
+  const lists = module.items?.of(run, ready);
+  if (module.items !== undefined && lists === undefined) return takeOver(run);
   const tasks: DirectTask[] = [];
   let open = 0;
-  let hasFailed = false;
+  let resolve: ((end: RunResult | Promise<RunResult> | undefined) => void) | undefined;
+  const step: DirectStep = {
+    isOver: false,
+    // Its retries begin at once.
+    halt: () => {
+      step.isOver = true;
+      resolve?.(takeOver(run, tasks));
+    },
+  };
+  const hasEnded = (): void => {
+    if (--open > 0 || step.isOver) return;
+    step.isOver = true;
+    resolve!(settleTasks(run, tasks) ? undefined : takeOver(run, tasks));
+  };
   for (const index of ready) {
-    const context = contextOf(run, nodes[index]!);
+    const node = nodes[index]!;
+    const context = contextOf(run, node);
     const task: DirectTask = { context, state: "value", value: undefined };
     tasks.push(task);
+    const items = lists?.get(index);
+    if (items !== undefined) {
+      task.items = items;
+      const ended = module.items!.begin(run, node, items, step);
+      if (ended !== undefined) {
+        open++;
+        void ended.then(hasEnded);
+      }
+      continue;
+    }
     try {
-      task.value = nodes[index]!.call(run, functions, expressions, context);
+      task.value = node.call(run, functions, expressions, context);
       if (isThenable(task.value)) {
         task.state = "pending";
         // A foreign promise is asked once, whether or not the engine takes over.
         task.value = Promise.resolve(task.value);
-        if (nodes[index]!.hasTimeout) module.timeouts!.start(run, index, task);
+        if (node.hasTimeout) module.timeouts!.start(run, index, task);
         open++;
         continue;
       }
     } catch (value) {
       task.state = "thrown";
       task.value = value;
-      hasFailed = true;
+      // Items that have not begun begin in the engine.
+      step.isOver = true;
     }
     DirectContext.close(context);
   }
-  if (hasFailed) {
+  if (step.isOver) {
     // The engine may have to be loaded before it listens to them.
     for (const task of tasks) if (task.state === "pending") dropPromise(task.value);
     return takeOver(run, tasks);
   }
   if (open === 0) return settleTasks(run, tasks) ? undefined : takeOver(run, tasks);
-  return new Promise((resolve, reject) => {
-    let isOver = false;
-    const hasEnded = (end: RunResult | Promise<RunResult> | undefined): void => {
-      isOver = true;
-      if (end instanceof Promise) end.then(resolve, reject);
-      else resolve(end);
+  return new Promise((onEnd, onError) => {
+    resolve = (end) => {
+      if (end instanceof Promise) end.then(onEnd, onError);
+      else onEnd(end);
     };
     for (const task of tasks) {
       if (task.state !== "pending") continue;
       const fail = (error: unknown): void => {
-        if (isOver) return;
+        if (step.isOver) return;
         DirectContext.close(task.context);
         task.state = "thrown";
         task.value = error;
-        // Its retries begin at once.
-        hasEnded(takeOver(run, tasks));
+        step.halt();
       };
       if (task.timer !== undefined) task.timer.onLate = fail;
       (task.value as Promise<unknown>).then((value) => {
-        if (isOver) return;
+        if (step.isOver) return;
         DirectContext.close(task.context);
         task.state = "value";
         task.value = value;
-        if (--open === 0) hasEnded(settleTasks(run, tasks) ? undefined : takeOver(run, tasks));
+        hasEnded();
       }, fail);
     }
   });
@@ -282,7 +309,7 @@ function settleTasks(run: DirectRun, tasks: readonly DirectTask[]): boolean {
 const MANY = 4;
 
 /** Applies the results of a step in task order (2.2), and follows the edges on the new state (2.4). */
-function settle(run: DirectRun, tasks: readonly Pick<DirectTask, "value" | "context">[]): boolean {
+function settle(run: DirectRun, tasks: readonly Pick<DirectTask, "value" | "context" | "items">[]): boolean {
   const { state, code, ready } = run;
   const { nodes } = code;
   const { length } = ready;
@@ -290,9 +317,19 @@ function settle(run: DirectRun, tasks: readonly Pick<DirectTask, "value" | "cont
   const updates: Json[] = [];
   const jumps = code.module.jumps?.of(tasks);
   for (let at = 0; at < length; at++) {
-    const { value } = tasks[at]!;
+    const { value, items } = tasks[at]!;
     if (jumps?.drops(at, value)) continue;
-    if (!readUpdates(nodes[ready[at]!]!, value, channels, updates)) return false;
+    const node = nodes[ready[at]!]!;
+    if (items === undefined) {
+      if (!readUpdates(node, value, channels, updates)) return false;
+    } else if (node.channel >= 0) {
+      try {
+        updates.push(code.module.items!.update(node, items));
+      } catch {
+        return false;
+      }
+      channels.push(node.channel);
+    }
   }
   if (length > 1 && writesTwice(code, ready)) return false;
   const undo: Json[] = [];

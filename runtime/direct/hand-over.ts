@@ -10,8 +10,9 @@ import { Attempt } from "../step/attempt.ts";
 import { commitStep } from "../step/commit-step.ts";
 import { finish, loop } from "../step/run-loop.ts";
 import { awaitBody, settleFailure, settleResult } from "../step/run-task.ts";
-import { tasksOf } from "../step/step-tasks.ts";
-import type { Outcome } from "../step/task.ts";
+import { plainTaskOf, runItems, runLeafOf, tasksOf, taskWithItems } from "../step/step-tasks.ts";
+import type { NodeCode } from "../program/program.ts";
+import type { Outcome, Task } from "../step/task.ts";
 import { DirectContext, type Request } from "./direct-context.ts";
 import type { JumpParts } from "./direct-jumps.ts";
 import { Unlocated } from "./direct-graph.ts";
@@ -45,9 +46,30 @@ async function endStep(
   begun: readonly DirectTask[],
   jumps: JumpParts | undefined,
 ): Promise<RunEnd | undefined> {
-  const tasks = tasksOf(run);
-  const outcomes = await Promise.all(tasks.map((task, at) => outcomeOf(new Attempt(run, task, 1), begun[at]!, jumps)));
+  // The lists of `for` nodes are read once: what they call may have effects.
+  const hasItems = begun.some(({ items }) => items !== undefined);
+  const tasks = hasItems ? run.ready.map((index, at) => taskOf(run.program.nodes[index]!, begun[at]!)) : tasksOf(run);
+  const outcomes = await Promise.all(tasks.map((task, at) => outcomeOfTask(run, task, begun[at]!, jumps)));
   return commitStep(run, tasks, outcomes);
+}
+
+function taskOf(node: NodeCode, { items }: DirectTask): Task {
+  return items === undefined ? plainTaskOf(node) : taskWithItems(node, items);
+}
+
+function outcomeOfTask(
+  run: Run,
+  task: Task,
+  begun: DirectTask,
+  jumps: JumpParts | undefined,
+): Outcome | Promise<Outcome> {
+  const tasks = task.items;
+  if (tasks === undefined) return outcomeOf(new Attempt(run, task, 1), begun, jumps);
+  return runItems(run, task, tasks, (index) => {
+    const item = tasks[index]!;
+    const known = begun.items![index]!.task;
+    return known === undefined ? runLeafOf(run, item) : outcomeOf(new Attempt(run, item, 1), known, jumps);
+  });
 }
 
 function outcomeOf(

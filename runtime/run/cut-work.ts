@@ -1,19 +1,8 @@
-/** Turns of the event loop within a step: between the items of a `for`, within long work of the engine, and after work that cannot be cut. */
+/** Turns of the event loop within a step: within long work of the engine, and after work that cannot be cut. */
 import type { Clock } from "../interface/clock.ts";
 import { toEnd, type Work } from "../value/work.ts";
 import type { Shared } from "./shared.ts";
-import { beginTurn, STEPS_UNREAD, waitForTurn, type Turn } from "./take-turns.ts";
-
-/**
- * Called before each item of a `for` node: a list may be long. Does nothing on a clock without `nextTurn`.
- *
- * @returns a promise if the item has to wait for the next turn
- */
-export function takeItemTurn({ turn, clock }: Shared): Promise<void> | undefined {
-  if (clock.nextTurn === undefined) return undefined;
-  const isRead = ++turn.steps % STEPS_UNREAD === 0;
-  return isRead || turn.isOver ? waitForTurn(turn, clock) : undefined;
-}
+import { beginTurn, waitForTurn, type Turn } from "./take-turns.ts";
 
 /**
  * Does work in parts, with a turn between two of them when the time of a turn is used up.

@@ -10,7 +10,8 @@ import { taskOfSegment } from "../program/tool-segment.ts";
 import type { Run } from "../run/run.ts";
 import { mayContinue } from "../checkpoint/waits.ts";
 import { CANCELLED_OUTCOME, itemLocals, pausedOutcome, type Outcome, type Task } from "./task.ts";
-import { inTurns, takeItemTurn } from "../run/cut-work.ts";
+import { beginItems } from "../run/begin-items.ts";
+import { inTurns } from "../run/cut-work.ts";
 
 /** The tasks of the next step: nodes in declaration order, then sent items in the order of sending (2.2). */
 export function tasksOf(run: Run): readonly Task[] {
@@ -26,7 +27,7 @@ export function tasksInTurns(run: Run): readonly Task[] | Promise<readonly Task[
 function onlyTask({ ready, sends, errors, program }: Run): readonly Task[] | undefined {
   if (ready.length !== 1 || sends.length > 0 || errors !== undefined) return undefined;
   const node = program.nodes[ready[0]!]!;
-  return node.list === undefined ? (node.plainTasks ??= [(node.plainTask ??= plainTask(node))]) : undefined;
+  return node.list === undefined ? (node.plainTasks ??= [plainTaskOf(node)]) : undefined;
 }
 
 function* allTasks(run: Run): Work<readonly Task[]> {
@@ -35,7 +36,7 @@ function* allTasks(run: Run): Work<readonly Task[]> {
     const node = run.program.nodes[index]!;
     const error = run.errors?.get(index) ?? null;
     if (node.list !== undefined) tasks.push(yield* listTask(run, node, error));
-    else if (error === null) tasks.push((node.plainTask ??= plainTask(node)));
+    else if (error === null) tasks.push(plainTaskOf(node));
     else tasks.push(taskOf(node, error));
   }
   for (let at = 0; at < run.sends.length; at++) {
@@ -58,12 +59,9 @@ function* listTask(run: Run, node: NodeCode, error: Json): Work<Task> {
     // The number in an id is the position in the list, so it also counts the items that the condition leaves out.
     const items: Task[] = [];
     for (let at = 0; at < list.length; at++) {
-      const id = `${task.id}[${at}]`;
-      const item = list[at] as Json;
-      const itemTask = { node, id, item, itemIndex: at, error, items: undefined, broken: undefined };
-      const isLeftOut =
-        itemCondition !== undefined && !truth(itemCondition({ ...scope, locals: itemLocals(itemTask) }));
-      if (!isLeftOut) items.push(itemTask);
+      const one = itemTask(task, list[at] as Json, at);
+      const isLeftOut = itemCondition !== undefined && !truth(itemCondition({ ...scope, locals: itemLocals(one) }));
+      if (!isLeftOut) items.push(one);
       if (endsPart(at)) yield;
     }
     if (run.itemRecords !== undefined) yield* run.shared.durable!.code.numberItems(run, task.id, items, list.length);
@@ -88,8 +86,8 @@ export function itemCounts(tasks: readonly Task[]): { readonly items?: Readonly<
 }
 
 /** The task of a node without an item or an error: the same in every run. */
-function plainTask(node: NodeCode): Task {
-  return taskOf(node, null);
+export function plainTaskOf(node: NodeCode): Task {
+  return (node.plainTask ??= taskOf(node, null));
 }
 
 function taskOf(node: NodeCode, error: Json): Task {
@@ -288,79 +286,52 @@ function keepDues(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Out
 
 /** A `for` node: from its stored result (of an edit of the state), or by running its items. */
 function runList(run: Run, task: Task, items: readonly Task[], keeps: boolean): Outcome | Promise<Outcome> {
-  return storedOutcome(run, task) ?? runItems(run, task, items, keeps);
+  return storedOutcome(run, task) ?? runItems(run, task, items, (index) => runLeaf(run, items[index]!, keeps));
 }
 
-/** Items that run at once without a `max parallel`. `Promise.all` refuses two million promises. */
-const MOST_AT_ONCE = 1_000_000;
-
 /**
- * Items that start one after the other. Then those that have ended are settled, which is part of the work of the turn. A body that
- * returns a resolved promise ends at once.
+ * Runs the items of a `for` node, at most `parallel` at a time, and combines their outcomes.
+ *
+ * @param runItem of an item that may have begun before
  */
-const STARTED_AT_ONCE = 32;
-
-/** Runs the items of a `for` node, at most `parallel` at a time, and combines their outcomes. */
-function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean): Outcome | Promise<Outcome> {
+export function runItems(
+  run: Run,
+  task: Task,
+  items: readonly Task[],
+  runItem: (index: number) => Outcome | Promise<Outcome>,
+): Outcome | Promise<Outcome> {
   const outcomes: Outcome[] = items.map(() => CANCELLED_OUTCOME);
-  const limit = Math.min(task.node.spec.each?.parallel ?? MOST_AT_ONCE, MOST_AT_ONCE, items.length);
-  let next = 0;
-  let started = 0;
-  // The workers that have not ended, and the start of the others.
-  let open = 1;
-  let end: () => void = ignore;
-  let reject: (error: unknown) => void = ignore;
-  const fail = (error: unknown): void => reject(error);
-  const work = (): void => {
-    let turn: Promise<void> | undefined;
-    while (next < items.length && (turn = takeItemTurn(run.shared)) === undefined) if (!begin(next++)) return;
-    if (turn !== undefined) turn.then(() => (next < items.length && !begin(next++) ? undefined : work())).catch(fail);
-    else if (--open === 0) end();
-  };
-  /** Runs an item. Returns `false` if its worker goes on when the item has ended. */
-  const begin = (index: number): boolean => {
-    const outcome = run.aborting ? CANCELLED_OUTCOME : runLeaf(run, items[index]!, keeps);
+  const ended = beginItems(run.shared, items.length, task.node.spec.each?.parallel, (index, goOn, fail) => {
+    const outcome = run.aborting ? CANCELLED_OUTCOME : runItem(index);
     if (isThenable(outcome)) {
-      const ended = outcome.then((done) => {
+      const settled = outcome.then((done) => {
         // Mutation point: item-outcome
         outcomes[index] = done;
-        work();
+        goOn();
       });
-      ended.catch(fail);
+      settled.catch(fail);
       return false;
     }
     outcomes[index] = outcome;
     return true;
-  };
-  /** Starts the workers. While there is no turn it starts none: each of them would wait for one. */
-  const start = (): void => {
-    while (started < limit && next < items.length) {
-      const turn = takeItemTurn(run.shared);
-      if (turn !== undefined) {
-        turn.then(() => (startOne(), start())).catch(fail);
-        return;
-      }
-      startOne();
-      if (started % STARTED_AT_ONCE === 0 && open > 1) {
-        Promise.resolve().then(start).catch(fail);
-        return;
-      }
-    }
-    if (--open === 0) end();
-  };
-  const startOne = (): void => {
-    started++;
-    if (next >= items.length) return;
-    open++;
-    if (begin(next++)) work();
-  };
-  start();
+  });
   const combine = (): Outcome | Promise<Outcome> => inTurns(run.shared, combineItems(run, task, items, outcomes));
-  if (open === 0) return combine();
-  return new Promise<void>((onEnd, onFailure) => {
-    end = onEnd;
-    reject = onFailure;
-  }).then(combine);
+  return ended === undefined ? combine() : ended.then(combine);
+}
+
+/** An item that begins when the engine has taken over its step. */
+export function runLeafOf(run: Run, task: Task): Outcome | Promise<Outcome> {
+  return runLeaf(run, task, false);
+}
+
+/** The task of a `for` node whose items are known. */
+export function taskWithItems(node: NodeCode, items: readonly { readonly item: Json; readonly index: number }[]): Task {
+  const task = taskOf(node, null);
+  return { ...task, items: items.map(({ item, index }) => itemTask(task, item, index)) };
+}
+
+function itemTask({ node, id, error }: Task, item: Json, index: number): Task {
+  return { node, id: `${id}[${index}]`, item, itemIndex: index, error, items: undefined, broken: undefined };
 }
 
 const ignore = (): void => undefined;

@@ -1,3 +1,4 @@
+import type { ValueType } from "./value-type.ts";
 import { ROLLBACK, type ChannelSpec, type NodeSpec, type RouteSpec, type Table, type TargetSpec } from "./table.ts";
 
 /** The built-in nodes that use no more of their context than a body without the engine has. */
@@ -21,12 +22,12 @@ export function runsDirectly(table: Table): boolean {
     table.barriers.every(({ kind, target }) => kind !== "settled" && target !== ROLLBACK) &&
     table.channels.every((channel) => isDirectChannel(channel, table)) &&
     table.start.every(isDirectRoute) &&
-    table.nodes.every(isDirectNode)
+    table.nodes.every((node) => isDirectNode(node, table))
   );
 }
 
 function isDirectChannel({ type: declared, reducer }: ChannelSpec, { types }: Table): boolean {
-  const type = declared.kind === "ref" ? types.find(({ name }) => name === declared.name)?.type : declared;
+  const type = resolved(declared, types);
   switch (reducer?.kind) {
     case "function":
       return false;
@@ -40,10 +41,14 @@ function isDirectChannel({ type: declared, reducer }: ChannelSpec, { types }: Ta
   }
 }
 
-function isDirectNode(node: NodeSpec): boolean {
+function resolved(type: ValueType, types: Table["types"]): ValueType | undefined {
+  return type.kind === "ref" ? types.find(({ name }) => name === type.name)?.type : type;
+}
+
+function isDirectNode(node: NodeSpec, table: Table): boolean {
   return (
     isDirectCall(node.call) &&
-    node.each === undefined &&
+    (node.each === undefined || hasDirectItems(node, table)) &&
     node.within === undefined &&
     node.cache === undefined &&
     node.pauseBefore === undefined &&
@@ -54,6 +59,15 @@ function isDirectNode(node: NodeSpec): boolean {
     node.routes.every(isDirectRoute) &&
     node.onError.every(({ targets }) => targets.every(isDirectTarget))
   );
+}
+
+/** The results of items become one update of one channel: a list, or what a reducer of numbers or records makes of them. */
+function hasDirectItems({ output, goes }: NodeSpec, { channels, types }: Table): boolean {
+  if (goes !== undefined || output?.kind === "fields") return false;
+  if (output === undefined) return true;
+  const { type, reducer } = channels[output.channel]!;
+  const isList = resolved(type, types)?.kind === "list";
+  return isList || (reducer !== undefined && reducer.kind !== "last");
 }
 
 function isDirectCall(call: NodeSpec["call"]): boolean {

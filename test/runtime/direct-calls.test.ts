@@ -1,11 +1,12 @@
 /** Calls of a generated module whose graph runs without the engine: options, objects for bodies, requests that bodies make late or need not make. */
 import assert from "node:assert/strict";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { compileDirect, type DirectModule } from "../../runtime/direct/direct-graph.ts";
 import { jumps } from "../../runtime/direct/direct-jumps.ts";
 import { startDirect, type DirectTask } from "../../runtime/direct/direct-run.ts";
+import * as directEngine from "../../runtime/engine/direct-engine.ts";
 import { openDirect } from "../../runtime/engine/open-direct.ts";
 import { systemClock } from "../../runtime/interface/clock.ts";
 import type { BuiltinNode, NodeContext } from "../../runtime/interface/context.ts";
@@ -28,9 +29,9 @@ const FIELDS = `graph parts {
 }`;
 
 function tableOf(text: string) {
-  const nodes = ["f", "g"].map((name) => `export const ${name} = (): any => null;`).join("\n");
+  const nodes = ["f", "g"].map((name) => `export const ${name} = (...args: any[]): any => null;`).join("\n");
   const host = memoryHost({ "nodes.ts": nodes });
-  const names = text.includes("g()") ? "f, g" : "f";
+  const names = /\bg\(/.test(text) ? "f, g" : "f";
   const { table } = compile(`import { ${names} } from "./nodes.ts"\n${text}`, { path: "calls.ngraph", host });
   return table!;
 }
@@ -93,6 +94,70 @@ test.each([
     { calls: table.nodes.map(() => () => assert.fail("called")) },
   );
   expect(await engine.run({})).toMatchObject({ status: "completed", output });
+});
+
+const ITEMS = `graph each {
+  input n: int  output a: json[] = []  output b: json[] = [] reduce append  output c: int = 0 reduce max
+  node x = f(i, at) for i, at in range(n) if i % 2 == 1 into a { max parallel 2 }
+  node y = g(i) for i in a into b  node z = i for i in range(n) into c
+  start -> x -> y, z
+}`;
+
+test("the items of a `for` node run without the engine, and bodies see the same of them", async () => {
+  const table = tableOf(ITEMS);
+  const seen: string[][] = [];
+  let running = 0;
+  const body = async (...args: unknown[]): Promise<number> => {
+    const { attempt, expects, item, step, idempotencyKey } = args.pop() as NodeContext;
+    seen.at(-1)!.push(JSON.stringify([args, attempt, expects, item, step, idempotencyKey.length]));
+    expect(step === 0 ? ++running : 0).toBeLessThanOrEqual(2);
+    await undefined;
+    if (step === 0) running--;
+    return args[0] as number;
+  };
+  const functions = { f: body, g: body } as never;
+  const loadEngine = vi.spyOn(directEngine, "openDirectEngine");
+  for (const inEngine of [true, false]) {
+    seen.push([]);
+    const engine = (await loadGenerated([table], inEngine)).get(keyOf(table))!({ functions });
+    const { output, steps } = await engine.run({ n: 6 });
+    expect(output).toEqual({ a: [1, 3, 5], b: [1, 3, 5], c: 5 });
+    expect(steps).toEqual([["x"], ["y", "z"]]);
+    expect((await engine.run({ n: 0 })).output).toEqual({ a: [], b: [], c: 0 });
+    expect(loadEngine).not.toHaveBeenCalled();
+    // The engine runs long lists.
+    if (!inEngine) expect((await engine.run({ n: 2001 })).output["c"]).toBe(2000);
+  }
+  expect(loadEngine).toHaveBeenCalledOnce();
+  const [first, second] = seen;
+  expect(second!.slice(0, first!.length)).toEqual(first);
+  const keys = new Set<string>();
+  const [engine] = (await loadGenerated([table])).values();
+  const f = (...args: unknown[]): number => (keys.add((args.at(-1) as NodeContext).idempotencyKey), 1);
+  await engine!({ functions: { f, g: f } as never }).run({ n: 6 });
+  expect(keys.size).toBe(6);
+});
+
+test("the engine goes on with the items that have begun, and begins the others", async () => {
+  const calls: string[][] = [];
+  const functions = () => {
+    const called: string[] = [];
+    calls.push(called);
+    const f = async (...args: unknown[]): Promise<number> => {
+      const { attempt, item, idempotencyKey } = args.at(-1) as NodeContext;
+      called.push(`${JSON.stringify(item)} ${attempt}`);
+      await new Promise((resolve) => setTimeout(resolve, item === 3 ? 1 : 20));
+      if (item === 3 && attempt === 1) throw new Error("once");
+      expect(idempotencyKey).toMatch(/^sha256:/);
+      return item as number;
+    };
+    return { f, g: () => 0 };
+  };
+  const text = ITEMS.replace("max parallel 2", "max parallel 2  tries 2 backoff 1ms..1ms");
+  for (const engine of await bothOf(text, functions as never)) {
+    expect((await engine.run({ n: 8 })).output).toMatchObject({ a: [1, 3, 5, 7], b: [0, 0, 0, 0], c: 7 });
+  }
+  for (const called of calls) expect(called.toSorted()).toEqual(["1 1", "3 1", "3 2", "5 1", "7 1"]);
 });
 
 test("`goto` without targets follows the edges, with `exclusive` too", async () => {
