@@ -63,7 +63,8 @@ export function resolveWrites(output: Ast.Output | undefined, context: GraphCont
       span,
     });
   }
-  return writes;
+  // A list that has grown has room for sixteen more, and lives as long as the graph.
+  return writes.slice();
 }
 
 interface OutputPart {

@@ -263,7 +263,8 @@ function routeOf(edge: NetEdge, position: number, source: number | undefined, pl
   const branch = (arm: number, targets: readonly BoundReference[]): NetBranch => ({
     edge: position,
     arm,
-    signals: targets.flatMap((target) => signalOf(target, position, source, places)),
+    // A list that has grown has room for sixteen more, and lives as long as the graph.
+    signals: targets.flatMap((target) => signalOf(target, position, source, places)).slice(),
   });
   const branches =
     to.kind === "match" || to.kind === "cases"

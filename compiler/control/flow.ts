@@ -122,7 +122,8 @@ export function analyseFlow(input: FlowInput): Flow {
       writers: writers[index] ?? [],
       mayWrite: mayWrite[index] ?? [],
     })),
-    reads,
+    // Taken out of the list, which the functions below keep alive.
+    reads.splice(0),
   ).map((found) =>
     found.size === 0 ? found : new Map([...found].map(([channel, when]) => [starts[channel]?.index ?? -1, when])),
   );
