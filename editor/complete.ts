@@ -44,7 +44,11 @@ export function findCompletions(
   const isYaml = document.spelling === "yaml";
   const unit = unitAt(file.file, offset) ?? (isYaml ? lastUnitAt(checked, offset) : undefined);
   const place = isYaml ? yamlPlaceAt(document.text, offset) : placeAt(document.text, offset);
-  const items = itemsOf(place, { checked, file, unit, offset, ...context });
+  const isOpen = !CLOSED.has(place.kind) && !("isQuoted" in place && place.isQuoted);
+  const allowed = isYaml || !isOpen ? [] : completionsAt(document.text, offset);
+  // Outside of graphs a line begins with a word; where the grammar knows nothing, any name may stand.
+  const isWord = place.kind === "nodes" && allowed.length > 0 && !allowed.some(({ kind }) => kind === "name");
+  const items = isWord ? [] : itemsOf(place, { checked, file, unit, offset, ...context });
   if (isYaml) {
     for (const { key, about } of yamlKeysAt(document.text, offset)) {
       items.push({
@@ -54,10 +58,9 @@ export function findCompletions(
         ...(about === "" ? {} : { detail: about }),
       });
     }
-  } else if (!CLOSED.has(place.kind) && !("isQuoted" in place && place.isQuoted)) {
-    for (const { kind, text } of completionsAt(document.text, offset)) {
-      if (kind === "word") items.push({ label: text, kind: KIND.keyword, sortText: `2${text}` });
-    }
+  }
+  for (const { kind, text } of allowed) {
+    if (kind === "word") items.push({ label: text, kind: KIND.keyword, sortText: `2${text}` });
   }
   const seen = new Set<string>();
   return items.filter(({ label }) => !seen.has(label) && seen.add(label));

@@ -209,7 +209,7 @@ function pathAt(text: string, offset: number): YamlPath {
   if (keyed !== null) path.unshift(unquoted(keyed[1] ?? ""), ...flow.keys);
   else path.unshift(...flow.keys);
   if (dashes !== "") path.unshift("-");
-  if (dashes !== "") indent = spaces.length + (spaces.length === 0 ? 0 : 0);
+  if (dashes !== "") indent = spaces.length;
   for (let at = lines.length - 2; at >= 0 && (indent > 0 || dashes !== ""); at--) {
     const [, space = "", dash = "", content = ""] = /^(\s*)((?:- +)*)(.*)$/.exec(lines[at] ?? "") ?? [];
     const key = /^("[^"]*"|[\w ]+?):/.exec(content);
@@ -224,7 +224,8 @@ function pathAt(text: string, offset: number): YamlPath {
     }
     if (indent === 0 && dash === "") break;
   }
-  const isKey = keyed === null ? flow.keys.length === 0 && /^[\w ]*$/.test(rest) && !flow.isOpen : flow.isKey;
+  // A second word of a key has no offers: the editor would insert the whole key behind the first.
+  const isKey = keyed === null && !flow.isOpen ? /^\w*$/.test(rest) : flow.isKey;
   return { path, isKey, line };
 }
 

@@ -133,6 +133,13 @@ test.each(NGRAPH)("%s", (line, first, isAll) => {
   expect(isAll ? found : found.slice(0, first.length)).toEqual(first);
 });
 
+test("outside of graphs a line begins with a word", () => {
+  const text = TEXT.replace("  LINE\n", "");
+  const found = complete("/p/a.ngraph", text, `${text}¦`);
+  expect(found).toContain("graph");
+  expect(found.filter((each) => ["a", "start", "end", "rollback"].includes(each))).toEqual([]);
+});
+
 test.each([
   ["given ¦", ["first", "order", "orders", "q"]],
   ['given first = "¦"', ["other", "question", "refund"]],
@@ -164,6 +171,9 @@ const SPELT: readonly (readonly [text: string, first: readonly string[], isAll: 
   ["---\ntest: x\nfor: g\ngiven: { ¦ }\n", ["first", "order", "q"], ALL],
   ["---\ntest: x\nfor: g\nmock:\n  ¦\n", ["a", "b"], ALL],
   ["---\ntest: x\nfor: g\nexpect:\n  - ran a, ¦\n", ["a", "b"], ALL],
+  ["edges:\n  - { ¦ }\n", ["all: ", "any: ", "arms: "], FIRST],
+  ["edges:\n  - { from: a, ¦ }\n", ["all: ", "any: ", "arms: "], FIRST],
+  ["  c:\n    call: print\n    max ¦\n", [], ALL],
   ["# ngraph-ignore ¦\n", ["NG001", "NG002"], FIRST],
 ];
 
