@@ -27,7 +27,7 @@ export const explainCommand = defineCommand<object>({
 
 function listCodes(output: Output): ExitCode {
   const diagnostics = Object.entries<CodeInfo>(DIAGNOSTIC_CODES).map(([code, info]) => ({ code, ...info }));
-  const errors = errorSections().map(({ code, text }) => ({ code, title: text.split("\n", 1)[0] ?? "" }));
+  const errors = errorSections().map(({ code, text }) => ({ code, title: firstSentence(text) }));
   output.document({ version: 1, diagnostics, errors });
   const width = Math.max(...errors.map(({ code }) => code.length));
   output.result(
@@ -42,6 +42,13 @@ function listCodes(output: Output): ExitCode {
     ].join("\n"),
   );
   return EXIT.ok;
+}
+
+/** The first sentence of a section, without its links. */
+function firstSentence(text: string): string {
+  const [paragraph = ""] = text.split("\n\n", 1);
+  const line = paragraph.replace(/\s+/g, " ").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+  return /^.*?\.(?=\s|$)/.exec(line)?.[0] ?? line;
 }
 
 /** The page of the errors of runs, with a section for each code. */

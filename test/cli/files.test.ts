@@ -328,6 +328,9 @@ test("ngc explain NG_… explains the errors of runs", () => {
   const project = createProject();
   for (const code of RUN_ERRORS)
     expect(project.ngc(["explain", code]).stdout, code).toMatch(new RegExp(`^# ${code}\\n\\n\\S`));
+  const { errors } = project.json(["explain"]).document as { errors: readonly { code: string; title: string }[] };
+  // A sentence each, also where the page breaks its lines.
+  for (const { code, title } of errors) expect(title, code).toMatch(/^[^[\]]*\.$/);
   expect(project.json(["explain", "ng_drift"]).document).toMatchObject({ version: 1, code: "NG_DRIFT" });
   const { status, stderr } = project.ngc(["explain", "NG_DRFT"]);
   expect(status).toBe(64);
