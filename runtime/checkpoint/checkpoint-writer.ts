@@ -72,12 +72,16 @@ export class CheckpointWriter {
   hasRecordedChannels = false;
   /** The head for which a write of the usage is under way. */
   #usageAt: CheckpointId | undefined;
-  /** Results of the step in progress, by task id. */
-  readonly results = new Map<string, PendingWrite>();
+  #results: Map<string, PendingWrite> | undefined;
 
   constructor(run: Run, durable: Durable) {
     this.#run = run;
     this.#durable = durable;
+  }
+
+  /** Results of the step in progress, by task id. */
+  get results(): Map<string, PendingWrite> {
+    return (this.#results ??= new Map());
   }
 
   /** The next checkpoint replaces the head, but continues another checkpoint: that of its `parent`, or none. */
@@ -92,7 +96,7 @@ export class CheckpointWriter {
     const isWritten = this.written.has(channel);
     const begin = appended && isWritten && Array.isArray(before) ? before.length : -1;
     const known = this.#dirty.get(channel);
-    if (known === undefined) this.#dirty.set(channel, { begin, before: isWritten ? before : undefined });
+    if (known === undefined) this.#dirty.set(channel, { channel, begin, before: isWritten ? before : undefined });
     else known.begin = Math.min(known.begin, begin);
     this.written.add(channel);
   }
@@ -184,7 +188,7 @@ export class CheckpointWriter {
       (isChild ? continues || details.status === "completed" : continues && phase !== "input")
     ) {
       // The results belong to the step that ends here, even if no checkpoint is written.
-      if (details.unfinished === undefined) this.results.clear();
+      if (details.unfinished === undefined) this.#results?.clear();
       return undefined;
     }
     // Mutation point: checkpoint-id
@@ -211,23 +215,14 @@ export class CheckpointWriter {
     this.headId = id;
     this.parentId = undefined;
     if (details.unfinished === undefined) {
-      this.results.clear();
+      this.#results?.clear();
       if (!isChild) run.shared.inbox.nextStep();
     }
     const urgent = !continues || phase === "input" || run.rollsBack;
-    const stored = (): void => {
-      this.storedId = id;
-      if (releases) lease.isReleased = true;
-      const isDone = details.status === "completed" || details.status === "incomplete";
-      if (releases && isDone && run.program.hasMemory) {
-        const head = Object.freeze({ ...header, ...request.snapshot() });
-        this.#durable.recentHeads?.set(threadId, { head, program: run.program });
-      }
-    };
     const saved = journal.write(() => {
       if (releases) lease.ends = true;
       const answer = store.save(claim, request);
-      return isThenable(answer) ? answer.then(stored) : stored();
+      return isThenable(answer) ? answer.then(() => this.#noteStored(request)) : this.#noteStored(request);
     }, urgent);
     if (!run.listening) return saved;
     const report = (): void => emitEvent(run, { type: "checkpoint", id, phase }, details.step);
@@ -236,11 +231,22 @@ export class CheckpointWriter {
     return undefined;
   }
 
+  /** The store has confirmed a save. */
+  #noteStored({ header, snapshot, releaseClaim }: SaveRequest): void {
+    const { lease, recentHeads, threadId } = this.#durable;
+    this.storedId = header.id;
+    if (releaseClaim !== true) return;
+    lease.isReleased = true;
+    const { program } = this.#run;
+    if (!program.hasMemory || (header.status !== "completed" && header.status !== "incomplete")) return;
+    const head = Object.freeze({ ...header, ...snapshot() });
+    recentHeads?.set(threadId, { head, program });
+  }
+
   #header(id: CheckpointId, threadId: string, phase: Phase, details: SaveDetails): CheckpointHeader {
     const run = this.#run;
     const { table } = run.program;
     const { unfinished, error } = details;
-    const { answers } = run.shared;
     const header: WritableHeader = {
       schemaVersion: CHECKPOINT_SCHEMA_VERSION,
       id,
@@ -252,12 +258,12 @@ export class CheckpointWriter {
       phase,
       currentNodes: details.current,
       currentNode: currentNodeOf(run, phase, details),
-      nextNodes: unfinished?.next ?? mapped(run.ready, (node) => table.nodes[node]!.name),
+      nextNodes: unfinished?.next ?? nextNodesOf(run),
       // Mutation point: saved-sends
       pendingSends: mapped(run.sends, ({ taskId, node, item }) => ({ taskId, node: table.nodes[node]!.name, item })),
       barrierState: run.barriers.isClear ? NO_FIELDS : signalsOf(table, run.barriers),
       pauses: details.pauses ?? NO_ITEMS,
-      answers: run.path.length === 0 && answers.size > 0 ? [...answers.values()] : NO_ITEMS,
+      answers: run.path.length === 0 && run.shared.hasAnswers ? [...run.shared.answers.values()] : NO_ITEMS,
       errors: this.#errors(),
       status: details.status,
       label: null,
@@ -333,27 +339,29 @@ export class CheckpointWriter {
   }
 
   #takeChanges(): ChannelChange[] {
+    // `map` makes a list without spare room: a store in memory keeps it.
+    const writes = [...this.#dirty.values()].map((dirty) => this.#changeOf(dirty));
+    const resets = this.#resets;
+    if (resets.length > 0) this.#resets = [];
     // A channel that was reset and then written has one change: the write.
-    const changes =
-      this.#resets.length === 0 ? [] : this.#resets.filter(({ channel }) => !this.#dirty.has(this.#indexOf(channel)));
-    const acceptsSplices = this.#durable.store.acceptsSplices === true;
-    for (const [channel, { begin, before }] of this.#dirty) {
-      const version = (this.versions.get(channel) ?? 0) + 1;
-      this.versions.set(channel, version);
-      const name = this.#nameOf(channel);
-      const value = this.#run.state[channel]!;
-      if (begin !== -1) {
-        const items = Object.freeze((value as readonly Json[]).slice(begin));
-        changes.push({ channel: name, version, kind: "append", items });
-      } else {
-        const content = listChange(before, value, acceptsSplices);
-        if (content === undefined) changes.push({ channel: name, version, kind: "set", value });
-        else changes.push({ channel: name, version, ...content });
-      }
-    }
-    if (this.#resets.length > 0) this.#resets = [];
+    const kept = resets.filter(({ channel }) => !this.#dirty.has(this.#indexOf(channel)));
     this.#dirty.clear();
-    return changes;
+    return kept.length === 0 ? writes : [...kept, ...writes];
+  }
+
+  #changeOf({ channel, begin, before }: Dirty): ChannelChange {
+    const version = (this.versions.get(channel) ?? 0) + 1;
+    this.versions.set(channel, version);
+    const name = this.#nameOf(channel);
+    const value = this.#run.state[channel]!;
+    if (begin !== -1) {
+      const items = Object.freeze((value as readonly Json[]).slice(begin));
+      return { channel: name, version, kind: "append", items };
+    }
+    const content = listChange(before, value, this.#durable.store.acceptsSplices === true);
+    return content === undefined
+      ? { channel: name, version, kind: "set", value }
+      : { channel: name, version, ...content };
   }
 
   #nameOf(channel: number): string {
@@ -388,10 +396,17 @@ function mapped<T, R>(list: readonly T[], convert: (item: T) => R): readonly R[]
 
 /** A channel that was written since the last checkpoint. */
 interface Dirty {
+  readonly channel: number;
   /** Index of the first appended item; -1 if updates have done more than append. */
   begin: number;
   /** The value at the last checkpoint; `undefined` for a channel without a value of its own. */
   readonly before: Json | undefined;
+}
+
+/** The list of the one node that follows in a chain is the same in each run. */
+function nextNodesOf({ ready, program }: Run): readonly string[] {
+  if (ready.length === 1) return program.nodes[ready[0]!]!.stepNames;
+  return mapped(ready, (node) => program.table.nodes[node]!.name);
 }
 
 /** Gates of the next or the interrupted step that a resume does not close again (6.3). */

@@ -1,7 +1,7 @@
 /** Ids of runs and checkpoints. */
 
 /** Random bytes for the next ids: asking for many at once costs little more than asking for one. */
-const POOL = new Uint8Array(16 * 128);
+const POOL = new Uint8Array(16 * 512);
 let used = POOL.length;
 
 /** The characters of the id in progress: hexadecimal digits and hyphens. */

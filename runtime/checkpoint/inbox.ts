@@ -6,46 +6,54 @@ import type { StoredOutcome } from "../run/shared.ts";
 /** How the runs of a thread take signals. The signals themselves are in the store. */
 export class Inbox {
   /** Ids of signals that a task of this process has taken, stored or not. */
-  readonly #reserved = new Set<string>();
+  #reserved: Set<string> | undefined;
   /** Signals that tasks have taken since the outermost graph's last completed step. */
-  readonly #taken = new Map<string, Signal>();
+  #taken: Map<string, Signal> | undefined;
   /** Ids of signals that the next save removes from the store. */
-  #leaving = new Set<string>();
-  #returned: Signal[] = [];
+  #leaving: Set<string> | undefined;
+  #returned: Signal[] | undefined;
 
   /** Takes the first signal with a name. */
   take(name: string, signals: readonly Signal[]): Signal | undefined {
     // Mutation point: signal-order
-    const found = signals.find((signal) => signal.name === name && !this.#reserved.has(signal.id));
-    if (found !== undefined) this.#reserved.add(found.id);
+    const found = signals.find((signal) => signal.name === name && !this.#isReserved(signal));
+    if (found !== undefined) this.#reserve(found);
     return found;
   }
 
   /** Whether `take` would find a signal. */
   has(name: unknown, signals: readonly Signal[]): boolean {
-    return signals.some((signal) => signal.name === name && !this.#reserved.has(signal.id));
+    return signals.some((signal) => signal.name === name && !this.#isReserved(signal));
+  }
+
+  #isReserved({ id }: Signal): boolean {
+    return this.#reserved?.has(id) === true;
+  }
+
+  #reserve({ id }: Signal): void {
+    (this.#reserved ??= new Set()).add(id);
   }
 
   /** Records signals whose task has ended: the next save removes them from the store. */
   keep(signals: readonly Signal[]): void {
     for (const signal of signals) {
-      this.#reserved.add(signal.id);
-      this.#taken.set(signal.id, signal);
-      this.#leaving.add(signal.id);
+      this.#reserve(signal);
+      (this.#taken ??= new Map()).set(signal.id, signal);
+      (this.#leaving ??= new Set()).add(signal.id);
     }
   }
 
   /** Records signals that stored results have taken: they are no longer in the store. */
   remember(signals: readonly Signal[]): void {
-    for (const signal of signals) this.#taken.set(signal.id, signal);
+    for (const signal of signals) (this.#taken ??= new Map()).set(signal.id, signal);
   }
 
   /** Removes signals that no task has taken. */
   drop(signals: readonly Signal[]): readonly Signal[] {
-    const dropped = signals.filter(({ id }) => !this.#reserved.has(id));
-    for (const { id } of dropped) {
-      this.#reserved.add(id);
-      this.#leaving.add(id);
+    const dropped = signals.filter((signal) => !this.#isReserved(signal));
+    for (const signal of dropped) {
+      this.#reserve(signal);
+      (this.#leaving ??= new Set()).add(signal.id);
     }
     return dropped;
   }
@@ -53,31 +61,31 @@ export class Inbox {
   /** Puts signals back: the results that took them are dropped. */
   giveBack(signals: readonly Signal[]): void {
     for (const signal of signals) {
-      this.#taken.delete(signal.id);
-      this.#reserved.delete(signal.id);
-      this.#returned.push(signal);
+      this.#taken?.delete(signal.id);
+      this.#reserved?.delete(signal.id);
+      (this.#returned ??= []).push(signal);
     }
   }
 
   get taken(): readonly Signal[] {
-    return [...this.#taken.values()];
+    return this.#taken === undefined ? NO_SIGNALS : [...this.#taken.values()];
   }
 
   /** The changes of the store's inbox that the next save makes. */
   changes(): { readonly takenSignals?: readonly string[]; readonly returnedSignals?: readonly Signal[] } {
-    if (this.#leaving.size === 0 && this.#returned.length === 0) return NONE;
     const [leaving, returned] = [this.#leaving, this.#returned];
-    this.#leaving = new Set();
-    this.#returned = [];
+    if (leaving === undefined && returned === undefined) return NONE;
+    this.#leaving = undefined;
+    this.#returned = undefined;
     return {
-      ...(leaving.size === 0 ? {} : { takenSignals: [...leaving] }),
-      ...(returned.length === 0 ? {} : { returnedSignals: returned }),
+      ...(leaving === undefined ? {} : { takenSignals: [...leaving] }),
+      ...(returned === undefined ? {} : { returnedSignals: returned }),
     };
   }
 
   /** The step of the outermost graph is stored: later signals belong to the next one. */
   nextStep(): void {
-    if (this.#taken.size > 0) this.#taken.clear();
+    this.#taken = undefined;
   }
 }
 
@@ -93,3 +101,4 @@ export function readSignals(store: Store, threadId: string): MaybePromise<readon
 }
 
 const NONE = Object.freeze({});
+const NO_SIGNALS: readonly Signal[] = Object.freeze([]);

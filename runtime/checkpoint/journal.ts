@@ -31,8 +31,8 @@ interface ResultGroup {
 export class Journal {
   readonly #behind: boolean;
   readonly #clock: Clock;
-  /** By the checkpoint that the results belong to. */
-  #groups = new Map<string, ResultGroup>();
+  /** By the checkpoint that the results belong to. Absent if there are none. */
+  #groups: Map<string, ResultGroup> | undefined;
   #tail: Promise<void> | undefined;
   #pending = 0;
   #error: NgraphError | undefined;
@@ -55,11 +55,11 @@ export class Journal {
     send: (results: readonly PendingWrite[]) => MaybePromise<void>,
   ): Promise<void> | undefined {
     if (this.#error !== undefined) throw this.#error;
-    let group = this.#groups.get(checkpointId);
+    let group = this.#groups?.get(checkpointId);
     if (group === undefined) {
       group = newGroup(send, this.#behind);
-      if (this.#groups.size === 0) this.#sendLater();
-      this.#groups.set(checkpointId, group);
+      if (this.#groups === undefined) this.#sendLater();
+      (this.#groups ??= new Map()).set(checkpointId, group);
     }
     group.results.push(result);
     if (group.results.length >= MAX_GROUP) this.#sendGroups();
@@ -116,9 +116,9 @@ export class Journal {
   }
 
   #sendGroups(): void {
-    if (this.#groups.size === 0) return;
     const groups = this.#groups;
-    this.#groups = new Map();
+    if (groups === undefined) return;
+    this.#groups = undefined;
     for (const group of groups.values()) {
       try {
         const written = this.#write(() => group.send(group.results), false);

@@ -76,12 +76,15 @@ export function engineOf(core: EngineCore, code: StoreCode): Engine {
     return Promise.all([threads, turn]).then(([loaded]) => operation(loaded, ...copies));
   };
   const waker = new Waker(core, (thread, now) => onThreads((threads) => threads.resumeDue(core, thread, now, {})));
-  const runOnThread = (input: JsonObject, settings: RunOptions): Promise<RunResult> =>
-    onThreads((threads, ...given) => threads.run(core, ...given), input, settings);
-  const start = (input: JsonObject, settings: RunOptions): Promise<RunResult> => {
-    const running = startRun(core, input, settings, runOnThread);
-    return options.store === undefined ? running : watched(waker, running);
+  /** Has copies of its arguments, and a turn. */
+  const runOnThread = (input: JsonObject, settings: RunOptions): Promise<RunResult> => {
+    const threads = code.threads();
+    if (!isThenable(threads)) return threads.run(core, input, settings);
+    return Promise.resolve(threads).then((loaded) => loaded.run(core, input, settings));
   };
+  const onThread: OnThread = { run: runOnThread, ended: (result) => waker.watch(result) };
+  const start = (input: JsonObject, settings: RunOptions): Promise<RunResult> =>
+    startRun(core, input, settings, onThread);
   const resume = (thread: ThreadId, settings: ResumeOptions | BareAnswer): Promise<RunResult> =>
     watched(
       waker,
@@ -156,19 +159,24 @@ async function watchedAll(waker: Waker, running: Promise<RecoverResult>): Promis
   return all;
 }
 
-type Start = (input: JsonObject, options: RunOptions) => Promise<RunResult>;
+/** How the engine runs a graph on a thread. */
+interface OnThread {
+  readonly run: (input: JsonObject, options: RunOptions) => Promise<RunResult>;
+  readonly ended: (result: RunResult) => void;
+}
 
 function startRun(
   core: EngineCore,
   input: JsonObject = {},
   options: RunOptions,
-  runOnThread: Start,
+  onThread: OnThread,
 ): Promise<RunResult> {
   const { store } = core.options;
   const turn = takeFirstTurn(core.clock, store !== undefined);
-  if (turn !== undefined) return startLater(core, snapshotJson(input), snapshotOptions(options), turn, runOnThread);
+  if (turn !== undefined) return startLater(core, snapshotJson(input), snapshotOptions(options), turn, onThread);
   if (store === undefined) return runWithoutStore(core, input, options);
-  return orCancelled(core, options, () => runOnThread(snapshotJson(input), snapshotOptions(options)));
+  const { run, ended } = onThread;
+  return orCancelled(core, options, () => run(snapshotJson(input), snapshotOptions(options)), ended);
 }
 
 async function startLater(
@@ -176,11 +184,11 @@ async function startLater(
   input: JsonObject,
   options: RunOptions,
   turn: Promise<void>,
-  runOnThread: Start,
+  onThread: OnThread,
 ): Promise<RunResult> {
   await turn;
   if (core.options.store === undefined) return runWithoutStore(core, input, options);
-  return orCancelled(core, options, () => runOnThread(input, options));
+  return orCancelled(core, options, () => onThread.run(input, options), onThread.ended);
 }
 
 /** The shortest path from input to result: no claim and no store. */

@@ -82,7 +82,8 @@ export const THREAD_OPERATIONS = {
 
 export type ThreadOperations = typeof THREAD_OPERATIONS;
 
-async function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
+/** @throws RunError, ThreadError at once: no promise for that, because each run calls this function */
+function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
   checkOptions("a run", options, RUN_OPTIONS);
   core.drain.refuseNewRun();
   const { program } = core;

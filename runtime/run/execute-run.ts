@@ -8,14 +8,26 @@ import { NO_LIMITS } from "./limits.ts";
 import { Run, type RunEnd } from "./run.ts";
 import { stoppedEnd } from "./run-end.ts";
 
-/** Runs `work` between the events for the start and the end of the run, and returns the result. */
+/**
+ * Runs `work` between the events for the start and the end of the run, and returns the result. A run that is cancelled while the store
+ * does not answer ends as cancelled: the thread keeps its last stored checkpoint.
+ */
 export async function executeRun(
   run: Run,
   resumed: boolean,
   work: (run: Run) => RunEnd | Promise<RunEnd>,
 ): Promise<RunResult> {
   if (run.listening) emitEvent(run, { type: "run", phase: "start", graph: run.program.table.name, resumed });
-  const end = await endOf(run, work);
+  let end: RunEnd;
+  try {
+    end = await work(run);
+    // Nobody has asked for the cancellation of a run that has lost its claim: another process may run its thread.
+    const { fault, reason } = run.cancellation;
+    if (end.status === "cancelled" && fault !== undefined && reason === fault) throw fault;
+  } catch (error) {
+    if (!isAbandoned(error) || run.cancellation.fault !== undefined) throw error;
+    end = stoppedEnd("cancelled", run.cancelled(error));
+  }
   if (run.listening) {
     const error = end.error === null ? {} : { error: eventError(run, end.error) };
     emitEvent(run, { type: "run", phase: "end", status: end.status, ...error });
@@ -23,31 +35,21 @@ export async function executeRun(
   return resultOf(run, end);
 }
 
-/** A run that is cancelled while the store does not answer ends as cancelled. The thread keeps its last stored checkpoint. */
-async function endOf(run: Run, work: (run: Run) => RunEnd | Promise<RunEnd>): Promise<RunEnd> {
-  try {
-    const end = await work(run);
-    // Nobody has asked for the cancellation of a run that has lost its claim: another process may run its thread.
-    const { fault, reason } = run.cancellation;
-    if (end.status === "cancelled" && fault !== undefined && reason === fault) throw fault;
-    return end;
-  } catch (error) {
-    if (!isAbandoned(error) || run.cancellation.fault !== undefined) throw error;
-    return stoppedEnd("cancelled", run.cancelled(error));
-  }
-}
-
 /**
  * Like `executeRun`, for the work before the run exists: a cancelled call whose store does not respond ends as
  * cancelled.
+ *
+ * @param ended receives the result
  */
 export async function orCancelled(
   core: EngineCore,
   options: RunOptions,
   work: () => Promise<RunResult>,
+  ended?: (result: RunResult) => void,
 ): Promise<RunResult> {
+  let result: RunResult;
   try {
-    return await work();
+    result = await work();
   } catch (error) {
     if (!isAbandoned(error) || options.signal?.aborted !== true) throw error;
     const cancellation = new Cancellation(true);
@@ -56,8 +58,10 @@ export async function orCancelled(
       cancellation,
       limits: NO_LIMITS,
     });
-    return resultOf(run, stoppedEnd("cancelled", run.cancelled(error)));
+    result = resultOf(run, stoppedEnd("cancelled", run.cancelled(error)));
   }
+  ended?.(result);
+  return result;
 }
 
 export function resultOf(run: Run, end: RunEnd): RunResult {

@@ -157,6 +157,9 @@ class RunSettings implements Shared {
   get answers(): Map<string, ConsumedAnswer> {
     return (this.given ??= new Map());
   }
+  get hasAnswers(): boolean {
+    return this.given !== undefined && this.given.size > 0;
+  }
   get inbox(): Inbox {
     return (this.signals ??= new Inbox());
   }

@@ -28,6 +28,8 @@ export interface Shared {
   readonly durable: Durable | undefined;
   /** Answers for node bodies, by pause id. */
   readonly answers: Map<string, ConsumedAnswer>;
+  /** Whether there are any: asking for none costs no map. */
+  readonly hasAnswers: boolean;
   /** Pause ids of gates that this call passes: the gates that the thread waits at, if the resume names no answers. */
   readonly openedGates: ReadonlySet<string>;
   readonly inbox: Inbox;

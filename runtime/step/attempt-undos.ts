@@ -13,7 +13,7 @@ export function undosOf(attempt: Attempt, updates: readonly Update[]): readonly 
 
 /** The entries of the graph that an attempt has called, for the log of the caller. */
 export function calledUndos({ called = NO_ENTRIES, task, toolUndos }: Attempt): readonly UndoEntry[] | undefined {
-  if (called.length === 0 && toolUndos.length === 0) return undefined;
+  if (called.length === 0 && toolUndos === undefined) return undefined;
   // A call whose result is stored has its entries twice: from its run, and from the part.
-  return openUndos([...underCall(called, task.node.spec.name, task.id), ...toolUndos]);
+  return openUndos([...underCall(called, task.node.spec.name, task.id), ...(toolUndos ?? NO_ENTRIES)]);
 }

@@ -61,7 +61,7 @@ export class Attempt {
   /** Called graphs that have not finished: namespace -> checkpoint id. */
   children: Readonly<Record<string, string>> | undefined;
   /** The undo entries of the graphs that the body has called as tools, under the names of this graph. */
-  readonly toolUndos: UndoEntry[] = [];
+  toolUndos: UndoEntry[] | undefined;
   /** An error of a graph called as a tool that ends the attempt, whatever its body does with it. */
   ending: unknown;
   /** The graphs in progress that the body has called as tools. @returns when they have stopped */
@@ -196,6 +196,10 @@ export class Attempt {
     return stored === undefined ? wait() : stored.then(wait);
   }
 
+  addToolUndos(entries: readonly UndoEntry[]): void {
+    if (entries.length > 0) (this.toolUndos ??= []).push(...entries);
+  }
+
   async once<T extends Json>(key: string, work: () => Promise<T> | T): Promise<T> {
     const { run, task } = this;
     const name = taskName(task);
@@ -203,19 +207,20 @@ export class Attempt {
     const known = run.parts?.get(id);
     if (known !== undefined) {
       const undos = run.parts?.get(`${id} undo`);
-      if (undos !== undefined) this.toolUndos.push(...(undos as unknown as readonly UndoEntry[]));
+      if (undos !== undefined) this.addToolUndos(undos as unknown as readonly UndoEntry[]);
       return known as T;
     }
-    const before = this.toolUndos.length;
+    const before = this.toolUndos?.length ?? 0;
     const value = admitJson(await work());
     if (value instanceof Mismatch) {
       throw this.#violate("NG_BAD_RESULT", `a part of node \`${task.node.spec.name}\`: ${value.describe()}`);
     }
     // The step may be over, and an undo is stored as a whole.
     if (this.closed || task.undo !== undefined) return value as T;
-    if (this.toolUndos.length > before) {
+    const added = this.toolUndos?.slice(before) ?? [];
+    if (added.length > 0) {
       // Durable before the part that hides the call from the next execution.
-      const undos = this.toolUndos.slice(before) as unknown as Json;
+      const undos = added as unknown as Json;
       (run.parts ??= new Map()).set(`${id} undo`, undos);
       await run.writer?.keepPart(task.node.spec.name, `${id} undo`, undos);
     }

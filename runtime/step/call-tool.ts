@@ -64,7 +64,7 @@ async function callAsTool(
     throw escaping(attempt, own, error);
   } finally {
     forget();
-    attempt.toolUndos.push(...underCall(own.called ?? [], nodeOfSegment(segment), segment));
+    attempt.addToolUndos(underCall(own.called ?? [], nodeOfSegment(segment), segment));
   }
 }
 

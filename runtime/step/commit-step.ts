@@ -299,7 +299,7 @@ function settleStep(
 function saveStep(run: Run, phase: Phase, step: number, names: readonly string[], end: End): End | Promise<End> {
   const saved = saveBetweenSteps(run, phase, step, names, end);
   // Answers belong to the step that consumed them. The checkpoint has recorded them.
-  if (run.path.length === 0 && run.shared.answers.size > 0) run.shared.answers.clear();
+  if (run.path.length === 0 && run.shared.hasAnswers) run.shared.answers.clear();
   return saved === undefined ? end : saved.then(() => end);
 }
 

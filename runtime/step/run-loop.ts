@@ -28,7 +28,7 @@ export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
   if (run.writer !== undefined) {
     const emptied = end === undefined ? undefined : dropSignals(run, end);
     const save = (): Promise<void> | undefined =>
-      saveBetweenSteps(run, end?.status === "paused" ? "before" : "input", -1, [], end);
+      saveBetweenSteps(run, end?.status === "paused" ? "before" : "input", -1, NO_NODES, end);
     const saved = emptied === undefined ? save() : emptied.then(save);
     // Mutation point: durable-input
     if (saved !== undefined) return saved.then(() => (end === undefined ? loop(run) : finish(run, end)));
@@ -45,16 +45,7 @@ export async function continueRollback(run: Run): Promise<RunEnd> {
 export function loop(run: Run): Promise<RunEnd> {
   if (!run.cancellation.possible) return runSteps(run);
   return new Promise<RunEnd>((resolve, reject) => {
-    const awaited = new AwaitedAttempt(run, (task) => runSteps(run, awaited, [task]).then(end, fail));
-    const end = (ended: RunEnd): void => {
-      awaited.close();
-      resolve(ended);
-    };
-    const fail = (error: Error): void => {
-      awaited.close();
-      reject(error);
-    };
-    runSteps(run, awaited).then(end, fail);
+    new AwaitedAttempt(run, resolve, reject).loop();
   });
 }
 
@@ -64,13 +55,34 @@ export function loop(run: Run): Promise<RunEnd> {
  */
 class AwaitedAttempt {
   readonly #run: Run;
-  readonly #goOn: (cancelled: Task) => void;
+  readonly #resolve: (end: RunEnd) => void;
+  readonly #reject: (error: unknown) => void;
   #attempt: Attempt | undefined;
   #isListening = false;
 
-  constructor(run: Run, goOn: (cancelled: Task) => void) {
+  constructor(run: Run, resolve: (end: RunEnd) => void, reject: (error: unknown) => void) {
     this.#run = run;
-    this.#goOn = goOn;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  /** Runs the steps to the end of the run. @param cancelled the tasks of the current step, if it is cancelled */
+  loop(cancelled?: readonly Task[]): void {
+    runSteps(this.#run, this, cancelled).then(
+      (end) => {
+        this.#close();
+        this.#resolve(end);
+      },
+      (error: unknown) => {
+        this.#close();
+        this.#reject(error);
+      },
+    );
+  }
+
+  /** The cancellation of a called graph is that of its caller, which may run for long. */
+  #close(): void {
+    if (this.#isListening) this.#run.cancellation.unlisten(this.#abort);
   }
 
   begin(attempt: Attempt): void {
@@ -87,17 +99,12 @@ class AwaitedAttempt {
     return true;
   }
 
-  /** The loop has ended. The cancellation of a called graph is that of its caller, which may run for long. */
-  close(): void {
-    if (this.#isListening) this.#run.cancellation.unlisten(this.#abort);
-  }
-
   readonly #abort = (reason: unknown): void => {
     const cancelled = this.#attempt;
     if (cancelled === undefined) return;
     this.#attempt = undefined;
     cancelled.abort(reason);
-    this.#goOn(cancelled.task);
+    this.loop([cancelled.task]);
   };
 }
 
@@ -169,6 +176,7 @@ function settled(attempt: Attempt, value: unknown): Outcome | Promise<Outcome> {
 }
 
 const CANCELLED_STEP: readonly Outcome[] = [CANCELLED_OUTCOME];
+const NO_NODES: readonly string[] = Object.freeze([]);
 const ignore = (): void => undefined;
 
 /**

@@ -215,7 +215,7 @@ function pauseTask(attempt: Attempt, signal: PauseSignal): Outcome {
 function nextAttempt({ run, task, number, called, toolUndos }: Attempt): Attempt {
   const next = new Attempt(run, task, number + 1);
   next.called = called;
-  next.toolUndos.push(...toolUndos);
+  if (toolUndos !== undefined) next.addToolUndos(toolUndos);
   return next;
 }
 

@@ -5,82 +5,116 @@ import type { Claim, Store } from "../interface/store.ts";
 import type { Lease } from "../run/shared.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { asStoreError, storeAnswer } from "../checkpoint/journal.ts";
+import type { MaybePromise } from "../value/json.ts";
 import { isThenable } from "../value/promise.ts";
 
-/**
- * Runs `work` as the only runner of a thread (5.6): claims the thread first, renews the claim (a lease) while the work
- * runs, and releases it afterwards, unless the last save of the work has released it.
- *
- * @param settings `onLost` is called when the claim is lost: another runner has it, or the store does not answer
- * @param work receives the claim, and a function that ensures the claim is valid if its lease may have run out. The
- * function rejects with NG_THREAD_CONFLICT if another runner has the thread. The work records in `lease` that it releases the claim.
- */
-export async function withClaim<T>(
-  store: Store,
-  threadId: string,
-  settings: { readonly leaseMs: number; readonly clock: Clock; readonly onLost: (error: NgraphError) => void },
-  work: (claim: Claim, ensureHeld: () => Promise<void> | undefined, lease: Lease) => Promise<T>,
-): Promise<T> {
+export interface ClaimSettings {
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  /** Called when the claim is lost: another runner has it, or the store does not answer. */
+  readonly onLost: (error: NgraphError) => void;
+}
+
+/** A claim in use, and its lease. */
+export interface HeldClaim {
+  readonly claim: Claim;
+  /**
+   * Ensures that the claim is valid if its lease may have run out. Rejects with NG_THREAD_CONFLICT if another runner has the
+   * thread.
+   */
+  readonly ensureHeld: () => Promise<void> | undefined;
+  /** Where the work records that it releases the claim. */
+  readonly lease: Lease;
+  /** Ends the work: releases the claim, unless the last save of the work has released it. */
+  end(): Promise<void> | undefined;
+}
+
+/** Claims a thread for its only runner (5.6), and renews the claim (a lease) until the work ends. */
+export function claimThread(store: Store, threadId: string, settings: ClaimSettings): MaybePromise<HeldClaim> {
   const { leaseMs, clock } = settings;
   // The lease counts from the request, not from the answer.
-  let heldUntil = clock.now() + leaseMs;
+  const heldUntil = clock.now() + leaseMs;
   // Mutation point: claim
   const answer = storeAnswer(() => store.claim(threadId, { owner: newId(), leaseMs }));
-  const claim = isThenable(answer) ? await answer : answer;
-  const lease: Lease = { ends: false, isReleased: false };
-  let over = false;
-  let timer: unknown;
-  const extend = async (): Promise<void> => {
-    const asked = clock.now();
-    await store.renew(claim, leaseMs);
-    heldUntil = Math.max(heldUntil, asked + leaseMs);
-  };
+  const held = (claim: Claim): HeldClaim => new RenewedClaim(store, claim, settings, heldUntil);
+  return isThenable(answer) ? answer.then(held) : held(answer);
+}
+
+class RenewedClaim implements HeldClaim {
+  readonly claim: Claim;
+  readonly lease: Lease = { ends: false, isReleased: false };
+  readonly #store: Store;
+  readonly #settings: ClaimSettings;
+  #heldUntil: number;
+  #isOver = false;
+  #timer: unknown;
+
+  constructor(store: Store, claim: Claim, settings: ClaimSettings, heldUntil: number) {
+    this.claim = claim;
+    this.#store = store;
+    this.#settings = settings;
+    this.#heldUntil = heldUntil;
+    this.#renewLater();
+  }
+
   // After the machine slept, or the store was slow, another runner may have taken the thread.
-  const ensureHeld = (): Promise<void> | undefined => (clock.now() < heldUntil ? undefined : asStoreError(extend));
-  const lose = (error: NgraphError): void => {
-    if (over) return;
-    over = true;
-    settings.onLost(error);
-  };
-  const renew = (): void => {
+  readonly ensureHeld = (): Promise<void> | undefined =>
+    this.#settings.clock.now() < this.#heldUntil ? undefined : asStoreError(() => this.#extend());
+
+  end(): Promise<void> | undefined {
+    this.#isOver = true;
+    this.#settings.clock.clearTimeout(this.#timer);
+    return this.lease.isReleased ? undefined : releaseQuietly(this.#store, this.claim);
+  }
+
+  async #extend(): Promise<void> {
+    const { clock, leaseMs } = this.#settings;
+    const asked = clock.now();
+    await this.#store.renew(this.claim, leaseMs);
+    this.#heldUntil = Math.max(this.#heldUntil, asked + leaseMs);
+  }
+
+  #lose(error: NgraphError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#settings.onLost(error);
+  }
+
+  readonly #renew = (): void => {
+    const { clock, leaseMs } = this.#settings;
     let answered = false;
     const due = clock.now() + leaseMs / 3;
     // Retries while a renewal is unanswered, because another connection may reach the store. If the store does not
     // respond for a whole lease, the claim counts as lost. Otherwise the run would never end.
-    timer = clock.setTimeout(() => {
+    this.#timer = clock.setTimeout(() => {
       answered = true;
       const now = clock.now();
       // If this timer itself is late (the machine slept, or a body blocked the event loop), answers may have arrived
       // that are not yet handled: the store is not at fault.
-      if (now < heldUntil || now - due > leaseMs / 3) return renew();
+      if (now < this.#heldUntil || now - due > leaseMs / 3) return this.#renew();
+      const { threadId } = this.claim;
       const message = `the claim on thread \`${threadId}\` could not be renewed before its lease of ${leaseMs} ms ended`;
-      lose(new StoreError("NG_STORE_FAILED", `${message}: the store does not answer`));
+      this.#lose(new StoreError("NG_STORE_FAILED", `${message}: the store does not answer`));
     }, leaseMs / 3);
-    unref(timer);
-    extend()
+    unref(this.#timer);
+    this.#extend()
       .catch((error: unknown) => {
-        // A failed store may recover before another runner claims the thread. `ensureClaimed` checks the claim before
-        // the next bodies run.
+        // A failed store may recover before another runner claims the thread. `ensureHeld` checks the claim before the
+        // next bodies run.
         // A renewal that arrives after the last save finds no claim.
-        if (error instanceof ThreadError && !lease.ends) lose(error);
+        if (error instanceof ThreadError && !this.lease.ends) this.#lose(error);
       })
       .finally(() => {
-        if (answered || over) return;
-        clock.clearTimeout(timer);
-        renewLater();
+        if (answered || this.#isOver) return;
+        clock.clearTimeout(this.#timer);
+        this.#renewLater();
       });
   };
-  const renewLater = (): void => {
-    timer = clock.setTimeout(renew, leaseMs / 3);
-    unref(timer);
-  };
-  renewLater();
-  try {
-    return await work(claim, ensureHeld, lease);
-  } finally {
-    over = true;
-    clock.clearTimeout(timer);
-    if (!lease.isReleased) await releaseQuietly(store, claim);
+
+  #renewLater(): void {
+    const { clock, leaseMs } = this.#settings;
+    this.#timer = clock.setTimeout(this.#renew, leaseMs / 3);
+    unref(this.#timer);
   }
 }
 

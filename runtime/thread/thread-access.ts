@@ -1,6 +1,6 @@
 import type { ThreadId } from "../interface/checkpoint.ts";
 import type { Durability, ExecuteOptions } from "../interface/engine-options.ts";
-import { RunError, StoreError, type NgraphError } from "../interface/errors.ts";
+import { RunError, StoreError } from "../interface/errors.ts";
 import { ThreadError } from "../interface/thread-error.ts";
 import { recentHeadsOf } from "../checkpoint/recent-heads.ts";
 import { claimedHead } from "../interface/claimed-heads.ts";
@@ -8,11 +8,12 @@ import { runViewOf } from "../interface/run-view.ts";
 import type { Store } from "../interface/store.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { wrongKind } from "../run/option-kinds.ts";
-import { withClaim } from "./claimed-thread.ts";
+import { claimThread, type HeldClaim } from "./claimed-thread.ts";
 import { DURABLE_CODE } from "./durable-code.ts";
 import { isAbandoned } from "../checkpoint/abandoned-call.ts";
 import { guardStore } from "../checkpoint/guarded-store.ts";
 import { Journal } from "../checkpoint/journal.ts";
+import { isThenable } from "../value/promise.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import type { Durable } from "../run/shared.ts";
 
@@ -81,43 +82,32 @@ export async function asRunner<T>(
   const durability: Durability = options.durability ?? core.options.durability ?? "sync";
   const cancellation = new Cancellation(true);
   const store = storeOf(core, "threads are kept in a store", cancellation);
-  const settings = {
-    leaseMs: core.options.leaseMs ?? DEFAULT_LEASE_MS,
-    clock: core.clock,
-    onLost: (fault: NgraphError) => cancellation.fail(fault),
-  };
   const unlink = linkSignal(options.signal, cancellation, core.clock);
   core.drain.enter(cancellation, threadId);
+  let held: HeldClaim | undefined;
   try {
-    return await withClaim(store, threadId, settings, async (claim, ensureClaimed, lease) => {
-      try {
-        const journal = new Journal(durability === "async", core.clock);
-        const headAtClaim = claimedHead(core.options.store, claim);
-        const recentHeads = headAtClaim === undefined ? undefined : recentHeadsOf(core.options.store!);
-        return await work(
-          {
-            store,
-            threadId,
-            claim,
-            headAtClaim,
-            recentHeads,
-            lease,
-            ensureClaimed,
-            journal,
-            durability,
-            code: DURABLE_CODE,
-          },
-          cancellation,
-        );
-      } catch (error) {
-        cancellation.cancel(error);
-        throw error;
-      }
+    const claiming = claimThread(store, threadId, {
+      leaseMs: core.options.leaseMs ?? DEFAULT_LEASE_MS,
+      clock: core.clock,
+      onLost: (fault) => cancellation.fail(fault),
     });
+    held = isThenable(claiming) ? await claiming : claiming;
+    const { claim, ensureHeld: ensureClaimed, lease } = held;
+    const journal = new Journal(durability === "async", core.clock);
+    const headAtClaim = claimedHead(core.options.store, claim);
+    const recentHeads = headAtClaim === undefined ? undefined : recentHeadsOf(core.options.store!);
+    const code = DURABLE_CODE;
+    return await work(
+      { store, threadId, claim, headAtClaim, recentHeads, lease, ensureClaimed, journal, durability, code },
+      cancellation,
+    );
   } catch (error) {
+    if (held !== undefined) cancellation.cancel(error);
     // The cause of the cancellation is more specific than the store call that was abandoned after it.
     throw isAbandoned(error) && cancellation.fault !== undefined ? cancellation.fault : error;
   } finally {
+    const released = held?.end();
+    if (released !== undefined) await released;
     core.drain.leave(cancellation);
     unlink();
   }

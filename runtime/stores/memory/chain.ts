@@ -153,11 +153,10 @@ export function frozenChanges(changes: readonly ChannelChange[]): readonly Chann
 
 /** All values and versions as changes. A version without a value is a channel that was reset. */
 export function snapshotChanges({ values, versions }: ReturnType<SaveRequest["snapshot"]>): readonly ChannelChange[] {
-  const changes: ChannelChange[] = [];
-  for (const [channel, value] of Object.entries(values)) {
+  const changes = Object.keys(values).map((channel): ChannelChange => {
     const version = Object.hasOwn(versions, channel) ? versions[channel]! : 0;
-    changes.push({ channel, version, kind: "set", value });
-  }
+    return { channel, version, kind: "set", value: values[channel]! };
+  });
   for (const [channel, version] of Object.entries(versions)) {
     if (!Object.hasOwn(values, channel)) changes.push({ channel, version, kind: "reset" });
   }
