@@ -3,11 +3,12 @@ import { createHook } from "node:async_hooks";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
 import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import type { Engine, EngineOptions, RunOptions } from "../../runtime/interface/engine-options.ts";
+import { Cancellation } from "../../runtime/run/cancellation.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { keyOf, loadGenerated } from "../fault/generated-tables.ts";
@@ -63,6 +64,30 @@ async function promisesOf(
   }
   return fewest;
 }
+
+describe("listeners for the cancellation", () => {
+  test("a run over a store removes those of its steps and of the graphs that it calls", async () => {
+    const table = tableOf(`graph main { input n: int  state x: int = 0
+      node next = inner(x: x) into { n: x }
+      start -> next  next -> next when above(n, x)  next -> end otherwise }
+    graph inner { input x: int  output n: int = 0
+      node a = add(x) into n  start -> a }`);
+    const added = vi.spyOn(Cancellation.prototype, "listen");
+    const removed = vi.spyOn(Cancellation.prototype, "unlisten");
+    try {
+      const engine = createEngine(table, {
+        store: new MemoryStore(),
+        functions: { add: later, above: (n: number, limit: number) => n > limit },
+      });
+      expect((await engine.run({ n: 20 })).status).toBe("completed");
+      expect(added.mock.calls.length).toBeGreaterThanOrEqual(20);
+      expect(removed.mock.calls.length).toBe(added.mock.calls.length);
+    } finally {
+      added.mockRestore();
+      removed.mockRestore();
+    }
+  });
+});
 
 describe("promises", () => {
   test("a run creates a few, and a step none if its node returns a value", async () => {
