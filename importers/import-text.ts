@@ -169,7 +169,7 @@ function repeatedKeys(json: string, firstLine: number): readonly RepeatedKey[] {
 /** `turbo.json` may have comments and trailing commas. The lines stay. */
 function withoutComments(text: string): string {
   return text.replace(
-    /"[^"\\]*(?:\\[^][^"\\]*)*"?|\/\/[^\n]*|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/|,(?=\s*[}\]])/g,
+    /"[^"\\]*(?:\\[^][^"\\]*)*"?|\/\/[^\n]*|\/\*[^*]*(?:\*+(?!\/)[^*]*)*(?:\*\/)?|,(?=\s*[}\]])/g,
     (part) => (part.startsWith('"') ? part : part.replace(/[^\n]+/g, "")),
   );
 }

@@ -51,6 +51,8 @@ export function importLangGraphJs(text: string, name: string, module: string, re
       );
     calls.read(method, call);
   }
+  if (calls.nodes.size === 0 && unread.length > 0)
+    throw new ImportError(...unread[0]!, "keep the graph in one variable, from `new StateGraph(…)` on");
   if (calls.nodes.size === 0)
     throw new ImportError(
       line(builder.creation),

@@ -128,7 +128,10 @@ function ownDeclarations(program: Tree): ReadonlyMap<string, Tree> {
   const add = (name: unknown, tree: unknown): void => {
     if (typeof name === "string" && isTree(tree) && !found.has(name)) found.set(name, tree);
   };
-  for (const tree of walk(program)) {
+  // Declarations of the module come before those within functions.
+  const top = statementsOf(program).map((each) => (isTree(each["declaration"]) ? each["declaration"] : each));
+  const own = top.flatMap((each) => (each.type === "VariableDeclaration" ? (each["declarations"] as Tree[]) : [each]));
+  for (const tree of [...own, ...walk(program)]) {
     if (tree.type === "FunctionDeclaration" && isTree(tree["id"])) add(tree["id"]["name"], tree);
     if (tree.type === "VariableDeclarator" && isTree(tree["id"]) && tree["id"].type === "Identifier")
       add(tree["id"]["name"], tree["init"]);
@@ -172,6 +175,7 @@ function boundNames(pattern: unknown): readonly string[] {
     if (next.type === "Identifier") names.push(String(next["name"]));
     else if (next.type === "AssignmentPattern") open.push(next["left"]);
     else if (next.type === "RestElement") open.push(next["argument"]);
+    else if (next.type === "TSParameterProperty") open.push(next["parameter"]);
     else if (next.type === "ArrayPattern") open.push(...(next["elements"] as readonly unknown[]));
     else if (next.type === "ObjectPattern")
       for (const each of next["properties"] as readonly Tree[])

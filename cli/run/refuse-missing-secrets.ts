@@ -17,15 +17,15 @@ export function refuseMissingSecrets(
 ): void {
   const missing = new Map<string, string>();
   for (const each of allTables(table)) {
-    if (each.secrets.every((name) => environment[name] !== undefined)) continue;
+    if (each.secrets.every((name) => Object.hasOwn(environment, name))) continue;
     for (const name of secretsRead(each.expressions))
-      if (environment[name] === undefined && !missing.has(name)) missing.set(name, each.name);
+      if (!Object.hasOwn(environment, name) && !missing.has(name)) missing.set(name, each.name);
   }
   if (missing.size === 0) return;
   const names = [...missing].map(([name, reader]) => `\`${name}\`, which \`${reader}\` reads`);
   const [variable, it] = missing.size === 1 ? ["the secret", "it"] : ["the secrets", "them"];
   throw new CommandError(`the environment does not have ${variable} ${names.join(", and ")}`, {
-    help: `no node has run: set ${it}, to an empty text if this run does not need ${it}, then repeat the command`,
+    help: `the command has run no node: set ${it}, to an empty text if no run needs ${it}, then repeat the command`,
   });
 }
 

@@ -21,6 +21,7 @@ import { refuseManyPaths } from "../sources/called-tables.ts";
 import { secretNames } from "../sources/secret-names.ts";
 import type { OpenStore } from "../threads/open-store.ts";
 import { allowedEffects } from "./allowed-effects.ts";
+import type { PlanFlags } from "../plan/plan-flags.ts";
 import type { ExecutionOptions } from "./execution-options.ts";
 import { modelNodes } from "./model-nodes.ts";
 import { refuseMissingModels } from "./refuse-missing-models.ts";
@@ -83,7 +84,9 @@ export async function openRunSession(
   const allow = allowedEffects(options.allow, file);
   refuseUserCode(table, allow, options.builtins);
   refuseManyPaths(table);
-  refuseMissingSecrets(table, process.env);
+  // A run of some tasks of a plan need not read the secrets of the others.
+  const { only, fromTask, retry }: ExecutionOptions & PlanFlags = options;
+  if (only === undefined && fromTask === undefined && retry === undefined) refuseMissingSecrets(table, process.env);
   const secrets = secretNames(table);
   const redact = createRedactor(new Map(secrets.map((name) => [name, process.env[name] ?? ""])));
   redactUserErrors(redact);

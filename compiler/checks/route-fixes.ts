@@ -65,7 +65,10 @@ export function removeMember(file: SourceFile, edge: Ast.EdgeDecl, title: string
 
 /** Makes an edge with arms an edge that leads to these nodes. */
 export function replaceArms(file: SourceFile, edge: Ast.EdgeDecl, title: string, targets: readonly string[]): Fix[] {
-  if (inYaml.isMap(file, edge)) return fix(title, [{ span: edge.span, text: inYaml.plainEdge(edge, targets) }]);
+  if (inYaml.isMap(file, edge)) {
+    const span = inYaml.withoutLineEnd(file.text, edge.span);
+    return fix(title, [{ span, text: inYaml.plainEdge(edge, targets) }]);
+  }
   return fix(title, written(file, edge, [{ span: edge.to.span, text: targets.join(", ") }]));
 }
 
@@ -118,6 +121,6 @@ function indentAt(text: string, offset: number): string {
 function wholeLine(text: string, span: Span): Span {
   const start = text.lastIndexOf("\n", span.start - 1);
   const isAlone =
-    start !== -1 && text.slice(start, span.start).trim() === "" && /^[ \t]*(?:\n|$)/.test(text.slice(span.end));
-  return isAlone ? { start, end: span.end } : span;
+    start !== -1 && text.slice(start, span.start).trim() === "" && /^[ \t]*(?:\r?\n|$)/.test(text.slice(span.end));
+  return isAlone ? { start: text[start - 1] === "\r" ? start - 1 : start, end: span.end } : span;
 }

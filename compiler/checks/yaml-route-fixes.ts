@@ -81,7 +81,8 @@ function stringOf(literal: string): string {
 }
 
 /** Adds an item to a list, after another one. */
-export function addItem({ text }: SourceFile, after: Span, item: string): Edits | undefined {
+export function addItem({ text }: SourceFile, other: Span, item: string): Edits | undefined {
+  const after = withoutLineEnd(text, other);
   const dash = /(?<=^|\n)([ \t]*)-[ \t]+$/.exec(text.slice(Math.max(0, after.start - REACH), after.start));
   if (dash !== null) {
     const at = afterComment(text, after.end, "#");
@@ -89,6 +90,11 @@ export function addItem({ text }: SourceFile, after: Span, item: string): Edits 
   }
   if (!isInFlowList(text, after.start)) return undefined;
   return [{ span: { start: after.end, end: after.end }, text: `, ${item}` }];
+}
+
+/** The span of a map whose last value is a block scalar goes to the start of the next line. */
+export function withoutLineEnd(text: string, { start, end }: Span): Span {
+  return { start, end: start + text.slice(start, end).trimEnd().length };
 }
 
 function isInFlowList(text: string, at: number): boolean {

@@ -1,6 +1,6 @@
-import { Composer, isScalar, Parser, visit, type CST, type Document } from "yaml";
+import { Composer, isScalar, visit, type Document } from "yaml";
 import { SourceFile } from "../../diagnostics/source.ts";
-import { nestingOf } from "./nesting.ts";
+import { tokensOf } from "./nesting.ts";
 
 /** As the values of JSON texts. */
 const DEEPEST_NESTING = 200;
@@ -12,13 +12,8 @@ const DEEPEST_NESTING = 200;
  * @throws Error for a text that is not YAML, nests too deep, repeats a key, or whose aliases expand to a large value
  */
 export function parseYamlText(text: string): unknown {
-  const tokens: CST.Token[] = [];
-  for (const token of new Parser().parse(text)) {
-    if (nestingOf(token, DEEPEST_NESTING) !== undefined) {
-      throw new Error(`the text nests deeper than ${DEEPEST_NESTING} levels`);
-    }
-    tokens.push(token);
-  }
+  const tokens = tokensOf(text, DEEPEST_NESTING);
+  if (typeof tokens === "number") throw new Error(`the text nests deeper than ${DEEPEST_NESTING} levels`);
   // The library's check of repeated keys is quadratic.
   const options = {
     version: "1.2",

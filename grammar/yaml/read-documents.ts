@@ -2,7 +2,7 @@
  * Reads YAML text into checked documents. Later stages rely on these checks: size, depth, syntax errors, tags,
  * duplicate keys, aliases.
  */
-import { Composer, isAlias, isMap, isPair, isScalar, isSeq, Parser, type CST, type Document } from "yaml";
+import { Composer, isAlias, isMap, isPair, isScalar, isSeq, type Document } from "yaml";
 import { fileTooLarge, forbiddenCharacter, tooDeep, tooManyDeclarations } from "../../diagnostics/catalog/syntax.ts";
 import {
   aliasBound,
@@ -17,7 +17,7 @@ import { shorten } from "../lexer/read-tokens.ts";
 import { LARGEST_FILE, MOST_DECLARATIONS } from "../limits.ts";
 import { newReading, report, type Reading } from "../reading.ts";
 import { readInParts, type EntryMemory } from "./entry-memory.ts";
-import { nestingOf } from "./nesting.ts";
+import { tokensOf } from "./nesting.ts";
 import { readSimple } from "./read-simple.ts";
 import { syntaxHelp } from "./syntax-help.ts";
 import {
@@ -85,14 +85,10 @@ function readAlone(text: string, source: SourceFile): YamlMap | YamlList | undef
 
 function readWhole(reading: Reading, deepest: number, budget: { aliased: number }): YamlDocument[] {
   const { text } = reading;
-  const tokens: CST.Token[] = [];
-  for (const token of new Parser().parse(text)) {
-    const deep = nestingOf(token, deepest);
-    if (deep !== undefined) {
-      report(reading, tooDeep(placeOf(reading, { start: deep, end: deep + 1 }), "nesting", deepest));
-      return [];
-    }
-    tokens.push(token);
+  const tokens = tokensOf(text, deepest);
+  if (typeof tokens === "number") {
+    report(reading, tooDeep(placeOf(reading, { start: tokens, end: tokens + 1 }), "nesting", deepest));
+    return [];
   }
   const composer = new Composer({
     version: "1.2",

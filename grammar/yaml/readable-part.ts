@@ -4,6 +4,8 @@ import { isEntry } from "./read-documents.ts";
 
 /** The most lines of an entry of which one is left out to read the others. */
 const MOST_LINES = 30;
+/** The most characters that are read to find that line. */
+const MOST_READ = 100_000;
 
 /**
  * A YAML text without what cannot be read: blanks stand in the place of an entry that cannot be read by itself, or of its one line that
@@ -50,7 +52,7 @@ function lineAfter(text: string, start: number, end: number): number {
 /** An entry with blanks in place of the line that keeps it from being read, or of all of it. The first line has its key. */
 function withoutLine(entry: string, source: SourceFile): string {
   const lines = entry.split("\n");
-  const first = Math.max(1, lines.length - MOST_LINES);
+  const first = Math.max(1, lines.length - Math.min(MOST_LINES, Math.floor(MOST_READ / entry.length)));
   for (let at = lines.length - 1; at >= first; at--) {
     const changed = lines.with(at, blank(lines[at] ?? "")).join("\n");
     if (lines[at]?.trim() !== "" && isEntry(changed, source)) return changed;

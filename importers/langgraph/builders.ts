@@ -101,8 +101,10 @@ function builderNames(program: Tree): ReadonlySet<string> {
 
 /** The variable and the value of a declaration, an assignment, or a field of a class. */
 function assigned(tree: Tree): readonly [string | undefined, Tree | undefined] {
-  const value = plain((tree["init"] ?? tree["right"] ?? tree["value"]) as Tree | undefined);
-  if (!isTree(value)) return [undefined, undefined];
+  // A field without a value has `null` here.
+  const given = tree["init"] ?? tree["right"] ?? tree["value"];
+  const value = isTree(given) ? plain(given) : undefined;
+  if (value === undefined) return [undefined, undefined];
   switch (tree.type) {
     case "VariableDeclarator":
       return [variableOf(tree["id"] as Tree), value];

@@ -46,6 +46,8 @@ export function readNode(
   const policies = settings === undefined ? [] : policiesOf(name, settings, declared, say);
   const ends = settings === undefined ? undefined : resolve(property(settings, "ends"), declared);
   const goes = ends === undefined ? jumpsOf(own, constants, end) : elements(ends).map(end);
+  if (ends !== undefined && ends.type !== "ArrayExpression")
+    say(ends, `\`ends\` of \`${name}\` is no constant list: its jumps are not read`);
   if (goes === undefined)
     say(own!, `\`${name}\` returns \`Command\` with a \`goto\` that is no constant: its jumps are not read`);
   else if (goes.length > 0)

@@ -41,7 +41,8 @@ export function readRoutes(
   const notes: string[] = [];
   const say = (message: string, at = router): void => void notes.push(changes.add(line(at), message));
   const routes = mapped(map, reading, say) ?? routesOf(body, condition, reading, say);
-  const unique = routes.filter((route, index) => routes.findIndex((each) => each.key === route.key) === index);
+  const keys = new Set<string>();
+  const unique = routes.filter(({ key }) => !keys.has(key) && keys.add(key));
   if (unique.length === 0) {
     throw new ImportError(
       line(router),
@@ -93,10 +94,11 @@ function routesOf(
   if (!isFunction(body)) return [];
   const returned = returnsOf(body).flatMap((tree) => (tree === undefined ? [undefined] : choices(tree, constants)));
   const known = returned.filter((each) => each !== undefined);
-  // A function that only calls another one may still have the type of its result.
-  const lists = known.length > 0 ? known : typedChoices(body["returnType"]);
+  // A function that calls another one may still have the type of its result.
+  const typed = known.length === 0 || known.length < returned.length ? typedChoices(body["returnType"]) : [];
+  const lists = typed.length > 0 ? typed : known;
   const sends = [...walk(body)].some((tree) => isNew(tree, "Send"));
-  if (returned.length > known.length && known.length > 0 && !sends)
+  if (returned.length > known.length && known.length > 0 && typed.length === 0 && !sends)
     say(`\`${condition}\` also returns values that are no constant texts: these routes are not read`);
   const node = (name: string): string => (name === "__end__" ? END : name);
   return lists.map((names) => {

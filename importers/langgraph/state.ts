@@ -167,20 +167,33 @@ function readChannel(name: string, own: Tree, declared: Declared, changes: Chang
 /** What a reducer `(a, b) => …` does, if it is one of the common ones. */
 function reducerKind(reducer: Tree): "append" | "sum" | "last" | "merge" | undefined {
   if (reducer.type === "Identifier")
-    return /^(?:messagesStateReducer|addMessages|concat)/.test(String(reducer["name"])) ? "append" : undefined;
+    return /^(?:messagesStateReducer|addMessages|concat)$/.test(String(reducer["name"])) ? "append" : undefined;
   if (reducer.type !== "ArrowFunctionExpression" && reducer.type !== "FunctionExpression") return undefined;
   const [a, b] = (reducer["params"] as readonly Tree[]).map((parameter) =>
     String((parameter.type === "AssignmentPattern" ? (parameter["left"] as Tree) : parameter)["name"]),
   );
+  const block = reducer["body"] as Tree;
+  // Statements before the `return` may change what it returns.
+  if (block.type === "BlockStatement" && (block["body"] as readonly Tree[]).length !== 1) return undefined;
   const body = returned(reducer);
   const is = (tree: unknown, name: string | undefined): boolean =>
     isTree(tree) && tree.type === "Identifier" && tree["name"] === name;
+  // `b`, `b ?? []`, `[b]`, `Array.isArray(b) ? b : [b]`
+  const isUpdate = (tree: unknown): boolean => {
+    if (!isTree(tree)) return false;
+    if (tree.type === "LogicalExpression") return is(tree["left"], b);
+    if (tree.type === "ConditionalExpression") return [tree["consequent"], tree["alternate"]].every(isUpdate);
+    const items = tree.type === "ArrayExpression" ? (tree["elements"] as readonly Tree[]) : undefined;
+    return items === undefined ? is(tree, b) : items.length === 0 || (items.length === 1 && is(items[0], b));
+  };
   if (body === undefined) return undefined;
   if (body.type === "CallExpression") {
     const callee = body["callee"] as Tree;
     if (
       callee.type === "MemberExpression" &&
       is(callee["object"], a) &&
+      (body["arguments"] as readonly Tree[]).length === 1 &&
+      isUpdate((body["arguments"] as readonly Tree[])[0]) &&
       isTree(callee["property"]) &&
       callee["property"]["name"] === "concat"
     )
@@ -190,7 +203,7 @@ function reducerKind(reducer: Tree): "append" | "sum" | "last" | "merge" | undef
     const spread = (body["elements"] as readonly Tree[]).map((each) =>
       each?.type === "SpreadElement" ? each["argument"] : undefined,
     );
-    if (is(spread[0], a) && is(spread[1], b)) return "append";
+    if (spread.length === 2 && is(spread[0], a) && is(spread[1], b)) return "append";
   }
   if (body.type === "BinaryExpression" && body["operator"] === "+" && is(body["left"], a) && is(body["right"], b))
     return "sum";

@@ -154,11 +154,15 @@ export const items: ItemParts = {
   },
   of(run, ready) {
     const found = new Map<number, DirectItem[]>();
+    // The engine does not read them again: what a list calls may have effects.
+    const lists = (run.lists = new Map<number, unknown>());
     try {
       for (const index of ready) {
         const code = run.code.nodes[index]!.items;
-        if (code === undefined) continue;
-        const list = code.list(run);
+        if (code !== undefined) lists.set(index, code.list(run));
+      }
+      for (const [index, list] of lists) {
+        const code = run.code.nodes[index]!.items!;
         if (!Array.isArray(list) || list.length > MOST_ITEMS) return undefined;
         const items: DirectItem[] = [];
         for (const [at, item] of (list as readonly Json[]).entries()) {
@@ -171,6 +175,7 @@ export const items: ItemParts = {
     } catch {
       return undefined;
     }
+    run.lists = undefined;
     return found;
   },
   begin(run, { index, call, hasTimeout, items: code }, items, step) {

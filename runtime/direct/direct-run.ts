@@ -47,6 +47,8 @@ export class DirectRun implements Scope {
   readonly steps: (readonly string[])[] = [];
   step = 0;
   ready: readonly number[];
+  /** The lists of the `for` nodes of the step, by node. */
+  lists: ReadonlyMap<number, unknown> | undefined;
   #id: string | undefined;
 
   constructor(code: DirectGraph, options: RunOptions) {

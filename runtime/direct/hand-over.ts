@@ -33,6 +33,7 @@ export async function takeOver(
   for (const names of direct.steps) run.steps.push(names);
   run.step = direct.step;
   run.ready = direct.ready;
+  if (begun === undefined && direct.lists !== undefined) run.lists = new Map(direct.lists);
   for (const barrier of direct.code.barriers.keys()) {
     for (const node of barriers?.arrived(barrier) ?? []) run.barriers.signal(barrier, node);
   }

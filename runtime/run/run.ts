@@ -170,6 +170,8 @@ export class Run {
   step = 0;
   ready: readonly number[] = NOTHING;
   sends: readonly PendingTask[] = NOTHING;
+  /** Lists of `for` nodes of the next step that are read already, by node. */
+  lists: Map<number, unknown> | undefined;
   /** By node, until it runs: the failure whose error edge leads to it. It is `error` in this node. */
   errors: Map<number, Json> | undefined;
   /** Passed `pause before` gates of the next step. */

@@ -2,14 +2,14 @@
 
 /** What is wrong with the options of `emit`. */
 export function emitProblem(options: unknown): string | undefined {
-  if (options === undefined || hasOnly(options, { kind: (kind) => typeof kind === "string" })) return undefined;
+  if (options == null || hasOnly(options, { kind: (kind) => typeof kind === "string" })) return undefined;
   return "`emit` takes a record of `kind`, which is a string";
 }
 
 /** What is wrong with the options of `interrupt`. */
 export function interruptProblem(options: unknown): string | undefined {
-  if (options === undefined || hasOnly(options, { expects: () => true, within: isDuration })) return undefined;
-  return "`interrupt` takes a record of `expects`, a type, and `within`, which is a number of milliseconds from 0";
+  if (options == null || hasOnly(options, { expects: () => true, within: Number.isFinite })) return undefined;
+  return "`interrupt` takes a record of `expects`, a type, and `within`, which is a finite number of milliseconds";
 }
 
 type Tests = Readonly<Record<string, (value: unknown) => boolean>>;
@@ -19,8 +19,4 @@ function hasOnly(options: unknown, tests: Tests): boolean {
   return Object.entries(options).every(
     ([name, value]) => Object.hasOwn(tests, name) && (value === undefined || tests[name]!(value)),
   );
-}
-
-function isDuration(value: unknown): boolean {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }

@@ -54,7 +54,8 @@ function* listTask(run: Run, node: NodeCode, error: Json): Work<Task> {
   try {
     const { state, secrets, outcome } = run.scope;
     const scope = { state, secrets, outcome, error: error ?? run.error };
-    const list = node.list!(scope);
+    const list = run.lists?.has(node.index) === true ? run.lists.get(node.index) : node.list!(scope);
+    run.lists?.delete(node.index);
     if (!Array.isArray(list)) throw new TypeError("the value of its `for` is not a list");
     // The number in an id is the position in the list, so it also counts the items that the condition leaves out.
     const items: Task[] = [];

@@ -64,7 +64,8 @@ export function problemOfKey(settings: ModelSettings, apiKey: string | undefined
 
 function isHeaderValue(text: string): boolean {
   try {
-    return new Headers({ "x-api-key": text }).has("x-api-key");
+    // A header loses blanks and line breaks at its ends, but none after the word `Bearer`.
+    return new Headers({ authorization: `Bearer ${text}` }).has("authorization");
   } catch {
     return false;
   }

@@ -263,3 +263,47 @@ edges:${edges}`;
     expect(check(text).find(({ code }) => code === "NG305")?.fixes).toEqual([]);
   });
 });
+
+test.each(["\n", "\r\n"])(
+  "an edge that ends in a block scalar keeps the next entry on its own line (%j)",
+  (lineEnd) => {
+    const source = `import { act } from "functions"
+graph g {
+  input kind: string
+  node sort = act()
+  node work = act()
+  start -> sort
+  sort -> work when kind == "a"
+  work -> end
+}`;
+    const string = /- \{ from: sort, .*\n/;
+    const map = '- from: sort\n    to: work\n    when: >-\n      kind == "a"\n';
+    const inYaml = convert(source, { to: "yaml" }).text;
+    expect(inYaml).toMatch(string);
+    const text = inYaml.replace(string, map).replaceAll("\n", lineEnd);
+    const found = check(text).find(({ code }) => code === "NG501");
+    expect(found?.fixes.length).toBeGreaterThan(0);
+    for (const { edits } of found!.fixes) {
+      expect(errorsOf(check(applyEdits(text, edits)))).toEqual([]);
+    }
+  },
+);
+
+test("the line of an edge that a fix deletes goes with its line end", () => {
+  const text = `import { act } from "functions"
+graph g {
+  node x = act()
+  node y = act()
+  node x2 = act()
+  node j = act()
+  start -> x, y
+  x -> x2
+  x2 -> j
+  y -> j
+}
+`.replaceAll("\n", "\r\n");
+  const fixes = compile(text, { path: "/p/a.ngraph" }).diagnostics.flatMap(({ fixes: all }) => all);
+  const join = fixes.find(({ edits }) => edits.length > 1);
+  expect(join).toBeDefined();
+  expect(applyEdits(text, join!.edits)).not.toMatch(/\r\n[ \t]*\r\n/);
+});

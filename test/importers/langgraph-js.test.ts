@@ -182,6 +182,33 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
     expect(changes).toEqual([]);
   });
 
+  test("a class may have fields without values", async () => {
+    const program = `import { StateGraph, Annotation, START, END } from "@langchain/langgraph";
+      const S = Annotation.Root({ topic: Annotation<string> });
+      export class Writer {
+        private model;
+        private graph = new StateGraph(S).addNode("write", async (s) => ({ topic: "t" }))
+          .addEdge(START, "write").addEdge("write", END);
+      }`;
+    const { text } = await importText(program, "g.ts", { name: "g", module: "./nodes.ts" });
+    expect(text).toContain("start -> write -> end");
+  });
+
+  test("comments of JSON that do not end are read once", async () => {
+    await expect(
+      importText("{" + "/* ".repeat(40_000), "turbo.json", { name: "g", module: "./nodes.ts" }),
+    ).rejects.toThrow(/JSON/);
+  });
+
+  test("a reducer that changes its update is no list of all updates", async () => {
+    const program = `import { StateGraph, Annotation, START, END } from "@langchain/langgraph";
+      const S = Annotation.Root({ all: Annotation<string[]>({ reducer: (x, y) => x.concat(y.filter(Boolean)), default: () => [] }) });
+      export const graph = new StateGraph(S).addNode("write", async (s) => ({ all: ["t"] }))
+        .addEdge(START, "write").addEdge("write", END).compile();`;
+    const { text } = await importText(program, "g.ts", { name: "g", module: "./nodes.ts" });
+    expect(text).not.toContain("reduce append");
+  });
+
   test("a name that is not the same in all of the program is no constant", async () => {
     const graph = (calls: string): string => `const name = "a"; const g = new StateGraph(S); ${calls}`;
     for (const calls of [

@@ -160,6 +160,39 @@ test("the engine goes on with the items that have begun, and begins the others",
   for (const called of calls) expect(called.toSorted()).toEqual(["1 1", "3 1", "3 2", "5 1", "7 1"]);
 });
 
+test.each([
+  ["a long list", "x in f()", "1"],
+  ["a list before one that fails", "x in f()", "x for x in g()"],
+])("%s is read once, though the engine goes on", async (_, list, other) => {
+  const calls: number[] = [];
+  const functions = () => {
+    const queue = Array.from({ length: other === "1" ? 1200 : 3 }, (_each, at) => at);
+    const at = calls.push(0) - 1;
+    return {
+      f: () => {
+        calls[at]!++;
+        return queue.splice(0);
+      },
+      g: () => Array.from({ length: 1200 }, () => 0),
+    };
+  };
+  const text = `graph drained {
+  output a: json[] = []  output b: json = null
+  node n = x for ${list} into a
+  node m = ${other} into b
+  start -> n, m
+}`;
+  const outputs = [];
+  for (const engine of await bothOf(text, functions)) {
+    const { status, output } = await engine.run({});
+    expect(status).toBe("completed");
+    outputs.push(output);
+  }
+  expect(outputs[0]).toEqual(outputs[1]);
+  expect((outputs[0] as unknown as { readonly a: readonly unknown[] }).a).toHaveLength(other === "1" ? 1200 : 3);
+  expect(calls).toEqual([1, 1]);
+});
+
 test("`goto` without targets follows the edges, with `exclusive` too", async () => {
   const functions = (options: unknown) => () => ({
     f: (context: NodeContext) => {

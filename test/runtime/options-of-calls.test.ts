@@ -125,7 +125,6 @@ describe("options of the calls of a body", () => {
     ["emit", (c) => c.emit("x", "token" as never), "`emit` takes a record of `kind`, which is a string"],
     ["interrupt", (c) => c.interrupt("?", { withn: 5 } as never), "`interrupt` takes a record of `expects`"],
     ["interrupt", (c) => c.interrupt("?", { within: "3d" } as never), "`interrupt` takes a record of `expects`"],
-    ["interrupt", (c) => c.interrupt("?", { within: -1 }), "`interrupt` takes a record of `expects`"],
     ["interrupt", (c) => c.interrupt("?", { within: NaN }), "`interrupt` takes a record of `expects`"],
   ])("%s fails the node, also if the body catches the error (%#)", async (_, call, problem) => {
     for (const options of [{}, { store: new MemoryStore() }, { onEvent: () => undefined }]) {
