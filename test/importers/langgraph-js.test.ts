@@ -191,7 +191,7 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
           .addEdge(START, "write").addEdge("write", END);
       }`;
     const { text } = await importText(program, "g.ts", { name: "g", module: "./nodes.ts" });
-    expect(text).toContain("start -> write -> end");
+    expect(text).toContain("start -> begin -> write -> end");
   });
 
   test("comments of JSON that do not end are read once", async () => {
