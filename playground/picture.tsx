@@ -23,7 +23,7 @@ export function Picture({
   useEffect(() => {
     if (place.current === null) return;
     showMarks(place.current, marks);
-    // While somebody writes, the picture stays where it was scrolled to.
+    // While the text is edited, the picture stays where it was scrolled to.
     if (marks.size > 0) revealRun(place.current);
   }, [svg, marks]);
   useEffect(() => {

@@ -193,7 +193,7 @@ function pauseText(pause: PauseItem): string {
   return lines.join("\n");
 }
 
-/** A type by its definition: nobody knows the names of the types of a graph that someone else has written. */
+/** A type by its definition: a person who answers need not know the names of the types. */
 function shownType({ type, types }: ExpectedType): string {
   const named = type.kind === "ref" ? types.find(({ name }) => name === type.name) : undefined;
   return printValueType(named?.type ?? type);

@@ -54,7 +54,7 @@ export function readState(creation: Tree, declared: Declared, changes: Changes, 
 const DESCRIPTIONS = ["channels", "stateSchema", "state"];
 const OTHER_SCHEMAS: ReadonlySet<string> = new Set(["input", "output", "inputSchema", "outputSchema"]);
 
-/** A program that describes its state by more parts is not one that somebody wrote: states that spread each other double at each level. */
+/** A program that describes its state by more parts is not written by hand: states that spread each other double at each level. */
 const MAX_DESCRIPTIONS = 2_000;
 
 interface Reading {

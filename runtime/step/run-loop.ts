@@ -80,7 +80,7 @@ class AwaitedAttempt {
     );
   }
 
-  /** The cancellation of a called graph is that of its caller, which may run for long. */
+  /** A cancellation may outlive the loop, and would keep what listens to it. */
   #close(): void {
     if (this.#isListening) this.#run.cancellation.unlisten(this.#abort);
   }

@@ -55,7 +55,7 @@ test("serves graphs over HTTP; the command line shows their threads", async () =
     status: "paused",
     state: { twice: 8 },
   });
-  // Not `project.ngc`: while it blocks this process, the server may close the idle connection, which nobody would notice.
+  // Not `project.ngc`: while it blocks this process, the server may close the idle connection, and the next request would use it.
   expect((await once(project.start(["resume", "t", "--answer", "yes"]), "exit"))[0]).toBe(0);
   expect(await client.thread("t").state()).toMatchObject({ status: "completed", metadata: {} });
   const response = await fetch(`${server.url}/openapi.json`);

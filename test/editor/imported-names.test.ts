@@ -45,7 +45,7 @@ graph main {
 }
 `;
 
-describe("graphs of one name in several files are told apart", () => {
+describe("graphs of one name in several files are different graphs", () => {
   test.each([
     ["node a = one", "one", "Inputs: `x: int`\n\nOutputs: `y: bool`"],
     ["node b = two", "two", "Inputs: `x: string`\n\nOutputs: `y: string[]`"],
