@@ -88,8 +88,8 @@ const FULL_ONLY = [
 const SKIPPED = isFull
   ? testsWithoutDepth(fileURLToPath(new URL(".", import.meta.url))).filter((file) => !FULL_ONLY.includes(file))
   : FULL_ONLY;
-/** Machines are slow when all cores are busy. */
-const POLLING = { poll: { timeout: 20_000 } };
+/** Machines are slow when all cores are busy: these end tests that hang. */
+const LIMITS = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 90_000 } } };
 const EXCLUDE = ["**/node_modules/**", ...SKIPPED];
 
 // `isolate`: in quick runs the files of a worker share their modules, which are loaded once: no test may change what
@@ -107,8 +107,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [...EXCLUDE, ...CLI, ...DEEP, PEERS],
           isolate: isFull,
-          testTimeout: 60_000,
-          expect: POLLING,
+          ...LIMITS,
         },
       },
       {
@@ -117,8 +116,7 @@ export default defineConfig({
           include: DEEP,
           isolate: isFull,
           exclude: [...EXCLUDE, ...CLI],
-          testTimeout: 60_000,
-          expect: POLLING,
+          ...LIMITS,
         },
       },
       {
@@ -127,9 +125,7 @@ export default defineConfig({
           include: CLI,
           exclude: EXCLUDE,
           globalSetup: ["test/support/build-once.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          expect: POLLING,
+          ...LIMITS,
         },
       },
       ...(existsSync(peers) ? [projectOfPeers()] : []),
@@ -151,9 +147,7 @@ function projectOfPeers() {
       globalSetup: ["test/support/build-once.ts"],
       // The validation suite of LangGraph's checkpointers expects them.
       globals: true,
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
-      expect: POLLING,
+      ...LIMITS,
     },
   };
 }

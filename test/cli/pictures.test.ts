@@ -2,9 +2,8 @@
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import chromium from "@sparticuz/chromium";
-import { chromium as playwright } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
+import { launchBrowser, newPage } from "../support/browser.ts";
 import { createProject } from "./project.ts";
 
 const TEXT = `graph inner {
@@ -27,12 +26,9 @@ graph outer {
 test("the page zooms, searches, describes nodes, shows their source, and unfolds calls; it needs no network", async () => {
   const project = createProject({ "flow.ngraph": TEXT });
   expect(project.ngc(["graph", "flow.ngraph", "-o", "flow.html"]).status).toBe(0);
-  const browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+  const browser = await launchBrowser();
   onTestFinished(() => browser.close());
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: "dark" });
+  const page = await newPage(browser, { viewport: { width: 1280, height: 800 }, colorScheme: "dark" });
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => problems.push(message.text()));
@@ -95,12 +91,9 @@ ${names.map((name) => `  node ${name} = "x" into all\n`).join("")}
 `,
   });
   expect(project.ngc(["graph", "flow.ngraph", "-o", "flow.html"]).status).toBe(0);
-  const browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+  const browser = await launchBrowser();
   onTestFinished(() => browser.close());
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const page = await newPage(browser, { viewport: { width: 1280, height: 800 } });
   await page.goto(pathToFileURL(join(project.directory, "flow.html")).href);
   const view = (await page.locator("#view").boundingBox())!;
   const start = (await page.locator('g.node[data-node="start"]').boundingBox())!;

@@ -50,7 +50,7 @@ function projectIn(directory: string): Project {
       const { status, stdout, stderr, error } = spawnSync(process.execPath, [PROGRAM, ...args], {
         cwd: directory,
         encoding: "utf8",
-        timeout: 60_000,
+        timeout: 240_000,
         maxBuffer: 64 * 1024 * 1024,
         env: { ...environment, ...options.env },
         input: options.input ?? "",

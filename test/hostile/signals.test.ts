@@ -8,6 +8,7 @@ import { createProgram } from "../../cli/program.ts";
 import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { isFull, sample } from "../support/depth.ts";
+import { freePort } from "../support/free-port.ts";
 
 const GRAPH = "graph g {\n  input x: int = 1\n  output o: int\n  node n = 1 into o\n  start -> n\n}\n";
 const TESTED = `${GRAPH}test "it runs" for g {\n  expect o == 1\n}\n`;
@@ -19,7 +20,7 @@ const PLAN = `plan p {\n  max parallel 3\n${Array.from({ length: 60 }, (_, i) =>
 const SLEEP = "SLEEP_OF_TEST";
 let sleeps = 0;
 /** A port for the server that never answers. */
-const PORT = 20_000 + (process.pid % 10_000);
+const PORT = await freePort();
 /** Fills the pipe on descriptor 9, so that every further write waits. */
 const FILL = "head -c 65536 /dev/zero >&9;";
 
@@ -284,7 +285,7 @@ function commandLines(): string[] {
 }
 
 /** How long a command may take to end after a signal: far more than it takes. It is then killed, which the test reports. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 /** A command without a message to wait for is interrupted this long after its start. */
 const START_MS = 1500;
 

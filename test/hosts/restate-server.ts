@@ -2,9 +2,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../support/free-port.ts";
 
 /** The program of the package `@restatedev/restate-server`, or why it is not there. */
 export function findRestate(): { readonly program: string } | { readonly missing: string } {
@@ -73,11 +73,11 @@ export class RestateServer {
       stdio: "ignore",
       env: { ...process.env, DO_NOT_TRACK: "1", SCARF_ANALYTICS: "false" },
     });
-    for (let waited = 0; waited < 60_000; waited += 50) {
+    for (let waited = 0; waited < 240_000; waited += 50) {
       if (await isHealthy(`${this.admin}/health`)) if (await isHealthy(`${this.url}/restate/health`)) return;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    throw new Error("the Restate server did not start within a minute");
+    throw new Error("the Restate server did not start within four minutes");
   }
 
   /** Makes the services of a worker known. */
@@ -142,12 +142,4 @@ interface Ports {
 async function freePorts(): Promise<Ports> {
   const [ingress, admin, node] = await Promise.all([freePort(), freePort(), freePort()]);
   return { ingress, admin, node };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -2,11 +2,10 @@
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import chromium from "@sparticuz/chromium";
 import { build } from "esbuild";
-import { chromium as playwright } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { createProject } from "../cli/project.ts";
+import { launchBrowser, newPage } from "../support/browser.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -70,12 +69,9 @@ test("a page runs graphs, and loads the code for threads with the first store", 
     logLevel: "silent",
   });
 
-  const browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+  const browser = await launchBrowser();
   onTestFinished(() => browser.close());
-  const page = await browser.newPage();
+  const page = await newPage(browser);
   const problems: string[] = [];
   page.on("pageerror", ({ message }) => problems.push(message));
   const loaded = new Set<string>();

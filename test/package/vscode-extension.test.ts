@@ -5,8 +5,6 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import chromium from "@sparticuz/chromium";
-import { chromium as playwright } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
   createProtocolConnection,
@@ -20,6 +18,7 @@ import { findSymbol } from "../../editors/vscode/source/find-symbol.ts";
 import { readTestRun } from "../../editors/vscode/source/test-results.ts";
 import { previewPage } from "../../editors/vscode/source/preview-page.ts";
 import { createProject, PROGRAM } from "../cli/project.ts";
+import { launchBrowser, newPage } from "../support/browser.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const FOLDER = join(ROOT, "editors/vscode");
@@ -190,12 +189,9 @@ test("the server names the tests, the commands and the nodes as the extension re
 test("the page shows the picture of the server, reports clicks, marks the nodes of a run, offers to answer, and runs no other script", async () => {
   const { client, uri } = await startServer();
   const { svg } = await client.sendRequest<{ readonly svg: string }>("ngraph/preview", { uri, name: "trip" });
-  const browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+  const browser = await launchBrowser();
   onTestFinished(() => browser.close());
-  const page = await browser.newPage();
+  const page = await newPage(browser);
   await page.addInitScript(() => {
     const sent: unknown[] = [];
     Object.assign(globalThis, {

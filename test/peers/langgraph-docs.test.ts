@@ -10,7 +10,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 
 test("docs/langgraph.md", async () => {
   const directory = mkdtempSync(join(tmpdir(), "ngraph-langgraph-"));
-  const page = join(here, `page-${process.pid}.generated.ts`);
+  const page = join(here, `page-${process.pid}.generated.mts`);
   onTestFinished(() => {
     rmSync(directory, { recursive: true, force: true });
     rmSync(page, { force: true });

@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
-import chromium from "@sparticuz/chromium";
-import { chromium as playwright, type Browser, type Locator, type Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { launchBrowser, newPage } from "../support/browser.ts";
 
 const HTML = "dist-site/html";
 const TYPES: Readonly<Record<string, string>> = {
@@ -32,10 +32,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+  browser = await launchBrowser();
 }, 480_000);
 
 afterAll(async () => {
@@ -44,7 +41,7 @@ afterAll(async () => {
 });
 
 async function open(path: string, width: number, colorScheme: "light" | "dark"): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+  const page = await newPage(browser, { viewport: { width, height: 900 }, colorScheme });
   page.on("request", (request) => {
     if (!request.url().startsWith(address) && !request.url().startsWith("data:")) problems.push(request.url());
   });
@@ -122,7 +119,7 @@ async function openSearch(): Promise<{ page: Page; input: Locator }> {
         () => false,
       );
     },
-    { timeout: 60_000 },
+    { timeout: 240_000 },
   );
   return { page, input };
 }

@@ -1,10 +1,11 @@
 /** MCP servers: `tool` and the tools of `llm`, against @modelcontextprotocol/server-everything over stdio and HTTP. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
 import { compile } from "../../compiler/index.ts";
 import type { Table } from "../../runtime/table/table.ts";
@@ -13,6 +14,7 @@ import { problemOfServer } from "../../stdlib/mcp/server-settings.ts";
 import { McpServers } from "../../stdlib/mcp/servers.ts";
 import { createLlm } from "../../stdlib/nodes/llm.ts";
 import { createTool } from "../../stdlib/nodes/tool.ts";
+import { freePort } from "../support/free-port.ts";
 import { startModelServer } from "../support/model-server.ts";
 import { fakeContext } from "./fake-context.ts";
 
@@ -186,15 +188,7 @@ test("speaks Streamable HTTP", async () => {
     await servers.close();
     child.kill("SIGKILL");
   }
-}, 30_000);
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
-}
+});
 
 test.each([
   [{ command: ["npx", "x"], env: { A: "b" } }, undefined],
@@ -220,12 +214,14 @@ test("a URL with a password is refused, and not shown", async () => {
 });
 
 test("a server that never answers is ended by `close`", async () => {
-  const servers = new McpServers({
-    servers: { s: { command: [process.execPath, "-e", "setInterval(() => {}, 1000)"] } },
-  });
+  const directory = mkdtempSync(join(tmpdir(), "ngraph-mcp-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const started = join(directory, "started");
+  const program = `require("node:fs").writeFileSync(${JSON.stringify(started)}, ""); setInterval(() => {}, 1000)`;
+  const servers = new McpServers({ servers: { s: { command: [process.execPath, "-e", program] } } });
   const call = servers.call("s", "t", {}, fakeContext());
   const refused = expect(call).rejects.toThrow(/^the MCP server `s` cannot be reached: .*Connection closed/);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await expect.poll(() => existsSync(started)).toBe(true);
   await servers.close();
   await refused;
 });

@@ -16,10 +16,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import pg from "pg";
+import { freePort } from "../support/free-port.ts";
 
 /** The system user `nobody`: the server refuses to run as root. */
 const UNPRIVILEGED = 65_534;
@@ -204,18 +204,19 @@ function packaged(): string | undefined {
   const list = join(root, "native", "pg-symlinks.json");
   if (existsSync(list)) {
     for (const { source, target } of JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[]) {
-      if (!existsSync(join(root, target))) symlinkSync(join(root, source), join(root, target));
+      if (!existsSync(join(root, target))) link(join(root, source), join(root, target));
     }
   }
   return join(root, "native", "bin");
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+/** Links a file. Another process may do the same at the same time. */
+function link(source: string, target: string): void {
+  try {
+    symlinkSync(source, target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 function isRoot(): boolean {

@@ -39,11 +39,13 @@ test("a picture follows the text, marks the nodes of a run, and jumps to the lin
   expect([panel.title, panel.revealed, others]).toEqual(["g", 1, []]);
   expect(panel.webview.html).toContain("preview.js");
   panel.receive({ kind: "ready" });
-  await vi.waitFor(() =>
-    expect(panel.posted).toEqual([
-      { kind: "picture", svg: "<svg/>" },
-      { kind: "run", text: "", nodes: [], asks: false },
-    ]),
+  await vi.waitFor(
+    () =>
+      expect(panel.posted).toEqual([
+        { kind: "picture", svg: "<svg/>" },
+        { kind: "run", text: "", nodes: [], asks: false },
+      ]),
+    { timeout: 90_000 },
   );
 
   previews.mark(uri, "g", ["a", "b"]);
@@ -104,12 +106,12 @@ test("a picture follows the text, marks the nodes of a run, and jumps to the lin
   panel.receive({ kind: "jump", node: "a" });
   panel.receive({ kind: "jump", node: "start" });
   panel.receive({ kind: "run", node: "a" });
-  await vi.waitFor(() =>
-    expect(editor.shown).toEqual([
+  await expect
+    .poll(() => editor.shown)
+    .toEqual([
       [uri.toString(), { viewColumn: 1, selection: "of a" }],
       [uri.toString(), { viewColumn: 1, selection: "of g" }],
-    ]),
-  );
+    ]);
 
   // A closed panel is made again.
   panel.close();
@@ -125,7 +127,7 @@ interface TestExplorer {
 
 test(
   "the test explorer finds the tests of the lenses, and reports what `ngc test` says",
-  { timeout: 30_000 },
+  { timeout: 300_000 },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "ngraph-explorer-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
