@@ -208,7 +208,7 @@ export async function answer(q: string): Promise<string> {
   const again = project.ngc(["eval", "g.ngraph", "--cases", "c.jsonl", "--resume"]);
   expect(again.stderr).toContain("1 of 2 results kept");
   expect(again.stdout).toContain("2 cases: mean 1");
-}, 60_000);
+}, 300_000);
 
 test("a refused evaluation leaves earlier results as they are", () => {
   const project = createProject(FILES);

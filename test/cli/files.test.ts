@@ -382,7 +382,7 @@ test.runIf(process.platform === "linux")("a pipe is written, and not replaced by
   const { status, stderr } = spawnSync("sh", ["-c", script, process.execPath, PROGRAM], {
     cwd: project.directory,
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect(status, stderr).toBe(0);
   expect(project.read("got")).toContain("digraph");

@@ -174,7 +174,7 @@ test("a worker, a deployment, a run, a resume", async () => {
   expect(project.ngc([...answer, "--deployed"])).toMatchObject({ status: 0 });
   // Copies follow after half a second.
   const copied = (): number | null => project.ngc(["history", "t", "--store", "sqlite:copies.db"]).status;
-  await expect.poll(copied, { timeout: 20_000 }).toBe(0);
+  await expect.poll(copied, { timeout: 90_000 }).toBe(0);
   expect(await worker.end("SIGTERM")).toBe(0);
 }, 120_000);
 

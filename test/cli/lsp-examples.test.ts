@@ -53,7 +53,7 @@ const FILES = [
   ...exampleFiles(".yaml").map((file) => [file, "ngraph-yaml"] as const),
 ];
 
-test.each(FILES)("%s", { timeout: 60_000 }, async (file, languageId) => {
+test.each(FILES)("%s", { timeout: 300_000 }, async (file, languageId) => {
   const uri = pathToFileURL(resolve(file)).href;
   const text = readFileSync(file, "utf8");
   await client.sendNotification("textDocument/didOpen", { textDocument: { uri, languageId, version: 1, text } });
@@ -68,7 +68,7 @@ test.each(FILES)("%s", { timeout: 60_000 }, async (file, languageId) => {
   const range = { start: { line: 0, character: 0 }, end: last };
 
   // Findings.
-  await expect.poll(() => published.get(uri)?.version, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => published.get(uri)?.version, { timeout: 90_000 }).toBe(1);
   expect(published.get(uri)?.diagnostics.filter(({ severity }) => severity === 1)).toEqual([]);
 
   // The outline has a graph or plan with its nodes or tasks.

@@ -145,7 +145,7 @@ describe("interactive tasks", () => {
       cwd: project.directory,
       encoding: "utf8",
       input: "Ada\n",
-      timeout: 60_000,
+      timeout: 240_000,
     });
     expect(stdout).toContain("your name: ");
     expect(stdout).toContain("2 done");

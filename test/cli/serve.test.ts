@@ -73,7 +73,7 @@ test("a run of `ngc run` in another process is cancelled", async () => {
   const ended = Promise.all([once(child, "exit"), once(child.stdout, "data")]);
   const thread = createClient({ url: server.url }).thread("t");
   const look = () => thread.state().catch(() => undefined);
-  await expect.poll(look, { timeout: 20_000 }).toMatchObject({ status: "running", running: false });
+  await expect.poll(look, { timeout: 90_000 }).toMatchObject({ status: "running", running: false });
   expect(await thread.cancel()).toMatchObject({ status: "cancelled" });
   const [[code], [document]] = (await ended) as [[number], [Buffer]];
   expect(JSON.parse(document.toString())).toMatchObject({ status: "cancelled", error: { code: "NG_CANCELLED" } });
@@ -118,7 +118,7 @@ test("ends in order: runs stop at a step, and the next server resumes them", asy
   expect(await first.end("SIGTERM")).toBe(0);
   const second = await serve(project, ["flow.ngraph"]);
   const client = createClient({ url: second.url });
-  await expect.poll(async () => (await client.thread("t").state()).status, { timeout: 20_000 }).toBe("paused");
+  await expect.poll(async () => (await client.thread("t").state()).status, { timeout: 90_000 }).toBe("paused");
   await client.graph("flow").start({ n: 99 }, { thread: "long" });
   expect(await second.end("SIGINT")).toBe(130);
 });
@@ -198,9 +198,9 @@ test("events come through a WebSocket, with the token as a subprotocol", async (
   left.socket.terminate();
   const headers = { authorization: `Bearer ${token}` };
   const metrics = async () => (await fetch(`${server.url}/metrics`, { headers })).text();
-  await expect.poll(metrics, { timeout: 30_000 }).toContain("ngraph_streams_open 1\n");
+  await expect.poll(metrics, { timeout: 90_000 }).toContain("ngraph_streams_open 1\n");
   await client.thread("t").resume({ answer: "yes" });
-  await expect.poll(() => live.messages.at(-1), { timeout: 30_000 }).toMatchObject({ data: { status: "completed" } });
+  await expect.poll(() => live.messages.at(-1), { timeout: 90_000 }).toMatchObject({ data: { status: "completed" } });
   expect(await server.end("SIGTERM")).toBe(0);
   // The process ends soon after its streams: the frame with the code may be lost.
   expect([1000, 1006]).toContain(await live.ended);
@@ -231,7 +231,7 @@ test("webhooks are sent with the key of the environment", async () => {
   expect(wrong).not.toContain("secret-text");
   const server = await serve(project, ["hello.ngraph", "--webhook", url, "--webhook-private"], keyed);
   await createClient({ url: server.url }).graph("hello").run({ name: "Ada" }, { thread: "t" });
-  await expect.poll(() => bodies.join(), { timeout: 30_000 }).toContain('"type":"thread.completed"');
+  await expect.poll(() => bodies.join(), { timeout: 90_000 }).toContain('"type":"thread.completed"');
   expect(await server.end("SIGTERM")).toBe(0);
 });
 

@@ -42,7 +42,7 @@ test("a run of a plan is shown while it works: planned beside run, and logs that
   const child = project.start(["run", "ship.ngraph", "--thread", "release"]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const exited = once(child, "exit");
-  await expect.poll(() => client.planRuns(), { timeout: 20_000 }).toMatchObject([{ plan: "ship", running: true }]);
+  await expect.poll(() => client.planRuns(), { timeout: 90_000 }).toMatchObject([{ plan: "ship", running: true }]);
   const { page, problems } = await openPage(browser, `${url}/studio`);
   await page.getByRole("link", { name: "Plans" }).click();
   await page.getByRole("link", { name: "ship" }).click();
@@ -55,7 +55,7 @@ test("a run of a plan is shown while it works: planned beside run, and logs that
   expect(await page.locator(".gantt rect.planned").count()).toBe(4);
 
   project.write("go", "");
-  await expect.poll(() => log.textContent(), { timeout: 10_000 }).toBe("begun\nwent\n");
+  await expect.poll(() => log.textContent(), { timeout: 90_000 }).toBe("begun\nwent\n");
   await exited;
   await page.locator("h2 .status", { hasText: /partial|stuck/ }).waitFor();
   await page.locator(".gantt rect.ran.is-failed").waitFor();
@@ -88,7 +88,7 @@ test("a run of a plan is cancelled in the studio: first it starts no further tas
   let printed = "";
   child.stderr.on("data", (data: Buffer) => (printed += data.toString()));
   const exited = once(child, "exit");
-  await expect.poll(() => client.planRuns(), { timeout: 20_000 }).toMatchObject([{ plan: "ship", running: true }]);
+  await expect.poll(() => client.planRuns(), { timeout: 90_000 }).toMatchObject([{ plan: "ship", running: true }]);
   const { page, problems } = await openPage(browser, `${url}/studio`);
   await page.getByRole("link", { name: "Plans" }).click();
   await page.getByRole("link", { name: "ship" }).click();
@@ -96,7 +96,7 @@ test("a run of a plan is cancelled in the studio: first it starts no further tas
   await page.getByRole("button", { name: "Cancel the run" }).click();
   await page.getByText("No further task starts.").waitFor();
   if (SCREENSHOTS !== undefined) await page.screenshot({ path: join(SCREENSHOTS, "plan-cancel.png") });
-  await expect.poll(() => printed, { timeout: 20_000 }).toContain("stopping: running attempts may end");
+  await expect.poll(() => printed, { timeout: 90_000 }).toContain("stopping: running attempts may end");
   await page.getByRole("button", { name: "End the running tasks now" }).click();
   const [code] = (await exited) as [number | null];
   expect(code).not.toBe(0);

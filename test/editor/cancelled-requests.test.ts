@@ -41,7 +41,7 @@ test("a request that is cancelled before its turn has no answer, and the next on
       message({ method: "$/cancelRequest", params: { id: 2 } }),
     ].join(""),
   );
-  await expect.poll(() => answers.size, { timeout: 20_000 }).toBe(3);
+  await expect.poll(() => answers.size, { timeout: 90_000 }).toBe(3);
   expect(answers.get(2)?.error?.code).toBe(protocol.LSPErrorCodes.RequestCancelled);
   expect(answers.get(3)?.result).toHaveLength(1);
   input.write(message({ id: 4, method: "shutdown" }) + message({ method: "exit" }));

@@ -76,7 +76,7 @@ const FIXTURES = ["test/checks/fixtures", "test/docs/fixtures"].flatMap((directo
 const swept = new Set<string>();
 
 describe("the fixes of", () => {
-  test.each(FIXTURES)("%s", { timeout: 60_000 }, async (file, directory) => {
+  test.each(FIXTURES)("%s", { timeout: 300_000 }, async (file, directory) => {
     for (const project of await projectsOf(directory, file)) {
       const { check, actionsOf } = checker(project);
       const before = check(project.text);

@@ -89,7 +89,7 @@ function execute(cwd: string, script: string, args: readonly string[]): Promise<
     NODE_OPTIONS: "",
     PGCONNECT_TIMEOUT: "2",
   };
-  const options = { cwd, encoding: "utf8", timeout: 100_000, maxBuffer: 64 * 1024 * 1024, env } as const;
+  const options = { cwd, encoding: "utf8", timeout: 240_000, maxBuffer: 64 * 1024 * 1024, env } as const;
   return new Promise((resolve, reject) => {
     const child = execFile(
       "sh",

@@ -75,7 +75,7 @@ function runSpawned(args: readonly string[], cwd: string, environment: Readonly<
     const child = execFile(
       process.execPath,
       [PROGRAM, ...args],
-      { cwd, env, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 },
+      { cwd, env, timeout: 240_000, maxBuffer: 64 * 1024 * 1024 },
       (_, stdout, stderr) => resolve({ status: child.exitCode, stdout, stderr }),
     );
     child.stdin?.end();

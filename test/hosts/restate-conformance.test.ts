@@ -17,7 +17,7 @@ function testRestate(): void {
   let graphs = 0;
   beforeAll(async () => {
     server = await RestateServer.start();
-  }, 90_000);
+  }, 300_000);
   afterAll(() => server?.stop());
 
   describeHost({ describe, it }, "over the ingress", async (given, functions) => {

@@ -97,7 +97,7 @@ async function expectSame(a: Engine, b: Engine, threads: readonly string[], name
   for (const thread of threads) {
     const expected = await a.history(thread, { limit: 1000, namespace });
     await expect
-      .poll(() => b.history(thread, { limit: 1000, namespace }), { timeout: 30_000, interval: 200 })
+      .poll(() => b.history(thread, { limit: 1000, namespace }), { timeout: 90_000, interval: 200 })
       .toEqual(expected);
   }
 }

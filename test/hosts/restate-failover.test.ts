@@ -44,7 +44,7 @@ function testFailover(): void {
   const kills = { workers: 0, servers: 0 };
   beforeAll(async () => {
     server = await RestateServer.start();
-  }, 90_000);
+  }, 300_000);
   afterAll(() => server?.stop());
 
   async function withCluster(

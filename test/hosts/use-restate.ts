@@ -20,7 +20,7 @@ export function useRestate(): UsedRestate {
   beforeAll(async () => {
     server = await RestateServer.start();
     host = restate({ url: server.url, admin: server.admin });
-  }, 90_000);
+  }, 300_000);
   afterAll(async () => {
     await Promise.all(workers.map((worker) => worker.close({ deadline: 0 })));
     await server?.stop();

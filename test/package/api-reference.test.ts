@@ -36,5 +36,5 @@ test.each(examples)("the example %s runs with the built package", async (file) =
   const directory = mkdtempSync("dist/.examples/");
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(join(directory, "example.mjs"), code);
-  await promisify(execFile)(process.execPath, [join(directory, "example.mjs")], { timeout: 60_000 });
+  await promisify(execFile)(process.execPath, [join(directory, "example.mjs")], { timeout: 240_000 });
 });

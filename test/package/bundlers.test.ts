@@ -168,7 +168,7 @@ test("the plugin watches the files that a graph imports", async () => {
 
 describe("node --import ngraph/register", () => {
   const node = (directory: string, script: string) =>
-    run(process.execPath, ["--import", "ngraph/register", script], { cwd: directory, timeout: 60_000 });
+    run(process.execPath, ["--import", "ngraph/register", script], { cwd: directory, timeout: 240_000 });
 
   test("imports graph files and TypeScript modules", async () => {
     const { directory } = projectWith({

@@ -23,7 +23,7 @@ test("passes its own tests, and runs", () => {
   symlinkSync("../typescript/bin/tsc", join(modules, ".bin/tsc"));
   const npm = (args: readonly string[], input = ""): string => {
     const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...env } = process.env;
-    const options = { cwd: directory, encoding: "utf8", input, timeout: 60_000, stdio: "pipe", env } as const;
+    const options = { cwd: directory, encoding: "utf8", input, timeout: 240_000, stdio: "pipe", env } as const;
     return execFileSync("npm", [...args, "--silent"], options);
   };
   expect(npm(["test"])).toMatch(/^# fail 0$|^ℹ fail 0$/m);
@@ -38,7 +38,7 @@ test("passes its own tests, and runs", () => {
     cwd: directory,
     encoding: "utf8",
     input: "",
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect(ended.status).toBe(3);
   expect(ended.stderr).toMatch(/^no answer yet: the run waits in runs\.db as thread [-0-9a-f]+\n$/);

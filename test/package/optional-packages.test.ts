@@ -26,7 +26,7 @@ test.each([
     cwd: directory,
     encoding: "utf8",
     input: "",
-    timeout: 50_000,
+    timeout: 240_000,
     env: { ...process.env, OPENAI_API_KEY: "none", NGRAPH_MODEL: "small" },
   });
   expect(result.stderr).toContain(remedy);

@@ -44,13 +44,13 @@ test("a server installs under 3 MB without dependencies, and runs a compiled gra
   const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", directory], {
     cwd: BUILT,
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 240_000,
   });
   const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
   const installed = join(directory, "node_modules/@ngraph/runtime");
   mkdirSync(installed, { recursive: true });
   execFileSync("tar", ["-xzf", join(directory, filename), "-C", installed, "--strip-components=1"], {
-    timeout: 60_000,
+    timeout: 240_000,
   });
 
   expect(bytesOf(installed)).toBeLessThan(3_000_000);
@@ -73,7 +73,7 @@ test("a server installs under 3 MB without dependencies, and runs a compiled gra
   const module = join(directory, "flow.ngraph.js");
   writeFileSync(module, emitJavaScript(result, { outPath: module, runtime: generatedEntryPoint(directory) }));
   writeFileSync(join(directory, "server.js"), SERVER);
-  const output = execFileSync(process.execPath, ["server.js"], { cwd: directory, encoding: "utf8", timeout: 60_000 });
+  const output = execFileSync(process.execPath, ["server.js"], { cwd: directory, encoding: "utf8", timeout: 240_000 });
   expect(JSON.parse(output)).toEqual(["paused", "completed", { twice: 42, ok: true }, "function", "function", true]);
 });
 

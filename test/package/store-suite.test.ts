@@ -31,7 +31,7 @@ describe("ngraph/stores/conformance", () => {
     const options = {
       cwd: directory,
       encoding: "utf8",
-      timeout: 100_000,
+      timeout: 240_000,
       env: { ...inherited, ...environment },
     } as const;
     try {

@@ -57,7 +57,7 @@ function tsc(version: string, directory: string): Promise<string> {
   const script = join(version, "bin/tsc");
   return new Promise((done) => {
     const args = [script, "-p", directory, "--pretty", "false"];
-    execFile(process.execPath, args, { cwd: directory, timeout: 60_000 }, (_, stdout) => done(stdout));
+    execFile(process.execPath, args, { cwd: directory, timeout: 240_000 }, (_, stdout) => done(stdout));
   });
 }
 

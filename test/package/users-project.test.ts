@@ -73,7 +73,7 @@ for (const result of await runTests("g.ngraph")) test(result.title, () => assert
     cwd: directory,
     env,
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect(stdout).toMatch(
     /^ *ok 1 - right$[^]*^ *not ok 2 - wrong$[^]*g\.ngraph\(4,35\): not satisfied: expect b == 7/m,

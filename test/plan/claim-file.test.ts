@@ -71,7 +71,7 @@ test("one of several processes replaces the claim of a dead run", async () => {
     for (const child of children) child.kill("SIGKILL");
     rmSync(directory, { recursive: true, force: true });
   }
-}, 60_000);
+}, 300_000);
 
 /** What the process prints first; its error messages if it ends before. */
 function firstOutput(child: ReturnType<typeof spawn>): Promise<string> {

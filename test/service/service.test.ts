@@ -218,7 +218,7 @@ describe("runs", () => {
     expect(await requests()).toHaveLength(1);
     release.resolve();
     expect((await running).body.status).toBe("completed");
-    await expect.poll(requests, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(requests, { timeout: 90_000 }).toEqual([]);
   });
 
   test("limits cannot be raised from outside", async () => {

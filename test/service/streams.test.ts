@@ -35,7 +35,7 @@ test("a stream reports runs of its own process by their events, and those of oth
   await run(other, 5);
   expect(await event).toMatchObject({ type: "state", data: { status: "completed", output: { m: 6 } } });
   await events.return(undefined);
-}, 60_000);
+}, 300_000);
 
 test("a stream that the service ends has the events that happened before", async () => {
   const log = new EventLog();

@@ -14,7 +14,7 @@ import { checkedService } from "./checked-service.ts";
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const OTHER = `whsec_${Buffer.alloc(32, 8).toString("base64")}`;
 
-const WITHIN = { timeout: 30_000 };
+const WITHIN = { timeout: 90_000 };
 
 const FLOW = compiledTable(`
 graph flow {

@@ -53,7 +53,7 @@ test("two processes on one database send each event of a webhook", async () => {
     const { engine, webhooks } = processes[index % 2]!;
     await webhooks.add("flow", await engine.run({}, { thread: `t${index}` }));
   }
-  await expect.poll(() => new Set(ids).size, { timeout: 30_000 }).toBe(40);
+  await expect.poll(() => new Set(ids).size, { timeout: 90_000 }).toBe(40);
   expect(failures).toEqual([]);
   for (const { webhooks, store } of processes) {
     await webhooks.stop();
