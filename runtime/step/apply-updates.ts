@@ -23,6 +23,8 @@ export interface Write {
 export interface Fault {
   readonly error: RunError;
   readonly atFault: readonly Task[];
+  /** The items of `for` nodes at fault keep their results: only what the nodes make of them has to be made again. */
+  readonly keepsItems: boolean;
 }
 
 type Applied = readonly Write[] | Fault;
@@ -52,7 +54,7 @@ function* applyAll(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[
   const together = tasks.length >= MANY && !run.listening ? new Map<number, Together>() : undefined;
   // Mutation point: update-order
   for (let index = 0; index < tasks.length; index++) {
-    for (const { channel, value, set } of outcomes[index]!.updates) {
+    for (const { channel, value, set, refused } of outcomes[index]!.updates) {
       const code = channels[channel]!;
       const current = state[channel]!;
       if (set === true) {
@@ -60,13 +62,14 @@ function* applyAll(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[
         writes.push({ channel, before: current, task: index, update: value, after: value, set });
         continue;
       }
-      if (together !== undefined && code.reducing !== undefined) {
+      if (together !== undefined && code.reducing !== undefined && refused === undefined) {
         const known = together.get(channel);
         if (known === undefined) together.set(channel, { task: index, updates: [value] });
         else known.updates.push(value);
         continue;
       }
       try {
+        if (refused !== undefined) throw refused.cause;
         if (code.reduce === undefined) state[channel] = value;
         else if (code.reducing !== undefined && readsItems(code) && isLong(current, value))
           state[channel] = yield* code.reducing(current, [value]);
@@ -85,6 +88,7 @@ function* applyAll(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[
         return {
           error: new RunError("NG_REDUCER_FAILED", message, { nodeIds: [name], cause, causeMessage: reason }),
           atFault: [task],
+          keepsItems: true,
         };
       }
       writes.push({ channel, before: current, task: index, update: value, after: state[channel]! });
@@ -197,7 +201,8 @@ function concurrentWrite(run: Run, tasks: readonly Task[], outcomes: readonly Ou
       ? "`into set` is the only write of its channel in a step: let one run after the other"
       : "give it a reducer (`reduce last`, say), or let one run after the other");
   const atFault = [...new Set(clashes.flatMap(([, indexes]) => indexes))].map((index) => tasks[index]!);
-  return { error: new RunError("NG_CONCURRENT_WRITE", message, { nodeIds: [...new Set(names)] }), atFault };
+  const error = new RunError("NG_CONCURRENT_WRITE", message, { nodeIds: [...new Set(names)] });
+  return { error, atFault, keepsItems: false };
 }
 
 const NO_WRITES: readonly Write[] = Object.freeze([]);

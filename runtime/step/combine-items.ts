@@ -1,6 +1,7 @@
 /** The outcome of a `for` node: the outcomes of its items, combined. */
 import type { PauseItem } from "../interface/checkpoint.ts";
 import { NgraphError, NodeError } from "../interface/errors.ts";
+import type { ChannelCode } from "../program/channel-code.ts";
 import type { Run } from "../run/run.ts";
 import type { OutputField } from "../table/table.ts";
 import type { Json } from "../value/json.ts";
@@ -130,6 +131,7 @@ function* joinItems(run: Run, task: Task, outcomes: readonly Outcome[], all: Ite
     exclusive: all.isExclusive,
     stopped: goto.length === 0 && all.hasStopped,
     sends,
+    onlyItem: outcomes.length === 1 ? outcomes[0] : undefined,
   };
 }
 
@@ -159,9 +161,18 @@ function* updatesOfItems(run: Run, task: Task, outcomes: readonly Outcome[]): Wo
       if (endsPart(at)) yield;
     }
     if (optional === true && values.length === 0 && outcomes.length > 0) continue;
-    const code = run.program.channels[channel]!;
-    if (set === true) all.push({ channel, value: yield* code.plain.combiningItems(values), set });
-    else all.push({ channel, value: yield* code.combiningItems(values) });
+    all.push(yield* updateOfItems(run.program.channels[channel]!, values, set));
   }
   return all;
+}
+
+/** The step fails where it would apply what the reducer refuses (2.3). */
+function* updateOfItems(code: ChannelCode, values: readonly Json[], set: true | undefined): Work<Update> {
+  const channel = code.index;
+  if (set === true) return { channel, value: yield* code.plain.combiningItems(values), set };
+  try {
+    return { channel, value: yield* code.combiningItems(values) };
+  } catch (cause) {
+    return { channel, value: null, refused: { cause } };
+  }
 }

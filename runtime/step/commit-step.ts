@@ -64,14 +64,17 @@ function commitApplied(
   applied: readonly Write[] | Fault,
 ): End | Promise<End> {
   if ("error" in applied) {
-    // The results of the tasks at fault are dropped, so that a resume runs exactly these tasks again.
+    const { atFault, keepsItems } = applied;
+    const dropped = keepsItems ? atFault.filter(({ items }) => items === undefined) : atFault;
+    // The results of the tasks at fault are dropped, so that a resume runs exactly these tasks again. A `for` node itself has a result
+    // if it was written by hand.
+    const without = [...atFault, ...dropped.flatMap(({ items }) => items ?? NO_TASKS)];
     // Mutation point: dropped-results
-    for (const task of applied.atFault)
-      for (const { id } of [task, ...(task.items ?? [])]) run.writer?.results.delete(id);
+    for (const { id } of without) run.writer?.results.delete(id);
     // Mutation point: returned-signals
-    if (takenOfAll(outcomes) !== undefined) returnSignals(run, tasks, outcomes, applied.atFault);
+    if (takenOfAll(outcomes) !== undefined) returnSignals(run, tasks, outcomes, dropped);
     // Mutation point: step-at-fault
-    return leaveStep(run, tasks, outcomes, stoppedEnd("failed", applied.error), applied.atFault);
+    return leaveStep(run, tasks, outcomes, stoppedEnd("failed", applied.error), dropped);
   }
   let errorTargets: (readonly Target[] | undefined)[] | undefined;
   let faults: EdgeFault[] | undefined;
@@ -354,9 +357,11 @@ async function leaveStep(
   run.children = childrenOfAll(outcomes);
   const isDropped = new Set(dropped);
   tasks.forEach((task, index) => {
-    if (task.items !== undefined || isDropped.has(task)) return;
-    const write = run.shared.durable!.code.storeOutcome(run, task, outcomes[index]!);
-    if (write !== undefined) writer.results.set(task.id, write);
+    if (isDropped.has(task)) return;
+    const outcome = task.items === undefined ? outcomes[index]! : outcomes[index]!.onlyItem;
+    if (outcome === undefined) return;
+    const write = run.shared.durable!.code.storeOutcome(run, task.items?.[0] ?? task, outcome);
+    if (write !== undefined) writer.results.set(write.taskId, write);
   });
   const finished = tasks.filter((task) => writer.results.has(task.id)).map(({ node }) => node.spec.name);
   const saved = saveEnd(run, "interrupted", run.step, finished, end, true);
@@ -368,4 +373,5 @@ const NO_NODES: readonly number[] = Object.freeze([]);
 const NO_GATES: readonly PauseItem[] = Object.freeze([]);
 const NO_TARGETS: readonly Target[] = Object.freeze([]);
 const NO_SENDS: readonly never[] = Object.freeze([]);
+const NO_TASKS: readonly Task[] = Object.freeze([]);
 const NO_CHILDREN: Readonly<Record<string, string>> = Object.freeze({});

@@ -55,6 +55,8 @@ export interface Update {
   readonly value: Json;
   /** The value replaces the value of the channel; the reducer does not apply. */
   readonly set?: true;
+  /** The results of the items of a `for` node have no common value: what the reducer threw. */
+  readonly refused?: { readonly cause: unknown };
 }
 
 export interface SendRequest {
@@ -98,6 +100,8 @@ export interface Outcome {
   readonly children: Readonly<Record<string, string>> | undefined;
   /** How its result, and the results of the graph that it has called, are undone. */
   readonly undo: readonly UndoEntry[] | undefined;
+  /** Of a `for` node with one item: the outcome of the item. Alone in its step, it is stored only if the step cannot end. */
+  readonly onlyItem?: Outcome | undefined;
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);

@@ -279,10 +279,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "results that collided are kept",
-    edits: [
-      mutation(COMMIT, "dropped-results", ``),
-      mutation(COMMIT, "step-at-fault", swap(", applied.atFault)", ")")),
-    ],
+    edits: [mutation(COMMIT, "dropped-results", ``), mutation(COMMIT, "step-at-fault", swap(", dropped)", ")"))],
   },
   {
     name: "the second writer of a channel wins",
