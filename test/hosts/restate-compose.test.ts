@@ -17,7 +17,7 @@ const found = findRestate();
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
 else if (process.platform !== "linux") it("is tested where each address 127.x.y.z is there", () => undefined);
-else if (isFull) test("the nodes of the compose file are one cluster", () => compose(found.program), 240_000);
+else if (isFull) test("the nodes of the compose file are one cluster", () => compose(found.program), 900_000);
 else it("is tested at full depth", () => undefined);
 
 interface Compose {
@@ -55,7 +55,7 @@ async function compose(program: string): Promise<void> {
   const ingress = (node: number): string => `http://${network}.${node}:8080`;
   for (const node of [1, 2, 3]) {
     await expect
-      .poll(() => isHealthy(`${ingress(node)}/restate/health`), { timeout: 120_000, interval: 200 })
+      .poll(() => isHealthy(`${ingress(node)}/restate/health`), { timeout: 300_000, interval: 200 })
       .toBe(true);
   }
   const table = tableOf(
@@ -68,12 +68,16 @@ async function compose(program: string): Promise<void> {
   });
   onTestFinished(() => worker.close({ deadline: 0 }));
   const uri = `http://127.0.0.1:${await worker.listen(0)}`;
-  const registered = await fetch(`http://${network}.1:9070/deployments`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ uri }),
-  });
-  expect(registered.status).toBe(201);
+  const register = async (): Promise<number> => {
+    const { status } = await fetch(`http://${network}.1:9070/deployments`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ uri }),
+    });
+    return status;
+  };
+  // The administration may be ready later than the ingress.
+  await expect.poll(register, { timeout: 300_000, interval: 500 }).toBe(201);
   for (const node of [3, 2, 1]) {
     const engine = createEngine(table, { host: restate(ingress(node)) });
     const known = (): Promise<unknown> =>
@@ -82,7 +86,7 @@ async function compose(program: string): Promise<void> {
         () => "unknown",
       );
     // The other nodes learn of a deployment a moment later.
-    await expect.poll(known, { timeout: 60_000, interval: 200 }).toBe("known");
+    await expect.poll(known, { timeout: 300_000, interval: 200 }).toBe("known");
     expect(await engine.run({ list: [1, 2, 3] }, { thread: `t${node}` })).toMatchObject({
       output: { done: [2, 4, 6] },
     });

@@ -4,6 +4,7 @@ import { createEngine } from "../../api/create-engine.ts";
 import { restate, serveRestate, type RestateWorker } from "../../api/hosts/restate.ts";
 import { describeHost } from "../../hosts/conformance/conformance.ts";
 import { isFull } from "../support/depth.ts";
+import { freePort } from "../support/free-port.ts";
 import { findRestate, RestateServer } from "./restate-server.ts";
 
 const found = findRestate();
@@ -25,7 +26,7 @@ function testRestate(): void {
     const table = { ...given, name: `${given.name}_${++graphs}` };
     const options = { tables: [table], functions, restate: server.url };
     let worker: RestateWorker = await serveRestate(options);
-    const port = await worker.listen(0);
+    const port = await worker.listen(await freePort());
     await server.register(`http://127.0.0.1:${port}`);
     return {
       engine: createEngine(table, { host: restate(server.url) }),

@@ -73,8 +73,10 @@ async function copy(): Promise<void> {
   await original.run({ n: 2 }, { thread: "a", maxSteps: 200 });
   await original.resume("b", { maxSteps: 200 });
   await expectSame(original, copied, ["a", "b"]);
-  expect((await copied.threads({ metadata: { tenant: "acme" } })).map(({ thread }) => thread)).toEqual(["b"]);
-  expect(await copied.state("gone")).toBeUndefined();
+  await expect
+    .poll(async () => (await copied.threads({ metadata: { tenant: "acme" } })).map(({ thread }) => thread))
+    .toEqual(["b"]);
+  await expect.poll(() => copied.state("gone")).toBeUndefined();
 
   // A store without splices, and an edit of the copy: what the host has, is the newest.
   const plain: Store = Object.defineProperty(new MemoryStore(), "acceptsSplices", { value: false });

@@ -80,14 +80,24 @@ export class RestateServer {
     throw new Error("the Restate server did not start within four minutes");
   }
 
-  /** Makes the services of a worker known. */
+  /** Makes the services of a worker known. A server that has just started may refuse it at first. */
   async register(worker: string): Promise<void> {
-    const response = await fetch(`${this.admin}/deployments`, {
+    let refusal = "";
+    for (let tries = 0; tries < 20; tries++) {
+      const response = await this.#register(worker);
+      if (response.ok) return;
+      refusal = `${response.status} ${await response.text()}`;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    throw new Error(`registration failed: ${refusal}`);
+  }
+
+  #register(worker: string): Promise<Response> {
+    return fetch(`${this.admin}/deployments`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ uri: worker, force: true }),
     });
-    if (!response.ok) throw new Error(`registration failed: ${response.status} ${await response.text()}`);
   }
 
   /** Whether this node of a cluster leads its partition. */

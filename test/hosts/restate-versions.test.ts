@@ -12,7 +12,7 @@ const THREADS = 50;
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
 else if (isFull) {
-  test("runs in progress keep their version, and paused threads continue with the new one", deploy, 180_000);
+  test("runs in progress keep their version, and paused threads continue with the new one", deploy, 600_000);
   test("names that no URL can contain are refused", refuseNames);
 } else it("is tested at full depth", () => undefined);
 
