@@ -43,7 +43,7 @@ export async function continueRollback(run: Run): Promise<RunEnd> {
 
 /** Runs the steps of a run, and ends it. */
 export function loop(run: Run): Promise<RunEnd> {
-  if (!run.cancellation.possible) return runSteps(run);
+  if (!run.cancellation.possible) return runSteps(run) as Promise<RunEnd>;
   return new Promise<RunEnd>((resolve, reject) => {
     new AwaitedAttempt(run, resolve, reject).loop();
   });
@@ -51,16 +51,16 @@ export function loop(run: Run): Promise<RunEnd> {
 
 /**
  * The attempt that the loop of a run awaits. One listener serves all steps: a race with the body in each of them would cost as much as the
- * step. A cancellation leaves the loop at the body that it awaits, and another loop goes on with the end of that step.
+ * step. A cancellation leaves the loop at the body that it awaits, and another loop continues with the end of that step.
  */
 class AwaitedAttempt {
   readonly #run: Run;
-  readonly #resolve: (end: RunEnd) => void;
+  readonly #resolve: (end: RunEnd | Promise<RunEnd>) => void;
   readonly #reject: (error: unknown) => void;
   #attempt: Attempt | undefined;
   #isListening = false;
 
-  constructor(run: Run, resolve: (end: RunEnd) => void, reject: (error: unknown) => void) {
+  constructor(run: Run, resolve: (end: RunEnd | Promise<RunEnd>) => void, reject: (error: unknown) => void) {
     this.#run = run;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -68,16 +68,17 @@ class AwaitedAttempt {
 
   /** Runs the steps to the end of the run. @param cancelled the tasks of the current step, if it is cancelled */
   loop(cancelled?: readonly Task[]): void {
-    runSteps(this.#run, this, cancelled).then(
-      (end) => {
-        this.#close();
-        this.#resolve(end);
-      },
-      (error: unknown) => {
-        this.#close();
-        this.#reject(error);
-      },
-    );
+    void runSteps(this.#run, this, cancelled);
+  }
+
+  finish(end: RunEnd | Promise<RunEnd>): void {
+    this.#close();
+    this.#resolve(end);
+  }
+
+  fail(error: unknown): void {
+    this.#close();
+    this.#reject(error);
   }
 
   /** A cancellation may outlive the loop, and would keep what listens to it. */
@@ -92,7 +93,7 @@ class AwaitedAttempt {
     this.#run.cancellation.listen(this.#abort);
   }
 
-  /** The body has settled. Returns `false` if another loop has gone on without it. */
+  /** The body has settled. Returns `false` if another loop has continued without it. */
   end(attempt: Attempt): boolean {
     if (this.#attempt !== attempt) return false;
     this.#attempt = undefined;
@@ -111,59 +112,69 @@ class AwaitedAttempt {
 /**
  * @param awaited where the loop leaves the attempt that it awaits, if the run can be cancelled
  * @param cancelled the tasks of the current step, if it is cancelled
+ * @returns the end of the run; nothing if `awaited` is given: it receives the end, which saves a promise
  */
-async function runSteps(run: Run, awaited?: AwaitedAttempt, cancelled?: readonly Task[]): Promise<RunEnd> {
-  // The caller who cancels the run does not wait for its end.
-  if (cancelled !== undefined) await undefined;
-  for (;;) {
-    let tasks = cancelled;
-    let outcomes: readonly Outcome[] | Promise<readonly Outcome[]> = CANCELLED_STEP;
-    if (tasks === undefined) {
-      if (run.rollsBack) return continueRollback(run);
-      const turn = takeTurns(run.shared);
-      if (turn !== undefined) await turn;
-      const made = tasksInTurns(run);
-      tasks = made instanceof Promise ? await made : made;
-      if (run.listening) {
-        const nodes = tasks.map(({ node }) => node.spec.name);
-        emitEvent(run, { type: "step", phase: "start", nodes, ...itemCounts(tasks) });
-      }
-      const renewed = run.shared.durable?.ensureClaimed();
-      if (renewed !== undefined) await renewed;
-      if (tasks.length === 1 && isDirectAlone(run, tasks[0]!)) {
-        // Awaits the body itself instead of calling `runTasks`: one promise less in each step. The rows "chain of 3" of
-        // `bench/engine.ts` measure it.
-        const attempt = new Attempt(run, tasks[0]!, 1);
-        // A drained run starts no further body.
-        let outcome = run.cancellation.aborted || isDraining(run) ? CANCELLED_OUTCOME : beginAttempt(attempt);
-        if (outcome === undefined && run.cancellation.aborted) {
-          // The body has cancelled the run before it returned.
-          Promise.resolve(attempt.body).catch(ignore);
-          attempt.abort(run.cancellation.reason);
-          outcome = CANCELLED_OUTCOME;
+async function runSteps(run: Run, awaited?: AwaitedAttempt, cancelled?: readonly Task[]): Promise<RunEnd | void> {
+  try {
+    // The caller who cancels the run does not wait for its end.
+    if (cancelled !== undefined) await undefined;
+    for (;;) {
+      let tasks = cancelled;
+      let outcomes: readonly Outcome[] | Promise<readonly Outcome[]> = CANCELLED_STEP;
+      if (tasks === undefined) {
+        if (run.rollsBack) return endOf(continueRollback(run), awaited);
+        const turn = takeTurns(run.shared);
+        if (turn !== undefined) await turn;
+        const made = tasksInTurns(run);
+        tasks = made instanceof Promise ? await made : made;
+        if (run.listening) {
+          const nodes = tasks.map(({ node }) => node.spec.name);
+          emitEvent(run, { type: "step", phase: "start", nodes, ...itemCounts(tasks) });
         }
-        if (outcome === undefined) {
-          awaited?.begin(attempt);
-          let value: unknown;
-          let thrown: { readonly error: unknown } | undefined;
-          try {
-            value = await attempt.body;
-          } catch (error) {
-            thrown = { error };
+        const renewed = run.shared.durable?.ensureClaimed();
+        if (renewed !== undefined) await renewed;
+        if (tasks.length === 1 && isDirectAlone(run, tasks[0]!)) {
+          // Awaits the body itself instead of calling `runTasks`: one promise less in each step. The rows "chain of 3" of
+          // `bench/engine.ts` measure it.
+          const attempt = new Attempt(run, tasks[0]!, 1);
+          // A drained run starts no further body.
+          let outcome = run.cancellation.aborted || isDraining(run) ? CANCELLED_OUTCOME : beginAttempt(attempt);
+          if (outcome === undefined && run.cancellation.aborted) {
+            // The body has cancelled the run before it returned.
+            Promise.resolve(attempt.body).catch(ignore);
+            attempt.abort(run.cancellation.reason);
+            outcome = CANCELLED_OUTCOME;
           }
-          if (awaited?.end(attempt) === false) return new Promise<never>(ignore);
-          outcome = thrown === undefined ? settled(attempt, value) : settleFailure(attempt, thrown.error);
-        }
-        outcomes = [outcome instanceof Promise ? await outcome : outcome];
-      } else outcomes = runTasks(run, tasks);
+          if (outcome === undefined) {
+            awaited?.begin(attempt);
+            let value: unknown;
+            let thrown: { readonly error: unknown } | undefined;
+            try {
+              value = await attempt.body;
+            } catch (error) {
+              thrown = { error };
+            }
+            if (awaited?.end(attempt) === false) return;
+            outcome = thrown === undefined ? settled(attempt, value) : settleFailure(attempt, thrown.error);
+          }
+          outcomes = [outcome instanceof Promise ? await outcome : outcome];
+        } else outcomes = runTasks(run, tasks);
+      }
+      cancelled = undefined;
+      if (outcomes instanceof Promise) outcomes = await outcomes;
+      const committed = commitStep(run, tasks, outcomes);
+      if (committed === undefined) continue;
+      const end = committed instanceof Promise ? await committed : committed;
+      if (end !== undefined) return endOf(finish(run, end), awaited);
     }
-    cancelled = undefined;
-    if (outcomes instanceof Promise) outcomes = await outcomes;
-    const committed = commitStep(run, tasks, outcomes);
-    if (committed === undefined) continue;
-    const end = committed instanceof Promise ? await committed : committed;
-    if (end !== undefined) return finish(run, end);
+  } catch (error) {
+    if (awaited === undefined) throw error;
+    awaited.fail(error);
   }
+}
+
+function endOf(end: RunEnd | Promise<RunEnd>, awaited: AwaitedAttempt | undefined): RunEnd | Promise<RunEnd> | void {
+  return awaited === undefined ? end : awaited.finish(end);
 }
 
 /** A result that cannot be read fails its node. */
