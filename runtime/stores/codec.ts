@@ -273,11 +273,11 @@ function channel(name: string): string {
 /** Applies a conversion to each part of a header that has content. */
 function convertHeader<H extends CheckpointHeader>(header: H, convert: (value: Json, what: string) => Json): H {
   const { pendingSends, pauses, answers, errors, finished, failure, taken, outcome, finally: ended } = header;
-  const convertFailure = (of: NonNullable<CheckpointHeader["failure"]>) => ({
-    ...of,
-    message: String(convert(of.message, `the failure in checkpoint ${id}`)),
-  });
   const id = quote(header.id);
+  const convertFailure = (of: NonNullable<CheckpointHeader["failure"]>) => {
+    const text = (message: string): string => String(convert(message, `the failure in checkpoint ${id}`));
+    return { ...of, message: text(of.message), ...(of.causes && { causes: of.causes.map(text) }) };
+  };
   return {
     ...header,
     pendingSends: pendingSends.map((send) => ({

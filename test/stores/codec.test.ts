@@ -74,12 +74,13 @@ async function leaveSecrets(store: Store): Promise<void> {
   const functions = {
     a: (q: string) => [q, `a ${q}`],
     bad: (ok: string) => {
-      throw new Error(`no ${ok}`);
+      throw new Error(`no ${ok}`, { cause: new Error(`because of ${ok}`) });
     },
   };
   const engine = engineOf(graph, functions, { store });
   expect((await engine.run({ q: SECRET }, { thread: "t" })).status).toBe("paused");
   expect((await engine.resume("t", { answer: SECRET })).status).toBe("failed");
+  expect(await store.loadLatest("t")).toMatchObject({ failure: { causes: [`because of ${SECRET}`] } });
   const state = await engine.state("t");
   expect(state?.state).toMatchObject({ q: SECRET, log: [SECRET, `a ${SECRET}`], ok: SECRET });
   const run = await SampleRun.start(store, "sample");
@@ -88,7 +89,7 @@ async function leaveSecrets(store: Store): Promise<void> {
     answers: [{ id: "p", value: SECRET }],
     pendingSends: [{ taskId: "n~0.0", node: "n", item: [SECRET] }],
     errors: { n: { message: SECRET } },
-    failure: { code: "NG_NODE_FAILED", message: SECRET, node: "n" },
+    failure: { code: "NG_NODE_FAILED", message: SECRET, node: "n", causes: [SECRET] },
     taken: [{ id: "t", name: "n", value: SECRET }],
     finished: [{ taskId: "n", node: "n", result: { updates: [["x", SECRET]] } }],
   };
