@@ -20,7 +20,7 @@ export type ListChange =
 export function listChange(before: Json | undefined, after: Json, allowsSplices: boolean): ListChange | undefined {
   if (!Array.isArray(before) || !Array.isArray(after) || before.length === 0) return undefined;
   const [old, now] = [before as readonly Json[], after as readonly Json[]];
-  const edits: ListEdit[] = [];
+  const edits: GrowingEdit[] = [];
   let changed = 0;
   let i = sharedItems(now, old);
   let j = i;
@@ -33,11 +33,10 @@ export function listChange(before: Json | undefined, after: Json, allowsSplices:
     if (i === old.length && edits.length === 0) return { kind: "append", items: Object.freeze(now.slice(j)) };
     if (!allowsSplices) return undefined;
     const { remove, insert } = nextEdit(old, i, now, j);
-    const items = now.slice(j, j + insert);
-    const last = edits.at(-1);
-    if (last !== undefined && last.at + last.remove === i) {
-      edits[edits.length - 1] = { at: last.at, remove: last.remove + remove, items: [...last.items, ...items] };
-    } else edits.push({ at: i, remove, items });
+    let edit = edits.at(-1);
+    if (edit === undefined || edit.at + edit.remove !== i) edits.push((edit = { at: i, remove: 0, items: [] }));
+    edit.remove += remove;
+    for (let at = j; at < j + insert; at++) edit.items.push(now[at]!);
     i += remove;
     j += insert;
     if ((changed += insert) * 2 > now.length) return undefined;
@@ -45,6 +44,9 @@ export function listChange(before: Json | undefined, after: Json, allowsSplices:
   if (edits.length === 0) return { kind: "append", items: NOTHING };
   return { kind: "splice", edits };
 }
+
+/** An edit that neighbouring changes extend. */
+type GrowingEdit = { -readonly [Field in keyof ListEdit]: ListEdit[Field] } & { items: Json[] };
 
 /** Maximum number of items of each list that are searched for the next equal item. */
 const LOOKAHEAD = 16;

@@ -3,15 +3,18 @@
  * copies in one pass. It refuses what JSON cannot represent, with its place. No reference remains through which user
  * code could change the state.
  */
-import type { Json } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 import { MAX_VALUE_COUNT, MAX_VALUE_DEPTH, MAX_VALUE_TEXT } from "./limits.ts";
 import { Mismatch } from "./mismatch.ts";
+import { isOwnList, keepOwnList } from "./own-lists.ts";
 import { isPlainObject } from "./plain-object.ts";
 
 /** The remaining budget of one admission: values and characters. */
 export interface Walk {
   left: number;
   text: number;
+  /** The parts come from a list that was admitted before: they are frozen plain JSON, and are checked without a copy. */
+  isOwn: boolean;
 }
 
 /** A frozen value of a type, or why the value does not fit. `depth` is the number of lists and records around it. */
@@ -24,9 +27,9 @@ export function admitJson(value: unknown): Json | Mismatch {
 }
 
 /** For a value that is neither a list nor a record. */
-export const NO_WALK: Walk = Object.freeze({ left: 0, text: 0 });
+export const NO_WALK: Walk = Object.freeze({ left: 0, text: 0, isOwn: false });
 export function newWalk(): Walk {
-  return { left: MAX_VALUE_COUNT, text: MAX_VALUE_TEXT };
+  return { left: MAX_VALUE_COUNT, text: MAX_VALUE_TEXT, isOwn: false };
 }
 
 /** Getters and proxies are user code. If one throws, the value is unreadable: a mismatch, not an exception. */
@@ -69,13 +72,28 @@ export function admitList(list: readonly unknown[], item: Admit, walk: Walk, dep
   if (depth >= MAX_VALUE_DEPTH) return tooDeep(list);
   const { length } = list;
   if ((walk.left -= length + 1) < 0) return tooLarge();
+  if (walk.isOwn) return checkOwnList(list, item, walk, depth);
+  if (isOwnList(list)) {
+    walk.isOwn = true;
+    const checked = checkOwnList(list, item, walk, depth);
+    walk.isOwn = false;
+    return checked;
+  }
   const copy: Json[] = [];
   for (let i = 0; i < length; i++) {
     const admitted = item(list[i], walk, depth + 1);
     if (admitted instanceof Mismatch) return admitted.under(i);
     copy.push(admitted);
   }
-  return Object.freeze(copy);
+  return keepOwnList(copy);
+}
+
+function checkOwnList(list: readonly unknown[], item: Admit, walk: Walk, depth: number): Json | Mismatch {
+  for (let i = 0; i < list.length; i++) {
+    const checked = item(list[i], walk, depth + 1);
+    if (checked instanceof Mismatch) return checked.under(i);
+  }
+  return list as readonly Json[];
 }
 
 /**
@@ -92,6 +110,7 @@ export function admitRecord(
   if (depth >= MAX_VALUE_DEPTH) return tooDeep(value);
   const names = Object.keys(value);
   if ((walk.left -= names.length + 1) < 0) return tooLarge();
+  if (walk.isOwn) return checkOwnRecord(value as JsonObject, names, fieldOf, walk, depth);
   const copy: Record<string, Json> = {};
   for (const name of names) {
     const field = (value as Record<string, unknown>)[name];
@@ -104,6 +123,20 @@ export function admitRecord(
     } else copy[name] = admitted;
   }
   return Object.freeze(copy);
+}
+
+function checkOwnRecord(
+  record: JsonObject,
+  names: readonly string[],
+  fieldOf: (name: string) => Admit | undefined,
+  walk: Walk,
+  depth: number,
+): JsonObject | Mismatch {
+  for (const name of names) {
+    const checked = (fieldOf(name) ?? admitAny)(record[name], walk, depth + 1);
+    if (checked instanceof Mismatch) return checked.under(name);
+  }
+  return record;
 }
 
 /** Known mistakes and their remedies, by the name of the constructor. */

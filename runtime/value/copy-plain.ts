@@ -1,4 +1,5 @@
 import type { Json } from "./json.ts";
+import { keepOwnList } from "./own-lists.ts";
 import { isPlainObject } from "./plain-object.ts";
 
 /** What a copy may still take. A text alone has no budget of values. */
@@ -48,7 +49,7 @@ function copyList(list: readonly unknown[], budget: Budget, level: number): Json
     if (item === undefined) return undefined;
     copy.push(item);
   }
-  return Object.freeze(copy);
+  return keepOwnList(copy);
 }
 
 function copyRecord(record: object, budget: Budget, level: number): Json | undefined {

@@ -115,6 +115,14 @@ describe("5.12: a checkpoint stores the items that a reducer has appended", () =
     ];
     expect((await kinds("byId", { byId, work })).slice(1)).toEqual(["splice 4-1+1 20-0+1", "splice 7-1+0 21-0+1"]);
   });
+
+  test("many neighbours that change are one edit, whose cost is linear", async () => {
+    const [all, changed] = [60_000, 29_000];
+    const rows = (from: number, to: number, text: string) =>
+      Array.from({ length: to - from }, (_, n) => ({ id: `row ${from + n}`, text }));
+    const work = (n: number) => (n === 0 ? rows(0, all, "first") : n === 1 ? rows(0, changed, "second") : []);
+    expect((await kinds("merge", { work })).slice(1)).toEqual([`splice 0-${changed}+${changed}`, "append 0"]);
+  });
 });
 
 describe("5.12 a list that an imported reducer returns", () => {
@@ -182,5 +190,33 @@ describe("5.12 a list that an imported reducer returns", () => {
     const engine = build(() => (turn++ === 0 ? [message(1)] : result));
     await engine.run({ more: [] }, { thread: "t" });
     expect((await engine.run({ more: [] }, { thread: "t" })).error?.message).toMatch(problem);
+  });
+});
+
+describe("a long list is copied once, where it comes from outside", () => {
+  const text = `type Row = { id: string, n: int }
+    graph inner { input rows: Row[]  output found: Row[] = []  node find = rows into found  start -> find }
+    graph g { input rows: Row[]  output all: Row[] = [] reduce merge  output found: Row[] = []  output made: Row[] = []
+      node keep = rows into all  node ask = inner(rows: rows) into { found: found }  node make = make() into made
+      start -> keep -> ask -> make }`;
+  const rowsOf = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `row ${n}`, n }));
+
+  test.each([
+    ["without a store", () => undefined],
+    ["with a store", () => new MemoryStore()],
+  ])("%s", async (_, open) => {
+    const store = open();
+    const [given, made] = [rowsOf(1000), rowsOf(500)];
+    const engine = engineOf(text, { make: async () => made }, store === undefined ? {} : { store });
+    const running = engine.run({ rows: given });
+    given[7]!.n = -1;
+    const { state, output } = await running;
+    made[7]!.n = -1;
+    expect(state).toEqual({ rows: rowsOf(1000), all: rowsOf(1000), found: rowsOf(1000), made: rowsOf(500) });
+    const { rows, all, found } = state as Record<string, JsonObject[]>;
+    expect(found).toBe(rows);
+    expect(output["found"]).toBe(rows);
+    expect(all!.every((row, at) => row === rows![at])).toBe(true);
+    expect([rows, rows![7], all, all![7]].every((part) => Object.isFrozen(part))).toBe(true);
   });
 });

@@ -20,7 +20,7 @@ import {
   unionOf,
 } from "../../compiler/types/construct.ts";
 import type { Json } from "../../runtime/value/json.ts";
-import { compileValidator } from "../../runtime/value/validate.ts";
+import { admitJson, compileAdmit, compileValidator, Mismatch } from "../../runtime/value/validate.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { numRuns } from "../support/depth.ts";
 import { typeToJsonSchema } from "./json-schema.ts";
@@ -145,4 +145,32 @@ test("values admitted by a type are those that its JSON Schema accepts", () => {
   // The comparison is meaningful only if both results are frequent.
   expect(accepted.yes).toBeGreaterThan(numRuns(1000));
   expect(accepted.no).toBeGreaterThan(numRuns(400));
+});
+
+test("a long list that was admitted before is checked as its copy would be", () => {
+  const results = { same: 0, refused: 0 };
+  fc.assert(
+    fc.property(
+      anyType.chain((type) => fc.tuple(fc.constant(type), valueOf(type, 0), valueOf(type, 0), fc.nat(299))),
+      ([type, most, one, at]) => {
+        const given = Array.from({ length: 300 }, (_, index) => (index === at ? one : most));
+        const own = admitJson(given);
+        const admit = compileAdmit(unionOf([listOf(type), mapOf(type)]), NAMED);
+        const [copy, checked] = [admit(given), admit(own)];
+        if (copy instanceof Mismatch) expect((checked as Mismatch).describe()).toBe(copy.describe());
+        else {
+          expect(checked).toBe(own);
+          expect(copy).not.toBe(given);
+          expect(JSON.stringify(checked)).toBe(JSON.stringify(copy));
+        }
+        results[copy instanceof Mismatch ? "refused" : "same"]++;
+        // The next value is copied again.
+        const later = [...given];
+        expect(admit(later)).not.toBe(later);
+      },
+    ),
+    { seed: 20_260_403, numRuns: numRuns(300) },
+  );
+  expect(results.same).toBeGreaterThan(10);
+  expect(results.refused).toBeGreaterThan(10);
 });
