@@ -3,14 +3,24 @@
  * stay functions of TypeScript.
  */
 import { Changes, ImportError, type Imported } from "./imported.ts";
-import { END, START, writeStateGraph, type StateEdge, type StateNode } from "./state-graph.ts";
+import { END, START, writeStateGraph, type RoutesEdge, type StateEdge, type StateNode } from "./state-graph.ts";
 import { constants, declarations, type ReadModule } from "./program-modules.ts";
 import { isTree, line, parseProgram, type Tree } from "./program-tree.ts";
 import { findBuilders, methodOf } from "./langgraph/builders.ts";
 import { readNode, type NodeReading } from "./langgraph/nodes.ts";
-import { readRoutes } from "./langgraph/routes.ts";
+import { nodeOfText, readRoutes } from "./langgraph/routes.ts";
 import { readState } from "./langgraph/state.ts";
-import { elements, functionName, keyOf, plain, property, resolve, textOf, withoutBind } from "./langgraph/trees.ts";
+import {
+  elements,
+  functionName,
+  keyOf,
+  plain,
+  property,
+  renamedEnds,
+  resolve,
+  textOf,
+  withoutBind,
+} from "./langgraph/trees.ts";
 
 /**
  * @param readModule reads the files that the program imports, in which the state and the node functions may be
@@ -18,7 +28,7 @@ import { elements, functionName, keyOf, plain, property, resolve, textOf, withou
  */
 export function importLangGraphJs(text: string, name: string, module: string, readModule?: ReadModule): Imported {
   const program = parseProgram(text);
-  const declared = declarations(program, readModule);
+  const declared = new Map([...renamedEnds(program), ...declarations(program, readModule)]);
   const { builders, conditional, unread } = findBuilders(program);
   const [builder] = builders;
   if (builder === undefined)
@@ -42,6 +52,8 @@ export function importLangGraphJs(text: string, name: string, module: string, re
     channels: new Set(channels.map((channel) => channel.name)),
     end: (tree) => calls.end(tree),
     changes,
+    routers: new Map(),
+    functions: new Map(),
   });
   for (const call of builder.calls) {
     const method = methodOf(call);
@@ -87,14 +99,18 @@ const GENERIC: ReadonlySet<string> = new Set([
 
 type NamedNode = readonly [name: string, body: Tree | undefined, options: Tree | undefined];
 
+/** Edges that share a large router would fill the memory. */
+const MOST_ROUTES = 20_000;
+
 /** The calls of one builder, as nodes and edges. */
 class BuilderCalls {
   readonly #reading: NodeReading;
   readonly nodes = new Map<string, StateNode>();
   readonly notes: string[] = [];
   readonly #plain: { readonly from: readonly string[]; readonly to: string }[] = [];
-  readonly #routed: StateEdge[] = [];
+  readonly #routed: RoutesEdge[] = [];
   readonly #routers = new Map<string, number>();
+  #routeCount = 0;
   readonly #before = new Set<string>();
   readonly #after = new Set<string>();
 
@@ -111,7 +127,7 @@ class BuilderCalls {
         "the name of a node is a text, a constant, START or END",
         "write out the calls of a loop or a function",
       );
-    return found === "__start__" ? START : found === "__end__" ? END : found;
+    return nodeOfText(found);
   }
 
   /** @throws ImportError */
@@ -172,7 +188,19 @@ class BuilderCalls {
     const count = (this.#routers.get(wish) ?? 0) + 1;
     if (own === undefined) this.#routers.set(wish, count);
     const condition = own ?? (count === 1 ? wish : `${wish}_${count}`);
-    this.#routed.push(readRoutes(from, condition, router, map, this.#reading));
+    const edge = readRoutes(from, condition, router, map, this.#reading);
+    this.#countRoutes(
+      router,
+      edge.routes.length,
+      "give `addConditionalEdges` a map of the targets that the edge needs",
+    );
+    this.#routed.push(edge);
+  }
+
+  #countRoutes(at: Tree, added: number, help: string): void {
+    this.#routeCount += added;
+    if (this.#routeCount > MOST_ROUTES)
+      throw new ImportError(line(at), `the routes of the graph are more than ${MOST_ROUTES}`, help);
   }
 
   /** The nodes of an object of functions, or of a list of pairs. */
@@ -204,7 +232,10 @@ class BuilderCalls {
   #add(name: string, body: Tree | undefined, options: Tree | undefined): void {
     if (this.nodes.has(name))
       throw new ImportError(body === undefined ? "line 1" : line(body), `the node \`${name}\` is added twice`);
-    this.nodes.set(name, readNode(name, body, options, this.#reading));
+    const node = readNode(name, body, options, this.#reading);
+    if (body !== undefined)
+      this.#countRoutes(body, node.goes?.length ?? 0, "give `addNode` the `ends` that the node needs");
+    this.nodes.set(name, node);
   }
 
   #readPauses(options: Tree | undefined): void {
@@ -216,7 +247,7 @@ class BuilderCalls {
       ["interruptAfter", this.#after],
     ] as const) {
       const own = resolve(property(settings, field), declared);
-      if (own === undefined) continue;
+      if (own === undefined || own.type === "NullLiteral" || own["name"] === "undefined") continue;
       const say = (at: Tree, message: string): void => void this.notes.push(changes.add(line(at), message));
       if (textOf(own, known) === "*") for (const name of this.nodes.keys()) pauses.add(name);
       else if (own.type !== "ArrayExpression") say(own, `\`${field}\` is no constant, and is left out`);
@@ -261,7 +292,6 @@ class BuilderCalls {
     }
     for (const [from, targets] of fanOut) edges.push({ kind: "plain", from: [from], to: [...targets] });
     for (const edge of this.#routed) {
-      if (edge.kind !== "routes") continue;
       check(edge.from);
       for (const route of edge.routes) for (const target of route.targets) check(target);
     }

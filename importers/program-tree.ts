@@ -47,6 +47,17 @@ export function line({ loc }: Tree): string {
   return typeof loc?.filename === "string" ? `${place} of ${loc.filename}` : place;
 }
 
+/** Fields of a tree that are no parts of it. */
+const OTHER_FIELDS: ReadonlySet<string> = new Set([
+  "loc",
+  "comments",
+  "leadingComments",
+  "innerComments",
+  "trailingComments",
+  "tokens",
+  "errors",
+]);
+
 /** Visits all nodes of a tree, without recursion. */
 export function* walk(root: Tree): Generator<Tree> {
   const open: unknown[] = [root];
@@ -55,15 +66,12 @@ export function* walk(root: Tree): Generator<Tree> {
     if (Array.isArray(next)) for (let index = next.length - 1; index >= 0; index--) open.push(next[index]);
     else if (isTree(next)) {
       yield next;
-      const fields = Object.entries(next).filter(
-        ([field]) =>
-          field !== "loc" &&
-          field !== "comments" &&
-          field !== "tokens" &&
-          field !== "errors" &&
-          !field.endsWith("Comments"),
-      );
-      for (let index = fields.length - 1; index >= 0; index--) open.push(fields[index]![1]);
+      const fields = Object.keys(next);
+      for (let index = fields.length - 1; index >= 0; index--) {
+        const field = fields[index]!;
+        const value = next[field];
+        if (typeof value === "object" && !OTHER_FIELDS.has(field)) open.push(value);
+      }
     }
   }
 }

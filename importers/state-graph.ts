@@ -69,6 +69,8 @@ export type StateEdge =
       readonly notes?: readonly string[];
     };
 
+export type RoutesEdge = Extract<StateEdge, { readonly kind: "routes" }>;
+
 export interface StateGraph {
   readonly name: string;
   readonly notes: readonly string[];

@@ -1,6 +1,6 @@
 /** The `StateGraph` builders of a program, each with its calls in the order of the text. */
 import { isTree, line, walk, type Tree } from "../program-tree.ts";
-import { memberName, plain } from "./trees.ts";
+import { importedNames, memberName, plain } from "./trees.ts";
 
 export interface Builder {
   /** `new StateGraph(…)` or `new MessageGraph(…)`; the argument describes the state. */
@@ -90,13 +90,8 @@ const CLASSES: ReadonlySet<string> = new Set(["StateGraph", "MessageGraph"]);
 
 /** The local names of the classes: an import may rename them. */
 function builderNames(program: Tree): ReadonlySet<string> {
-  const names = new Set(CLASSES);
-  for (const tree of walk(program)) {
-    if (tree.type !== "ImportSpecifier") continue;
-    const [imported, local] = [tree["imported"] as Tree, tree["local"] as Tree];
-    if (CLASSES.has(String(imported["name"]))) names.add(String(local["name"]));
-  }
-  return names;
+  const renamed = importedNames(program).filter(([imported]) => CLASSES.has(imported));
+  return new Set([...CLASSES, ...renamed.map(([, local]) => local)]);
 }
 
 /** The variable and the value of a declaration, an assignment, or a field of a class. */
@@ -165,6 +160,15 @@ const UNCERTAIN: Readonly<Record<string, readonly string[]>> = {
   DoWhileStatement: ["body"],
 };
 
+/** Methods of lists that call their function for each item. */
+const EACH: ReadonlySet<string> = new Set(["forEach", "map", "flatMap", "reduce", "filter"]);
+
+/** The fields of a tree that do not run once each time that it runs. */
+function uncertainFields(tree: Tree): readonly string[] {
+  if (tree.type === "CallExpression" && EACH.has(methodOf(tree))) return ["arguments"];
+  return Object.hasOwn(UNCERTAIN, tree.type) ? UNCERTAIN[tree.type]! : [];
+}
+
 function conditionalCalls(program: Tree): ReadonlySet<Tree> {
   const found = new Set<Tree>();
   const open: (readonly [tree: unknown, isConditional: boolean])[] = [[program, false]];
@@ -173,7 +177,7 @@ function conditionalCalls(program: Tree): ReadonlySet<Tree> {
     if (Array.isArray(next)) for (const each of next) open.push([each, isConditional]);
     if (!isTree(next)) continue;
     if (isConditional && next.type === "CallExpression") found.add(next);
-    const uncertain = Object.hasOwn(UNCERTAIN, next.type) ? UNCERTAIN[next.type]! : [];
+    const uncertain = uncertainFields(next);
     for (const [field, value] of Object.entries(next)) {
       if (field !== "loc" && !field.endsWith("Comments"))
         open.push([value, isConditional || uncertain.includes(field)]);

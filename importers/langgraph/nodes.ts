@@ -1,6 +1,7 @@
 /** Nodes of a program: their functions, and what their options say. */
-import { duration, type Changes } from "../imported.ts";
+import { duration } from "../imported.ts";
 import { line, walk, type Tree } from "../program-tree.ts";
+import { choices, makesSends, nodeOfText, type RouteReading } from "./routes.ts";
 import type { StateNode } from "../state-graph.ts";
 import {
   elements,
@@ -13,19 +14,23 @@ import {
   property,
   resolve,
   returnsOf,
-  textOf,
   withoutBind,
   type Declared,
 } from "./trees.ts";
 
-export interface NodeReading {
-  readonly declared: Declared;
-  readonly constants: Declared;
+export interface NodeReading extends RouteReading {
   /** The names of the channels. */
   readonly channels: ReadonlySet<string>;
-  /** The node of a name. @throws ImportError */
-  readonly end: (tree: Tree) => string;
-  readonly changes: Changes;
+  /** What the functions do that are read: many nodes may have the same one. */
+  readonly functions: Map<Tree, NodeFunction>;
+}
+
+interface NodeFunction {
+  /** The channels that it writes; `undefined` if they are not all known. */
+  readonly writes: readonly string[] | undefined;
+  /** The targets of its `Command`; `undefined` if one is no constant. */
+  readonly jumps: readonly string[] | undefined;
+  readonly sends: boolean;
 }
 
 /** @param body the function of the node, or a name of it */
@@ -33,25 +38,31 @@ export function readNode(
   name: string,
   body: Tree | undefined,
   options: Tree | undefined,
-  { declared, constants, channels, end, changes }: NodeReading,
+  reading: NodeReading,
 ): StateNode {
+  const { declared, end, changes } = reading;
   const notes: string[] = [];
   const say = (at: Tree, message: string): void => void notes.push(changes.add(line(at), message));
   const given = withoutBind(body);
   const own = resolve(given, declared);
-  const writes = writesOf(own, channels);
+  const { writes, jumps, sends } = functionOf(own, reading);
   if (own?.type === "CallExpression" || own?.type === "NewExpression")
     say(own, `\`${name}\` is an object of a library; the stub calls it`);
   const settings = resolve(options, declared);
   const policies = settings === undefined ? [] : policiesOf(name, settings, declared, say);
   const ends = settings === undefined ? undefined : resolve(property(settings, "ends"), declared);
-  const goes = ends === undefined ? jumpsOf(own, constants, end) : elements(ends).map(end);
+  const goes = ends === undefined ? jumps : elements(ends).map(end);
   if (ends !== undefined && ends.type !== "ArrayExpression")
     say(ends, `\`ends\` of \`${name}\` is no constant list: its jumps are not read`);
   if (goes === undefined)
     say(own!, `\`${name}\` returns \`Command\` with a \`goto\` that is no constant: its jumps are not read`);
   else if (goes.length > 0)
     say(ends ?? own!, `\`${name}\` returns \`Command\`: here its function calls \`goto\` of the context`);
+  if ((goes ?? []).length > 0 && sends)
+    say(
+      own!,
+      `\`${name}\` returns \`Send\` in \`goto\`, which gives the node a state of its own: here it reads the common state`,
+    );
   return {
     name,
     call: (given === undefined ? undefined : functionName(given)) ?? name,
@@ -101,30 +112,34 @@ function policiesOf(
   return tries <= 1 ? [] : [`tries ${tries} backoff ${duration(first)}..${duration(longest)}`];
 }
 
+function functionOf(body: Tree | undefined, { constants, channels, functions }: NodeReading): NodeFunction {
+  if (!isFunction(body)) return { writes: undefined, jumps: [], sends: false };
+  const known = functions.get(body);
+  if (known !== undefined) return known;
+  const read = { writes: writesOf(body, channels), jumps: jumpsOf(body, constants), sends: makesSends(body) };
+  functions.set(body, read);
+  return read;
+}
+
 /** The targets of `new Command({ goto })` in a function without `ends`; `undefined` if one is no constant. */
-function jumpsOf(
-  body: Tree | undefined,
-  constants: Declared,
-  end: (tree: Tree) => string,
-): readonly string[] | undefined {
-  if (!isFunction(body)) return [];
-  const targets: string[] = [];
+function jumpsOf(body: Tree, constants: Declared): readonly string[] | undefined {
+  const targets = new Set<string>();
   for (const tree of walk(body)) {
     if (!isNew(tree, "Command")) continue;
     const [first] = tree["arguments"] as readonly Tree[];
-    const goto = first === undefined ? undefined : plain(property(first, "goto"));
-    if (goto === undefined) continue;
-    for (const each of goto.type === "ArrayExpression" ? elements(goto) : [goto]) {
-      if (textOf(each, constants) === undefined) return undefined;
-      targets.push(end(each));
+    const goto = first === undefined ? undefined : property(first, "goto");
+    // An empty list jumps nowhere.
+    if (goto === undefined || (goto.type === "ArrayExpression" && elements(goto).length === 0)) continue;
+    for (const names of choices(goto, constants)) {
+      if (names === undefined) return undefined;
+      for (const name of names) targets.add(nodeOfText(name));
     }
   }
-  return targets;
+  return [...targets];
 }
 
 /** The fields of the records that a function returns; `undefined` if they are not all known. */
-function writesOf(body: Tree | undefined, known: ReadonlySet<string>): readonly string[] | undefined {
-  if (!isFunction(body)) return undefined;
+function writesOf(body: Tree, known: ReadonlySet<string>): readonly string[] | undefined {
   const fields = new Set<string>();
   for (const result of returnsOf(body)) {
     const record = plain(result);

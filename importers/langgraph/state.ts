@@ -3,7 +3,7 @@ import type { Changes } from "../imported.ts";
 import { isTree, line, type Tree } from "../program-tree.ts";
 import type { StateChannel } from "../state-graph.ts";
 import { initialOf, tsType, typeOf, zodDefault, zodType } from "./types.ts";
-import { isNew, keyOf, memberName, properties, property, resolve, returned, type Declared } from "./trees.ts";
+import { isNew, keyOf, memberName, plain, properties, property, resolve, returned, type Declared } from "./trees.ts";
 
 /** The channels of the state: of `Annotation.Root`, an object of channels, a zod object, or an interface of the type argument. */
 export function readState(creation: Tree, declared: Declared, changes: Changes, notes: string[]): StateChannel[] {
@@ -20,8 +20,10 @@ export function readState(creation: Tree, declared: Declared, changes: Changes, 
         );
     state = resolve(described, declared);
   }
-  const fields = fieldsOf(state, { declared, left: MAX_DESCRIPTIONS });
-  if (fields === undefined) {
+  const reading = { declared, left: MAX_DESCRIPTIONS };
+  const fields = fieldsOf(state, reading);
+  const known = fields?.some(({ type }) => type !== "SpreadElement") ?? false;
+  if (fields === undefined || (fields.length > 0 && !known)) {
     notes.push(
       changes.add(
         line(creation),
@@ -38,16 +40,31 @@ export function readState(creation: Tree, declared: Declared, changes: Changes, 
       continue;
     }
     if (each.type === "SpreadElement") {
-      notes.push(changes.add(line(each), "the channels that are spread here are not read"));
+      const base = rootName(each["argument"] as Tree);
+      notes.push(
+        changes.add(
+          line(each),
+          base === undefined
+            ? "the channels that are spread here are not read"
+            : `the channels of \`${base}\` were not found: add them to the graph`,
+        ),
+      );
       continue;
     }
     const channel = keyOf(each, declared);
     if (channel === undefined) notes.push(changes.add(line(each), "a channel whose name is computed is not read"));
     else if (each.type === "ObjectMethod")
       channels.set(channel, { name: channel, type: "json", stubType: "unknown", initial: "null" });
-    else channels.set(channel, readChannel(channel, each["value"] as Tree, declared, changes));
+    else channels.set(channel, readChannel(channel, each["value"] as Tree, reading, changes));
   }
   return [...channels.values()];
+}
+
+/** The name in front of the points of `Base.spec` and `Base.spec.field`. */
+function rootName(tree: Tree): string | undefined {
+  let root = plain(tree);
+  while (root?.type === "MemberExpression") root = plain(root["object"] as Tree);
+  return root?.type === "Identifier" ? String(root["name"]) : undefined;
 }
 
 /** The keys of a description with several schemas: that of the state, and others. */
@@ -102,9 +119,37 @@ function messages(): StateChannel {
   return { name: "messages", type: "json[]", stubType: "unknown[]", reducer: "append" };
 }
 
-function readChannel(name: string, own: Tree, declared: Declared, changes: Changes): StateChannel {
-  const value = resolve(own, declared) ?? own;
-  if (value.type === "Identifier" && value["name"] === "MessagesValue") return { ...messages(), name };
+/** The description of a channel, also behind `Base.spec.field`; the name of a state of the library if it is the `messages` of that. */
+function descriptionOf(own: Tree, reading: Reading): Tree {
+  let value = resolve(own, reading.declared) ?? own;
+  for (let depth = 0; depth < MAX_NESTED_STATES && value.type === "MemberExpression"; depth++) {
+    const name = memberName(value);
+    const fields = fieldsOf(value["object"] as Tree, reading) ?? [];
+    const field = fields.findLast((each) =>
+      each.type === "Identifier" ? name === "messages" : name !== undefined && keyOf(each, reading.declared) === name,
+    );
+    if (field === undefined) break;
+    value = field.type === "ObjectProperty" ? (resolve(field["value"] as Tree, reading.declared) ?? field) : field;
+  }
+  return value;
+}
+
+/** Descriptions of a channel that is replaced, of any type. */
+const UNTYPED: ReadonlySet<string> = new Set(["Annotation", "undefined"]);
+
+function readChannel(name: string, own: Tree, reading: Reading, changes: Changes): StateChannel {
+  const { declared } = reading;
+  const value = descriptionOf(own, reading);
+  if (value.type === "Identifier" && (value["name"] === "MessagesValue" || MESSAGE_STATES.has(String(value["name"]))))
+    return { ...messages(), name };
+  const isName = /^(?:Identifier|MemberExpression)$/.test(value.type);
+  if (isName && !UNTYPED.has(memberName(value) ?? String(value["name"]))) {
+    const note = changes.add(
+      line(own),
+      `the description of \`${name}\` was not found: here it is a value of any type, and each write replaces it`,
+    );
+    return { name, type: "json", stubType: "unknown", initial: "null", reducer: "last", notes: [note] };
+  }
   // Values of a `StateSchema`: the schema is their first argument, the options are the second one.
   const isValue = isNew(value, "ReducedValue") || isNew(value, "UntrackedValue");
   const [first, second] = /^(?:Call|New)Expression$/.test(value.type) ? (value["arguments"] as readonly Tree[]) : [];

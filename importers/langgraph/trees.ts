@@ -1,5 +1,5 @@
 /** What the readers of LangGraph programs ask of syntax trees. */
-import { isTree, type Tree } from "../program-tree.ts";
+import { isTree, walk, type Tree } from "../program-tree.ts";
 
 export type Declared = ReadonlyMap<string, Tree>;
 
@@ -84,6 +84,33 @@ const ENDS: ReadonlyMap<string, string> = new Map([
   ["START", "__start__"],
   ["END", "__end__"],
 ]);
+
+/** `START` and `END` under the names that an import gives them. */
+export function renamedEnds(program: Tree): ReadonlyMap<string, Tree> {
+  const ends = new Map<string, Tree>();
+  for (const [imported, local, { loc }] of importedNames(program)) {
+    const value = ENDS.get(imported);
+    if (value !== undefined && local !== imported) ends.set(local, { type: "StringLiteral", value, loc: loc ?? null });
+  }
+  return ends;
+}
+
+/** The names that a program imports from any module, or destructures from a `require`, each with its local name. */
+export function importedNames(program: Tree): readonly (readonly [imported: string, local: string, at: Tree])[] {
+  const names: (readonly [string, string, Tree])[] = [];
+  const add = (imported: unknown, local: unknown, at: Tree): void => {
+    if (isTree(imported) && isTree(local) && local.type === "Identifier")
+      names.push([nameOrText(imported) ?? "", String(local["name"]), at]);
+  };
+  for (const tree of walk(program)) {
+    if (tree.type === "ImportSpecifier") add(tree["imported"], tree["local"], tree);
+    if (tree.type !== "VariableDeclarator" || (tree["id"] as Tree).type !== "ObjectPattern") continue;
+    const init = isTree(tree["init"]) ? plain(tree["init"]) : undefined;
+    if (init?.type !== "CallExpression" || (init["callee"] as Tree)["name"] !== "require") continue;
+    for (const each of (tree["id"] as Tree)["properties"] as readonly Tree[]) add(each["key"], each["value"], each);
+  }
+  return names;
+}
 
 /** The name behind the point of `a.name` and `a["name"]`. */
 export function memberName(member: Tree): string | undefined {

@@ -318,6 +318,81 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
     expect(text).not.toContain("d, d");
   });
 
+  test("a router that many edges share, and a function that many nodes share, are read once", async () => {
+    const keys = Array.from({ length: 300 }, (_, index) => `k${index}`);
+    const returns = keys.map((key) => `if (s.a === "${key}") return "${key}";`).join("\n");
+    const jumps = keys.map((key) => `if (s.a === "${key}") return new Command({ goto: "k0" });`).join("\n");
+    const program = (map: string): string =>
+      `const S = Annotation.Root({ a: Annotation<string> });
+       const route = (s) => { ${returns} return END; };
+       const work = (s) => { ${jumps} return { a: "b" }; };
+       const g = new StateGraph(S);
+       ${keys.map((key) => `g.addNode("${key}", work); g.addConditionalEdges("${key}", route${map});`).join("\n")}
+       g.addEdge(START, "k0");`;
+    // Reading the function at each of its uses would visit a million parts of it.
+    const { text } = await importText(program(", { k1: 'k1', k2: END }"), "g.ts", { name: "g", module: "./nodes.ts" });
+    expect(text).toContain('k299 -> match route(current) { "k1" -> k1  "k2" -> end }');
+    expect(await refusal(program(""), "g.ts")).toContain("the routes of the graph are more than 20000");
+  });
+
+  test("jumps and routes are read from conditions, constants, lists and `Send`", async () => {
+    const { text, changes } = await imported(
+      `import { START as S, END as E, StateGraph, Annotation, Command, Send } from "@langchain/langgraph";
+       const State = Annotation.Root({ topic: Annotation<string> });
+       const next = pick ? "b" : E;
+       const g = new StateGraph(State)
+         .addNode("a", (s) => new Command({ goto: s.topic ? "b" : "c" }))
+         .addNode("b", (s) => new Command({ goto: [] }))
+         .addNode("c", (s) => new Command({ goto: new Send("b", { topic: "x" }) }))
+         .addNode("d", (s) => new Command({ goto: s.items }))
+         .addEdge(S, "a")
+         .addConditionalEdges("a", (s) => s.items.map((item) => new Send("c", item)))
+         .addConditionalEdges("b", (s) => { return next; })
+         .addConditionalEdges("c", (s): "b" | typeof E => choose(s))
+         .addEdge("d", E);
+       ["r"].forEach(() => g.addEdge("c", "d"));
+       g.compile({ interruptBefore: null, interruptAfter: undefined });`,
+      "g.ts",
+    );
+    expect(text).toContain("node a = a(current) into { topic? } { goes b, c }");
+    expect(text).toContain("node c = c(current) into { topic? } { goes b }");
+    expect(text).toContain('a -> match route_a(current) { "c" -> c }');
+    expect(text).toContain('b -> match route_b(current) { "b" -> b  "__end__" -> end }');
+    expect(text).toContain('c -> match route_c(current) { "b" -> b  "__end__" -> end }');
+    expect(text).toContain("start -> begin -> a");
+    expect(changes.map((change) => change.replace(/`[^`]*`/g, "_"))).toEqual([
+      "line 5: _ returns _: here its function calls _ of the context",
+      "line 7: _ returns _: here its function calls _ of the context",
+      "line 7: _ returns _ in _, which gives the node a state of its own: here it reads the common state",
+      "line 8: _ returns _ with a _ that is no constant: its jumps are not read",
+      "line 10: _ returns _, which runs a node once for each item: here it returns a key, and a node with _ runs for each item",
+      "line 14: _ is under a condition or in a loop, and counts here as if it ran once",
+    ]);
+  });
+
+  test("channels may be those of other states", async () => {
+    const { text, changes } = await imported(
+      `const { StateGraph: Builder, START: Begin } = require("@langchain/langgraph");
+       const Base = Annotation.Root({ messages: MessagesAnnotation.spec["messages"], links: Annotation<string[]>({ reducer: (a, b) => a.concat(b) }) });
+       const S = Annotation.Root({ messages: Base.spec.messages, links: Base.spec.links, plain: Annotation, other: Far.spec.other, ...Kit.spec });
+       const g = new Builder(S).addNode("one", f).addEdge(Begin, "one");`,
+      "g.ts",
+    );
+    expect(text).toContain("output messages: json[] reduce append");
+    expect(text).toContain("output links: string[] reduce append");
+    expect(text).toContain("output plain: json = null\n");
+    expect(text).toContain("output other: json = null reduce last");
+    expect(changes).toEqual([
+      "line 3: the description of `other` was not found: here it is a value of any type, and each write replaces it",
+      "line 3: the channels of `Kit` were not found: add them to the graph",
+    ]);
+    const unknown = await imported(
+      "const g = new StateGraph(Annotation.Root({ ...Kit.spec })).addNode('one', f).addEdge(START, 'one');",
+      "g.ts",
+    );
+    expect(unknown.text).toContain("output data: map<json> reduce merge");
+  });
+
   test("a node, a router and other routers of the same name are functions of their own", async () => {
     const { text, findings } = await imported(
       `const route = (s) => (s.a ? "two" : END);
