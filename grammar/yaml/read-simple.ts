@@ -1,6 +1,6 @@
 /**
  * Reads the simplest texts of YAML without the library, which takes twenty times as long for them: block maps and block lists whose
- * values are on one line. It finds no problems: where the library might read another tree or report
+ * values are on one line, or texts in literal style (`|`). It finds no problems: where the library might read another tree or report
  * something, it gives up, and the library reads the text.
  */
 import type { Part } from "./entry-memory.ts";
@@ -20,23 +20,26 @@ export function readSimple(text: string, part: Part = { start: 0, end: text.leng
 }
 
 /** No tabs, carriage returns, other control characters and characters beyond the first plane: they have rules of their own. */
-const SIMPLE_TEXT = /^[\n\x20-\x7e\xa1-\u1fff\u2030-\u2050\u2070-\ud7ff]*$/;
+const SIMPLE_TEXT = /^[\n\x20-\x7e\xa1-\u1fff\u2010-\u2027\u2030-\u2050\u2070-\ud7ff]*$/;
 
 const MOST_LEVELS = 16;
 /** A longer key is an error. */
 const LONGEST_KEY = 500;
 
-/** A key, up to its colon. */
-const KEY = /(?:[A-Za-z_]\w*(?: \w+)*|"[^"\\\n]*"|'[^'\n]*')(?=:[ \n]|:$)/y;
-const QUOTED = /"[^"\\\n]*"|'(?:[^'\n]|'')*'/y;
+/** A key, up to its colon: words, or the path of a module. */
+const KEY = /(?:(?:\.\.?\/)*[A-Za-z_][\w./-]*(?: \w+)*|"[^"\\\n]*"|'[^'\n]*')(?=:[ \n]|:$)/y;
+const QUOTED = /"(?:[^"\\\n]|\\["\\nt])*"|'(?:[^'\n]|'')*'/y;
+const ESCAPES: Readonly<Record<string, string>> = { '\\"': '"', "\\\\": "\\", "\\n": "\n", "\\t": "\t" };
+/** The first line of a text in literal style. */
+const LITERAL = /\|(-?) *(?: #[^\n]*)?\n/y;
 /** What begins with a mark of YAML is read by the library. `: ` and ` #` end a plain scalar, so the library reads what contains them. */
-const PLAIN = /[A-Za-z_0-9(][^\n:#]*(?::[^ \n:#][^\n:#]*)*/y;
-const PLAIN_IN_FLOW = /[A-Za-z_0-9(][^\n:#,[\]{}]*/y;
+const PLAIN = /(?:[A-Za-z_0-9(]|\.{0,2}\/|-(?=\d))[^\n:#]*(?::[^ \n:#][^\n:#]*)*/y;
+const PLAIN_IN_FLOW = /(?:[A-Za-z_0-9(]|\.{0,2}\/|-(?=\d))[^\n:#,[\]{}]*/y;
 
 /** May be a number, `true`, `false` or `null` in one of their many spellings. */
-const NO_TEXT = /^(?:[\d.][\d.a-fA-FxoXO_eE+-]*|true|false|null)$/i;
-const INTEGER = /^(?:0|[1-9]\d{0,14})$/;
-const DECIMAL = /^(?:0|[1-9]\d{0,7})\.\d{1,7}$/;
+const NO_TEXT = /^(?!\d+d$)(?:[-\d.][\d.a-fA-FxoXO_eE+-]*|true|false|null)$/i;
+const INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
+const DECIMAL = /^-?(?:0|[1-9]\d{0,7})\.\d{1,7}$/;
 const WORDS: ReadonlyMap<string, boolean | null> = new Map([
   ["true", true],
   ["false", false],
@@ -86,7 +89,8 @@ class SimpleReader {
     for (let next: number | undefined = indent; next === indent; next = this.#lineAfter(indent)) {
       const keyNode = this.#key();
       if (keyNode === undefined) return undefined;
-      const value = this.#text[this.#at] === "\n" ? this.#below(indent) : this.#valueOnLine();
+      const end = this.#at;
+      const value = this.#endsLine() ? this.#below(indent, end) : this.#valueOnLine(indent);
       if (value === undefined) return undefined;
       entries.push({ key: keyNode.value, keyNode, value });
     }
@@ -101,7 +105,7 @@ class SimpleReader {
     for (let next: number | undefined = indent; next === indent; next = this.#lineAfter(indent)) {
       if (!this.#text.startsWith("- ", this.#at)) return undefined;
       this.#at += 2;
-      const item = this.#keyLength() > 0 ? this.block(indent + 2) : this.#valueOnLine();
+      const item = this.#keyLength() > 0 ? this.block(indent + 2) : this.#valueOnLine(indent);
       if (item === undefined) return undefined;
       items.push(item);
     }
@@ -111,7 +115,7 @@ class SimpleReader {
       : { kind: "list", span: { start, end: last.span.end }, items };
   }
 
-  /** The indentation of the line after an entry. One that is deeper goes on with the value of the entry, which the library reads. */
+  /** The indentation of the line after an entry. One that is deeper continues the value of the entry, which the library reads. */
   #lineAfter(indent: number): number | undefined {
     const begin = this.#at;
     const next = this.nextLine();
@@ -124,10 +128,12 @@ class SimpleReader {
 
   #isWrong = false;
 
-  /** The collection below a key that ends its line. */
-  #below(indent: number): YamlNode | undefined {
+  /** The collection below a key that ends its line; no value where nothing follows. The key, with the blanks behind it, ends at `end`. */
+  #below(indent: number, end: number): YamlNode | undefined {
     const below = this.nextLine();
-    return below === undefined || below <= indent ? undefined : this.block(below);
+    if (below === undefined)
+      return { kind: "scalar", span: { start: end, end }, value: null, style: "plain", written: "" };
+    return below <= indent ? undefined : this.block(below);
   }
 
   #keyLength(): number {
@@ -156,13 +162,53 @@ class SimpleReader {
     return NO_TEXT.test(written) ? undefined : { kind: "scalar", span, value: written, style: "plain", written };
   }
 
-  /** A value that ends its line. */
-  #valueOnLine(): YamlNode | undefined {
+  /** A value that ends its line, or begins with `|` there. It is part of a collection with this indentation. */
+  #valueOnLine(indent: number): YamlNode | undefined {
     const first = this.#text[this.#at];
+    if (first === "|") return this.#literal(indent);
     const value = first === "{" || first === "[" ? this.#flow() : this.#scalar(PLAIN);
-    if (value === undefined) return undefined;
-    const next = this.#text[this.#at];
-    return next === "\n" || next === undefined ? value : undefined;
+    return value !== undefined && this.#endsLine() ? value : undefined;
+  }
+
+  /** Goes behind blanks and a comment; returns whether the line ends there. */
+  #endsLine(): boolean {
+    const text = this.#text;
+    this.#skipBlanks();
+    if (text[this.#at] === "#" && text[this.#at - 1] === " ") this.#at = lineEnd(text, this.#at);
+    const next = text[this.#at];
+    return next === "\n" || next === undefined;
+  }
+
+  /** A text in literal style, whose lines are deeper than `indent`. Goes to the line behind it. */
+  #literal(indent: number): YamlScalar | undefined {
+    const text = this.#text;
+    const start = this.#at;
+    LITERAL.lastIndex = start;
+    const header = LITERAL.exec(text);
+    if (header === null) return undefined;
+    const lines: string[] = [];
+    let depth = 0;
+    let end = LITERAL.lastIndex;
+    for (let line = end, empty = 0; line < this.#end; line = lineEnd(text, line) + 1) {
+      let at = line;
+      while (text[at] === " ") at++;
+      if (lines.length === 0) depth = at - line;
+      const isEmpty = at >= this.#end || text[at] === "\n";
+      // Blanks of a line that has nothing else can be part of the text.
+      if (isEmpty && (lines.length === 0 || at - line > depth)) return undefined;
+      if (isEmpty) {
+        empty++;
+        continue;
+      }
+      if (at - line < depth || depth <= indent) break;
+      for (; empty > 0; empty--) lines.push("");
+      lines.push(text.slice(line + depth, lineEnd(text, line)));
+      end = Math.min(lineEnd(text, line) + 1, text.length);
+    }
+    if (lines.length === 0) return undefined;
+    this.#at = end;
+    const value = `${lines.join("\n")}${header[1] === "-" ? "" : "\n"}`;
+    return { kind: "scalar", span: { start, end }, value, style: "block", written: "" };
   }
 
   #flow(): YamlMap | YamlList | undefined {
@@ -241,7 +287,10 @@ class SimpleReader {
     if (isQuoted) {
       const content = text.slice(start + 1, end - 1);
       const span = { start, end };
-      if (first === '"') return { kind: "scalar", span, value: content, style: "double", written: "" };
+      if (first === '"') {
+        const value = content.replace(/\\./g, (escape) => ESCAPES[escape] ?? "");
+        return { kind: "scalar", span, value, style: "double", written: "" };
+      }
       return { kind: "scalar", span, value: content.replaceAll("''", "'"), style: "single", written: "" };
     }
     while (text[end - 1] === " ") end--;

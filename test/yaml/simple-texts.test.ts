@@ -42,8 +42,18 @@ const TEXTS: readonly string[] = [
   - d -> e
   -   f
 "q k":
-    r:  s
+    r:  s # not t
     on error: yes it is
+  m: |-
+      One line.
+
+        # Another one.
+  n: | # a text
+    Last line.
+
+  o: { within: 3d, at: ../here, from: -1 } # three
+  ./p.ts: [q, "say \\"r\\"\\n"]
+  s-t: # nothing
 
 # c
   # d
@@ -71,6 +81,11 @@ const INSERTED = [
     "#",
     " # x\n",
     " #",
+    "|-\n",
+    "|\n    ",
+    "\n      ",
+    '\\"',
+    "3d",
     "&a ",
     "*a",
     "|",
@@ -141,7 +156,7 @@ test("lines of graphs with random edits", { timeout: 600_000 }, () => {
 test("most entries of graphs are simple", () => {
   const entries = TEXTS.flatMap((text) => text.match(/^ {2}\S.*\n(?: {3}.*\n)*/gm) ?? []);
   const simple = entries.filter((entry) => readSimple(entry) !== undefined);
-  expect(simple.length).toBeGreaterThan(entries.length / 2);
+  expect(simple.length).toBeGreaterThan(entries.length * 0.9);
 });
 
 test("whole graphs", () => {
@@ -151,10 +166,10 @@ test("whole graphs", () => {
 describe("what the library reads", () => {
   test.each([
     ["a value that goes on in the next line", "a: b\n  c\n"],
-    ["a comment behind a value", "a: b # c\n"],
+    ["a hash behind a quote", 'a: "b"# c\n'],
     ["a repeated key", "a: 1\nb: 2\na: 3\n"],
     ["a repeated key in flow style", "a: { b: 1, b: 2 }\n"],
-    ["a missing value", "a:\nb: 1\n"],
+    ["a missing value before another entry", "a:\nb: 1\n"],
     ["a missing value in flow style", "a: { b, c: 1 }\n"],
     ["a quote that is not closed", 'a: "b\n'],
     ["an escape", 'a: "\\u0041"\n'],
@@ -165,7 +180,14 @@ describe("what the library reads", () => {
     ["a colon at the end of a value", "a: b:\n"],
     ["an anchor", "a: &b c\n"],
     ["a tag", "a: !b c\n"],
-    ["a block scalar", "a: |\n  b\n"],
+    ["a text in folded style", "a: >\n  b\n"],
+    ["a literal text that keeps its last lines", "a: |+\n  b\n"],
+    ["a literal text with a stated indentation", "a: |2\n  b\n"],
+    ["a literal text that begins with an empty line", "a: |\n\n  b\n"],
+    ["a literal text with a line of blanks", "a: |\n  b\n    \n  c\n"],
+    ["a literal text with a line that is less deep", "a: |\n    b\n  c\n"],
+    ["a literal text without a line", "a: |\nb: c\n"],
+    ["a special number", "a: [.inf, -.5, -0]\n"],
     ["a number as key", "1: a\n"],
     ["a boolean as key", "True: a\n"],
     ["numbers that may be something else", "a: [0x1f, 1e3, 007, 1_000]\n"],
