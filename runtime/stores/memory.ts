@@ -40,9 +40,10 @@ import {
 import { expiryOf, isListed } from "./contract/listed-thread.ts";
 import { keptCheckpoints } from "./contract/retention.ts";
 import { Chain, frozenChanges, snapshotChanges } from "./memory/chain.ts";
-import { frozenHeader, ownHeader } from "./memory/header.ts";
+import { baseOf, frozenHeader, headerOf, keptFieldsOf, ownHeader } from "./memory/header.ts";
 import { Items } from "./memory/items.ts";
 import { memoryRunView } from "./memory/run-view.ts";
+import { ThreadRecord, type Holder, type Stored } from "./memory/thread-record.ts";
 
 export interface MemoryStoreOptions {
   /** Clock for leases, in milliseconds. The default is monotonic. */
@@ -61,6 +62,8 @@ const OPTIONS: OptionNames<MemoryStoreOptions> = { now: "function" };
 export class MemoryStore implements Store {
   readonly acceptsSplices = true;
   readonly #threads = new Map<ThreadId, ThreadRecord>();
+  /** The thread of the last call: a look into a map of many threads costs a good part of a save. */
+  #last: ThreadRecord | undefined;
   readonly #items = new Items();
   readonly #now: () => number;
   /** Both count over the whole store: a thread that is deleted and created again never reuses a number. */
@@ -88,13 +91,12 @@ export class MemoryStore implements Store {
     if (holder !== undefined && holder.owner !== runner.owner && holder.expiresAt > now) {
       throw threadIsHeld(threadId, holder.owner);
     }
-    const thread = known ?? emptyThread();
-    this.#threads.set(threadId, thread);
+    const thread = known ?? this.#create(threadId);
     thread.holder = { owner: runner.owner, epoch: ++this.#epoch, expiresAt: now + runner.leaseMs };
     const claim = Object.freeze({ threadId, owner: runner.owner, epoch: thread.holder.epoch });
     // Entries of a weak map slow garbage collections down, and looking for the head of a new thread is cheap here.
     if (thread.head !== undefined && this.loadLatest === MemoryStore.prototype.loadLatest)
-      noteClaimedHead(this, claim, thread.head.header.id);
+      noteClaimedHead(this, claim, thread.head.id);
     return claim;
   }
 
@@ -108,7 +110,7 @@ export class MemoryStore implements Store {
     const thread = this.#find(claim.threadId);
     if (thread?.holder === undefined || !holds(thread.holder, claim)) return;
     thread.holder = undefined;
-    if (thread.checkpoints.size === 0 && (thread.writes?.size ?? 0) === 0) this.#threads.delete(claim.threadId);
+    if (thread.size === 0 && (thread.writes?.size ?? 0) === 0) this.#delete(claim.threadId);
   }
 
   save(claim: Claim, request: SaveRequest): void {
@@ -122,38 +124,45 @@ export class MemoryStore implements Store {
     checkName(header.id);
     checkName(header.namespace);
     checkName(header.label);
-    const head = headOf(thread, header.namespace);
+    const head = thread.headOf(header.namespace);
     // Mutation point: expected-head
-    if ((head?.header.id ?? null) !== request.expectedHead) {
-      throw headHasMoved(claim.threadId, header.namespace, request.expectedHead, head?.header.id ?? null);
+    if ((head?.id ?? null) !== request.expectedHead) {
+      throw headHasMoved(claim.threadId, header.namespace, request.expectedHead, head?.id ?? null);
     }
-    if (thread.checkpoints.has(header.id)) throw checkpointExists(claim.threadId, header.id);
+    if (thread.get(header.id) !== undefined) throw checkpointExists(claim.threadId, header.id);
     refuseUnknown(header);
 
     const ord = this.#ord + 1;
     // Mutation point: continued-branch
-    const continues = head !== undefined && header.parentId === head.header.id;
-    const chain = continues ? head.chain : new Chain(claim.threadId);
+    const continues = head !== undefined && header.parentId === head.id;
+    const chain = continues ? head.chain : new Chain(thread);
     // A save is atomic: everything that can fail comes before the first change.
     const given = continues ? request.changes : snapshotChanges(request.snapshot());
     const changes = isOwn ? given : frozenChanges(given);
     if (!isOwn) chain.check(changes);
+    const kept = isOwn ? ownHeader(header) : frozenHeader(header);
+    const fields = isOwn ? keptFieldsOf(header) : "frozen";
     const stored: Stored = {
-      header: isOwn ? ownHeader(header) : frozenHeader(header),
-      isOwn,
+      id: kept.id,
+      step: kept.step,
+      phase: kept.phase,
+      currentNodes: kept.currentNodes,
+      nextNodes: kept.nextNodes,
+      status: kept.status,
+      timestamp: kept.timestamp,
+      parent: parentOf(thread, header, head),
+      base: baseOf(kept, fields, head),
+      fields,
       ord,
       chain,
-      parent: parentOf(thread, header),
+      changes: changes.length === 1 ? changes[0] : changes,
+      older: undefined,
       label: undefined,
     };
 
     const returned = request.returnedSignals?.map((signal) => copyOfSignal(signal));
     this.#ord = ord;
-    chain.add(ord, changes);
-    thread.checkpoints.set(header.id, stored);
-    if (header.namespace === "") thread.head = stored;
-    else (thread.heads ??= new Map()).set(header.namespace, stored);
-    thread.written = ord;
+    thread.add(stored);
     if (header.label !== null) moveLabel(thread, stored, header.label);
     if (request.clearWritesOf !== undefined) thread.writes?.delete(request.clearWritesOf);
     if (request.takenSignals !== undefined) takeSignals(thread, request.takenSignals);
@@ -165,13 +174,13 @@ export class MemoryStore implements Store {
     this.#checkOpen();
     checkNames(namespace);
     const thread = this.#find(threadId);
-    return read(thread && headOf(thread, namespace));
+    return read(thread && thread.headOf(namespace));
   }
 
   loadById(threadId: ThreadId, id: CheckpointId): Checkpoint | undefined {
     this.#checkOpen();
     checkNames(id);
-    return read(this.#find(threadId)?.checkpoints.get(id));
+    return read(this.#find(threadId)?.get(id));
   }
 
   list(threadId: ThreadId, options: ListOptions = {}): readonly Checkpoint[] {
@@ -180,24 +189,24 @@ export class MemoryStore implements Store {
     checkNames(namespace, before);
     const limit = rowLimit(options.limit);
     const thread = this.#find(threadId);
-    const head = thread && headOf(thread, namespace);
+    const head = thread && thread.headOf(namespace);
     let next = head;
     let start: Stored | undefined;
     if (before !== undefined) {
-      start = thread?.checkpoints.get(before);
-      if (start === undefined || start.header.namespace !== namespace) throw unknownCheckpoint(threadId, before);
-      next = start.parent;
+      start = thread?.get(before);
+      if (start === undefined || start.base.namespace !== namespace) throw unknownCheckpoint(threadId, before);
+      next = storedParent(start);
     }
     if (options.all === true) return thread && head ? allBranches(thread, head, start?.ord, limit) : [];
     const found: Checkpoint[] = [];
-    for (; next !== undefined && found.length < limit; next = next.parent) found.push(read(next));
+    for (; next !== undefined && found.length < limit; next = storedParent(next)) found.push(read(next));
     return found;
   }
 
   deleteThread(threadId: ThreadId): void {
     this.#checkOpen();
     checkNames(threadId);
-    this.#threads.delete(threadId);
+    this.#delete(threadId);
   }
 
   putWrites(
@@ -237,7 +246,7 @@ export class MemoryStore implements Store {
     const thread = this.#find(threadId);
     checkNames(signal.id);
     const copy = copyOfSignal(signal);
-    if (thread === undefined || thread.checkpoints.size === 0) throw unknownThread(threadId);
+    if (thread === undefined || thread.size === 0) throw unknownThread(threadId);
     const signals = (thread.signals ??= new Map());
     if (signals.has(signal.id)) return false;
     signals.set(signal.id, copy);
@@ -253,7 +262,7 @@ export class MemoryStore implements Store {
     this.#checkOpen();
     const thread = this.#find(threadId);
     checkNames(checkpointId, label);
-    const stored = thread?.checkpoints.get(checkpointId);
+    const stored = thread?.get(checkpointId);
     if (thread === undefined || stored === undefined) throw unknownCheckpoint(threadId, checkpointId);
     moveLabel(thread, stored, label);
   }
@@ -280,25 +289,25 @@ export class MemoryStore implements Store {
     return found;
   }
 
-  #info(threadId: ThreadId, { head, checkpoints, written, holder, signals }: ThreadRecord): ThreadInfo {
-    const stored = readable(head!);
-    const { id, status, step, timestamp, metadata, graph, prepared, due } = stored.header;
+  #info(threadId: ThreadId, { head, size, written, holder, signals }: ThreadRecord): ThreadInfo {
+    const header = headerOf(readable(head!));
+    const { id, status, step, timestamp, metadata, graph, prepared, due } = header;
     const waiting = waitingSignals(signals).length;
     return {
       threadId,
       headId: id,
       status,
       step,
-      checkpoints: checkpoints.size,
+      checkpoints: size,
       timestamp,
       metadata,
-      label: stored.label ?? null,
+      label: head!.label ?? null,
       ...(graph === undefined ? {} : { graph }),
       position: written,
       held: holder !== undefined && holder.expiresAt > this.#now(),
       ...(prepared === true ? { prepared } : {}),
       ...(due === undefined ? {} : { due }),
-      ...expiryOf(stored.header),
+      ...expiryOf(header),
       ...(waiting === 0 ? {} : { signals: waiting }),
     };
   }
@@ -333,29 +342,25 @@ export class MemoryStore implements Store {
     checkPrunePolicy(policy);
     const thread = this.#find(threadId);
     if (thread === undefined) return 0;
-    const before = thread.checkpoints.size;
-    // Oldest first: checkpoints are only ever added at the end of the map.
-    const points = [...thread.checkpoints.values()].map((stored) => ({
+    const before = thread.size;
+    const all = [...thread.all()];
+    const points = all.map((stored) => ({
       ord: stored.ord,
-      id: stored.header.id,
-      namespace: stored.header.namespace,
+      id: stored.id,
+      namespace: stored.base.namespace,
       label: stored.label ?? null,
-      header: () => stored.header,
+      header: () => headerOf(stored),
     }));
     const kept = keptCheckpoints(points, policy);
-    for (const { ord, id, label } of points) {
-      if (kept.has(ord)) continue;
-      thread.checkpoints.delete(id);
-      thread.writes?.delete(id);
-      if (label !== null) thread.labels?.delete(label);
-    }
-    if (thread.checkpoints.size < before) dropUnread(thread);
-    return before - thread.checkpoints.size;
+    for (const stored of all) if (!kept.has(stored.ord)) thread.remove(stored);
+    if (thread.size < before) dropUnread(thread);
+    return before - thread.size;
   }
 
   close(): void {
     this.#closed = true;
     this.#threads.clear();
+    this.#last = undefined;
   }
 
   #claimed(claim: Claim): { thread: ThreadRecord; holder: Holder } {
@@ -367,8 +372,23 @@ export class MemoryStore implements Store {
   }
 
   #find(threadId: ThreadId): ThreadRecord | undefined {
+    if (this.#last?.threadId === threadId) return this.#last;
     checkName(threadId);
-    return this.#threads.get(threadId);
+    const thread = this.#threads.get(threadId);
+    if (thread !== undefined) this.#last = thread;
+    return thread;
+  }
+
+  #create(threadId: ThreadId): ThreadRecord {
+    const thread = new ThreadRecord(threadId);
+    this.#threads.set(threadId, thread);
+    this.#last = thread;
+    return thread;
+  }
+
+  #delete(threadId: ThreadId): void {
+    this.#threads.delete(threadId);
+    this.#last = undefined;
   }
 
   #checkOpen(): void {
@@ -376,69 +396,32 @@ export class MemoryStore implements Store {
   }
 }
 
-interface ThreadRecord {
-  holder: Holder | undefined;
-  /** Order of the newest checkpoint. */
-  written: number;
-  head: Stored | undefined;
-  /** Heads of called graphs, by namespace. Absent until there is one. */
-  heads: Map<string, Stored> | undefined;
-  readonly checkpoints: Map<CheckpointId, Stored>;
-  /** Absent until there is one. */
-  labels: Map<string, Stored> | undefined;
-  /** Absent until there is one. */
-  writes: Map<CheckpointId, Map<string, PendingWrite>> | undefined;
-  /** By id, in the order of arrival; `undefined` for a signal that was taken. Absent until there is one. */
-  signals: Map<string, Signal | undefined> | undefined;
-}
-
-interface Holder {
-  readonly owner: string;
-  readonly epoch: number;
-  expiresAt: number;
-}
-
-interface Stored {
-  readonly header: CheckpointHeader;
-  /** The header is the one that a run has made: it is copied when it is read. */
-  readonly isOwn: boolean;
-  readonly ord: number;
-  readonly chain: Chain;
-  /** Undefined for the first checkpoint, after a fork from another thread, and when the parent was pruned. */
-  parent: Stored | undefined;
-  label: string | undefined;
-}
-
-function emptyThread(): ThreadRecord {
-  return {
-    holder: undefined,
-    written: 0,
-    head: undefined,
-    heads: undefined,
-    checkpoints: new Map(),
-    labels: undefined,
-    writes: undefined,
-    signals: undefined,
-  };
-}
-
 /** The parent that `list` continues with: one in the same namespace of this thread. */
-function parentOf(thread: ThreadRecord, { parentId, namespace }: CheckpointHeader): Stored | undefined {
-  const parent = parentId === null ? undefined : thread.checkpoints.get(parentId);
-  return parent?.header.namespace === namespace ? parent : undefined;
+function parentOf(
+  thread: ThreadRecord,
+  { parentId, namespace }: CheckpointHeader,
+  head: Stored | undefined,
+): Stored["parent"] {
+  if (head?.id === parentId) return head;
+  const parent = parentId === null ? undefined : thread.get(parentId);
+  return parent?.base.namespace === namespace ? parent : parentId;
+}
+
+function storedParent({ parent }: Stored): Stored | undefined {
+  return typeof parent === "string" || parent === null ? undefined : parent;
 }
 
 /** All checkpoints of the namespace of a head. */
 function allBranches(
-  { checkpoints }: ThreadRecord,
+  thread: ThreadRecord,
   head: Stored,
   before: number | undefined,
   limit: number,
 ): readonly Checkpoint[] {
-  const { namespace } = head.header;
+  const { namespace } = head.base;
   const byOrd = new Map<number, Stored>();
-  for (const stored of checkpoints.values()) if (stored.header.namespace === namespace) byOrd.set(stored.ord, stored);
-  const points = [...byOrd.values()].map(({ ord, parent }) => ({ ord, parent: parent?.ord ?? null }));
+  for (const stored of thread.all()) if (stored.base.namespace === namespace) byOrd.set(stored.ord, stored);
+  const points = [...byOrd.values()].map((stored) => ({ ord: stored.ord, parent: storedParent(stored)?.ord ?? null }));
   const { page, abandoned } = pageOfBranches(points, { head: head.ord, before, limit });
   const found = page.map((ord) => read(byOrd.get(ord)!));
   return withAbandoned(found, page, abandoned);
@@ -478,16 +461,18 @@ function read(stored: Stored): Checkpoint;
 function read(stored: Stored | undefined): Checkpoint | undefined;
 function read(stored: Stored | undefined): Checkpoint | undefined {
   if (stored === undefined) return undefined;
-  const { header, isOwn, chain, ord, label } = readable(stored);
-  return Object.freeze({ ...(isOwn ? frozenHeader(header) : header), label: label ?? null, ...chain.at(ord) });
-}
-
-function headOf(thread: ThreadRecord, namespace: string): Stored | undefined {
-  return namespace === "" ? thread.head : thread.heads?.get(namespace);
+  const { fields, chain, ord, label } = readable(stored);
+  const header = headerOf(stored);
+  return Object.freeze({
+    ...(fields === "frozen" ? header : frozenHeader(header)),
+    label: label ?? null,
+    ...chain.at(ord),
+  });
 }
 
 function readable(stored: Stored): Stored {
-  const { schemaVersion, id } = stored.header;
+  const { id, base } = stored;
+  const { schemaVersion } = base;
   if (!Number.isSafeInteger(schemaVersion) || schemaVersion < 0 || schemaVersion > CHECKPOINT_SCHEMA_VERSION) {
     throw unknownVersion(`checkpoint ${quote(id)}`, "schema version", schemaVersion, CHECKPOINT_SCHEMA_VERSION);
   }
@@ -497,9 +482,9 @@ function readable(stored: Stored): Stored {
 /** Removes the parents and cells that only removed checkpoints needed. */
 function dropUnread(thread: ThreadRecord): void {
   const kept = new Map<Chain, number[]>();
-  for (const stored of thread.checkpoints.values()) {
-    const { parent } = stored;
-    if (parent !== undefined && !thread.checkpoints.has(parent.header.id)) stored.parent = undefined;
+  for (const stored of thread.all()) {
+    const parent = storedParent(stored);
+    if (parent !== undefined && thread.get(parent.id) === undefined) stored.parent = parent.id;
     const ords = kept.get(stored.chain);
     if (ords === undefined) kept.set(stored.chain, [stored.ord]);
     else ords.push(stored.ord);

@@ -77,7 +77,7 @@ async function makeFull(
     rows.write(keyOf.checkpoint([chain, position]), { ...row, parent: null });
     return;
   }
-  const values = new Chain(row.header.threadId);
+  const values = new Chain({ threadId: row.header.threadId });
   for (const [index, earlier] of (await rows.rows(chain, row.full, position - 1)).entries()) {
     values.add(index, earlier.changes);
   }

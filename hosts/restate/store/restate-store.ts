@@ -310,7 +310,7 @@ function checkpointsOf({ rows, headers }: ListPart): readonly Checkpoint[] {
 }
 
 function chainOf(thread: ThreadId, rows: Found["rows"]): Chain {
-  const chain = new Chain(thread);
+  const chain = new Chain({ threadId: thread });
   for (const [index, changes] of rows.entries()) {
     chain.add(index, freezeDeep(changes as unknown as Json) as unknown as Found["rows"][number]);
   }

@@ -468,7 +468,7 @@ export class ThreadState {
       };
     }
     const rows = await this.#rows.rows(chain, head.full, position);
-    const values = new Chain(header.threadId);
+    const values = new Chain({ threadId: header.threadId });
     for (const [index, row] of rows.entries()) values.add(index, row.changes);
     values.add(rows.length, changes);
     const all = snapshotChanges(values.at(rows.length));

@@ -28,16 +28,21 @@ class GrowingList {
   }
 }
 
+/** The thread of a chain. */
+export interface ChainThread {
+  readonly threadId: ThreadId;
+  /** Adds the changes that the thread has not added yet: called before the chain is read. */
+  readChanges?(): void;
+}
+
 /** The changes of all channels along a line of checkpoints, oldest first. A fork starts a chain of its own. */
 export class Chain {
-  readonly #threadId: ThreadId;
-  /** By channel. Filled when the chain is read: many threads are written, and never read again. */
+  readonly #thread: ChainThread;
+  /** By channel. Filled when the chain is read. */
   #cells: Map<string, Cell[]> | undefined;
-  /** The changes that are not in `#cells` yet: the `ord` of a checkpoint, and its changes. */
-  #added: (number | readonly ChannelChange[])[] = [];
 
-  constructor(threadId: ThreadId) {
-    this.#threadId = threadId;
+  constructor(thread: ChainThread) {
+    this.#thread = thread;
   }
 
   /** @throws StoreError NG_STORE_FAILED if the changes do not fit the newest values */
@@ -45,13 +50,13 @@ export class Chain {
     for (const change of changes) {
       const { channel, kind } = change;
       if (kind !== "append" && kind !== "splice") continue;
-      if (!isList(this.#history(channel)?.at(-1)?.value)) throw notAList(this.#threadId, channel);
+      if (!isList(this.#history(channel)?.at(-1)?.value)) throw notAList(this.#thread.threadId, channel);
     }
   }
 
   /** Adds changes. The caller must not modify them afterwards. */
   add(ord: number, changes: readonly ChannelChange[]): void {
-    if (changes.length > 0) this.#added.push(ord, changes);
+    for (const change of changes) addCell((this.#cells ??= new Map()), ord, change);
   }
 
   /** The values and versions at a checkpoint, frozen. */
@@ -88,14 +93,8 @@ export class Chain {
   }
 
   #index(): Map<string, Cell[]> {
-    const cells = (this.#cells ??= new Map());
-    let ord = 0;
-    for (const one of this.#added) {
-      if (typeof one === "number") ord = one;
-      else for (const change of one) addCell(cells, ord, change);
-    }
-    if (this.#added.length > 0) this.#added = [];
-    return cells;
+    this.#thread.readChanges?.();
+    return (this.#cells ??= new Map());
   }
 }
 
