@@ -44,7 +44,8 @@ export interface SaveDetails {
   /** The results that were stored after the head stay: the run of the head may continue. */
   readonly keepsWrites?: boolean;
   /** Set if the step is unfinished: its results are part of the checkpoint (6.3), and these nodes still have to run. */
-  readonly unfinished?: { readonly next: readonly string[]; readonly children: Readonly<Record<string, string>> };
+  readonly unfinished?:
+    { readonly next: readonly string[]; readonly children: Readonly<Record<string, string>> } | undefined;
 }
 
 /**
@@ -65,8 +66,10 @@ export class CheckpointWriter {
   versions = new Map<number, number>();
   /** Channels with a value of their own. All others have their start value. */
   written = new Set<number>();
-  /** Channels written since the last checkpoint. */
-  #dirty = new Map<number, Dirty>();
+  /** The first channel written since the last checkpoint: most steps write one. */
+  #dirty: Dirty | undefined;
+  /** The others, in the order of their first write. */
+  #moreDirty: Map<number, Dirty> | undefined;
   #resets: ChannelChange[] = [];
   /** Whether a checkpoint of the chain has recorded the channels of this table. */
   hasRecordedChannels = false;
@@ -95,10 +98,10 @@ export class CheckpointWriter {
   touch(channel: number, before: Json, appended: boolean): void {
     const isWritten = this.written.has(channel);
     const begin = appended && isWritten && Array.isArray(before) ? before.length : -1;
-    const known = this.#dirty.get(channel);
-    if (known === undefined) this.#dirty.set(channel, { channel, begin, before: isWritten ? before : undefined });
+    const known = this.#dirtyOf(channel);
+    if (known === undefined) this.#addDirty({ channel, begin, before: isWritten ? before : undefined });
     else known.begin = Math.min(known.begin, begin);
-    this.written.add(channel);
+    if (!isWritten) this.written.add(channel);
   }
 
   /** Records that a channel has its start value again, or no longer exists, since the last checkpoint. */
@@ -201,16 +204,15 @@ export class CheckpointWriter {
     const written = behind ? new Set(this.written) : this.written;
     const releases = details.ends === true && !isChild;
     // Spreads of optional fields are a good part of the cost of a save in memory.
-    const request: WritableRequest = {
-      header,
-      changes,
-      snapshot: () => this.#snapshot(state, versions, written),
-      expectedHead: this.headId,
-    };
+    const { headId } = this;
+    const snapshot = (): ReturnType<SaveRequest["snapshot"]> => this.#snapshot(state, versions, written);
+    const request: WritableRequest =
+      headId === null || details.keepsWrites === true
+        ? { header, changes, snapshot, expectedHead: headId }
+        : { header, changes, snapshot, expectedHead: headId, clearWritesOf: headId };
     const { takenSignals, returnedSignals } = run.shared.inbox.changes();
     if (takenSignals !== undefined) request.takenSignals = takenSignals;
     if (returnedSignals !== undefined) request.returnedSignals = returnedSignals;
-    if (this.headId !== null && details.keepsWrites !== true) request.clearWritesOf = this.headId;
     if (releases) request.releaseClaim = true;
     this.headId = id;
     this.parentId = undefined;
@@ -262,7 +264,7 @@ export class CheckpointWriter {
       // Mutation point: saved-sends
       pendingSends: mapped(run.sends, ({ taskId, node, item }) => ({ taskId, node: table.nodes[node]!.name, item })),
       barrierState: run.barriers.isClear ? NO_FIELDS : signalsOf(table, run.barriers),
-      pauses: details.pauses ?? NO_ITEMS,
+      pauses: details.pauses === undefined || details.pauses.length === 0 ? NO_ITEMS : details.pauses,
       answers: run.path.length === 0 && run.shared.hasAnswers ? [...run.shared.answers.values()] : NO_ITEMS,
       errors: this.#errors(),
       status: details.status,
@@ -339,14 +341,27 @@ export class CheckpointWriter {
   }
 
   #takeChanges(): ChannelChange[] {
-    // `map` makes a list without spare room: a store in memory keeps it.
-    const writes = [...this.#dirty.values()].map((dirty) => this.#changeOf(dirty));
+    const first = this.#dirty;
+    const more = this.#moreDirty;
     const resets = this.#resets;
-    if (resets.length > 0) this.#resets = [];
+    // Lists without spare room: a store in memory keeps them.
+    const writes = first === undefined ? [] : [this.#changeOf(first)];
+    const all = more === undefined ? writes : [...writes, ...[...more.values()].map((dirty) => this.#changeOf(dirty))];
     // A channel that was reset and then written has one change: the write.
-    const kept = resets.filter(({ channel }) => !this.#dirty.has(this.#indexOf(channel)));
-    this.#dirty.clear();
-    return kept.length === 0 ? writes : [...kept, ...writes];
+    const kept = resets.filter(({ channel }) => this.#dirtyOf(this.#indexOf(channel)) === undefined);
+    this.#dirty = undefined;
+    this.#moreDirty = undefined;
+    if (resets.length > 0) this.#resets = [];
+    return kept.length === 0 ? all : [...kept, ...all];
+  }
+
+  #dirtyOf(channel: number): Dirty | undefined {
+    return this.#dirty?.channel === channel ? this.#dirty : this.#moreDirty?.get(channel);
+  }
+
+  #addDirty(dirty: Dirty): void {
+    if (this.#dirty === undefined) this.#dirty = dirty;
+    else (this.#moreDirty ??= new Map()).set(dirty.channel, dirty);
   }
 
   #changeOf({ channel, begin, before }: Dirty): ChannelChange {
@@ -423,9 +438,9 @@ function passedGatesOf(run: Run, phase: Phase): readonly string[] | undefined {
 function currentNodeOf(
   run: Run,
   phase: Phase,
-  { pauses = [], error, unfinished, current }: SaveDetails,
+  { pauses = NO_ITEMS, error, unfinished, current }: SaveDetails,
 ): string | null {
-  if (phase !== "interrupted") return current.at(-1) ?? null;
+  if (phase !== "interrupted") return current.length === 0 ? null : current[current.length - 1]!;
   // For a pause inside a called graph: the node that calls it.
   const [pause] = pauses;
   if (pause !== undefined) return /^\w+/.exec(pause.namespace[run.path.length] ?? pause.node)?.[0] ?? pause.node;

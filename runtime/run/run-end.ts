@@ -1,6 +1,7 @@
 import type { PauseItem, Phase, RunFailure } from "../interface/checkpoint.ts";
 import { NodeError, type NgraphError } from "../interface/errors.ts";
 import type { ExpectedType } from "../interface/context.ts";
+import type { SaveDetails } from "../checkpoint/checkpoint-writer.ts";
 import type { Run, RunEnd } from "./run.ts";
 
 /** How the run ends if it cannot start the next step; `undefined` if it can. */
@@ -89,7 +90,7 @@ export function saveBetweenSteps(
     ends: false,
     step,
     current,
-    ...(keepsResults ? { unfinished: { next: unfinishedNodes(run), children: run.children } } : {}),
+    unfinished: keepsResults ? unfinishedPart(run) : undefined,
   });
 }
 
@@ -122,8 +123,12 @@ export function saveEnd(
     current,
     pauses: end.pauses,
     error: keepsError ? (end.error ?? undefined) : undefined,
-    ...(keepsResults ? { unfinished: { next: unfinishedNodes(run), children: run.children } } : {}),
+    unfinished: keepsResults ? unfinishedPart(run) : undefined,
   });
+}
+
+function unfinishedPart(run: Run): SaveDetails["unfinished"] {
+  return { next: unfinishedNodes(run), children: run.children };
 }
 
 /** Whether the end of a run leads to its `finally` part. A pause and a drain are not ends. */
