@@ -5,7 +5,7 @@
 import type { DirectModule } from "../runtime/direct/direct-graph.ts";
 import { openDirect } from "../runtime/engine/open-direct.ts";
 import type { Bindings, EngineOptions } from "../runtime/interface/engine-options.ts";
-import { fromEnvironment } from "./environment-secrets.ts";
+import { fromEnvironment } from "../stdlib/from-environment.ts";
 import type { GeneratedGraph, Graph, GraphOptions, GraphTypes } from "./generated-types.ts";
 
 export type * from "./generated.ts";

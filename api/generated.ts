@@ -19,7 +19,7 @@ import type { BuiltinNode } from "../runtime/interface/context.ts";
 import { LOADED_LINKER, LOADED_PLAN_CODE } from "../runtime/engine/loaded-linker.ts";
 import { openPlanRunner } from "../runtime/plan/open-plan-runner.ts";
 import type { EngineParts } from "../runtime/engine/linker-parts.ts";
-import { fromEnvironment } from "./environment-secrets.ts";
+import { fromEnvironment } from "../stdlib/from-environment.ts";
 import type { GeneratedGraph, Graph, GraphOptions, GraphTypes } from "./generated-types.ts";
 
 export type * from "./generated-types.ts";

@@ -22,6 +22,7 @@ import { describeThrown, describeUserError, isThrownElsewhere, messageOf } from 
 const WRONG_USAGE: ReadonlySet<string> = new Set([
   "NG_BAD_INPUT",
   "NG_MISSING_FUNCTION",
+  "NG_MISSING_SECRET",
   "NG_UNKNOWN_THREAD",
   "NG_UNKNOWN_CHECKPOINT",
   "NG_NOT_PAUSED",

@@ -44,6 +44,7 @@ const STATUSES: ReadonlyMap<string, readonly [number, string]> = new Map([
   ["NG_THREAD_BUSY", [409, "The thread has an unfinished run"]],
   ["NG_THREAD_CONFLICT", [409, "Another runner holds the thread"]],
   ["NG_DRIFT", [409, "The thread does not fit the present graph"]],
+  ["NG_MISSING_SECRET", [500, "The service lacks a secret of the graph"]],
   ["NG_DRAINED", [503, "The service is shutting down"]],
   ["NG_STORE_FAILED", [503, "The store has failed"]],
 ]);

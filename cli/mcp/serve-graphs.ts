@@ -82,7 +82,11 @@ export async function serveGraphs(graphs: readonly ServedGraph[], context: Conte
   const served: Served[] = [];
   for (const graph of graphs) {
     const { store, options } = context;
-    const session = await openRunSession({ ...graph, store, options, flags: "" }, eventLines(), output);
+    const session = await openRunSession(
+      { ...graph, store, options, flags: "", isBesideOthers: graphs.length > 1 },
+      eventLines(),
+      output,
+    );
     served.push({ ...graph, session, engine: createEngine(graph.table, session.engineOptions) });
   }
   const tools = [

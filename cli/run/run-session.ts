@@ -9,6 +9,7 @@ import type { Effect } from "../../runtime/table/effects.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
+import { fromEnvironment } from "../../stdlib/from-environment.ts";
 import { quietly, type Output } from "../output/output.ts";
 import { printableText } from "../output/printable-text.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
@@ -21,11 +22,10 @@ import { refuseManyPaths } from "../sources/called-tables.ts";
 import { secretNames } from "../sources/secret-names.ts";
 import type { OpenStore } from "../threads/open-store.ts";
 import { allowedEffects } from "./allowed-effects.ts";
-import type { PlanFlags } from "../plan/plan-flags.ts";
 import type { ExecutionOptions } from "./execution-options.ts";
 import { modelNodes } from "./model-nodes.ts";
 import { refuseMissingModels } from "./refuse-missing-models.ts";
-import { refuseMissingSecrets } from "./refuse-missing-secrets.ts";
+import { checkSecrets } from "./check-secrets.ts";
 import { givenLimits, type LimitFlags } from "./parse-values.ts";
 import type { RunPlace } from "./report-result.ts";
 
@@ -38,6 +38,8 @@ export interface RunTarget<T extends Table | PlanTable> {
   readonly options: ExecutionOptions;
   /** Further flags for the command that resumes the run. */
   readonly flags: string;
+  /** A server has other graphs: a missing secret is a warning, and the engine refuses the runs of this graph. */
+  readonly isBesideOthers?: boolean;
 }
 
 /** The part of a run's display that a session writes to. */
@@ -76,7 +78,7 @@ export interface RunSession {
 
 /** Loads the user's code and prepares what a run needs. `builtins` replace nodes of the standard library. */
 export async function openRunSession(
-  { table, file, store, options, flags }: RunTarget<Table | PlanTable>,
+  { table, file, store, options, flags, isBesideOthers = false }: RunTarget<Table | PlanTable>,
   display: LineDisplay,
   output: Output,
   builtins: (redact: (text: string) => string) => Readonly<Record<string, BuiltinNode>> = () => ({}),
@@ -84,11 +86,10 @@ export async function openRunSession(
   const allow = allowedEffects(options.allow, file);
   refuseUserCode(table, allow, options.builtins);
   refuseManyPaths(table);
-  // A run of some tasks of a plan need not read the secrets of the others.
-  const { only, fromTask, retry }: ExecutionOptions & PlanFlags = options;
-  if (only === undefined && fromTask === undefined && retry === undefined) refuseMissingSecrets(table, process.env);
+  // The runner of a plan knows which tasks run: the others may lack their secrets.
+  if (table.kind === "graph") checkSecrets(table, output, isBesideOthers);
   const secrets = secretNames(table);
-  const redact = createRedactor(new Map(secrets.map((name) => [name, process.env[name] ?? ""])));
+  const redact = createRedactor(new Map(secrets.map((name) => [name, fromEnvironment(name) ?? ""])));
   redactUserErrors(redact);
   const [{ builtinNodes }, { createPrint }, { createYaml }, code, models] = await Promise.all([
     import("../../stdlib/builtin-nodes.ts"),
@@ -120,7 +121,7 @@ export async function openRunSession(
         ...code.builtins,
       },
       store: store.store,
-      secrets: (name) => process.env[name],
+      secrets: fromEnvironment,
       ...(allow === undefined ? {} : { allow }),
       ...(options.ttl === undefined ? {} : { ttl: options.ttl === "never" ? null : options.ttl }),
     },

@@ -67,7 +67,11 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
   const sessions: RunSession[] = [];
   const served: Graph[] = [];
   for (const graph of graphs) {
-    const session = await openRunSession({ ...graph, store, options, flags: "" }, eventLines(), output);
+    const session = await openRunSession(
+      { ...graph, store, options, flags: "", isBesideOthers: graphs.length > 1 },
+      eventLines(),
+      output,
+    );
     sessions.push(session);
     const { metadata, ...limits } = session.runOptions;
     const { store: _, ...engineOptions } = session.engineOptions;
@@ -270,6 +274,7 @@ function writeLog(entry: LogEntry, output: Output, redact: (text: string) => str
       `${method} ${printable(path)} ${status} ${milliseconds} ms${principal === null ? "" : ` · ${printable(principal)}`}`,
     );
   } else {
-    output.problem(printableText(`${entry.message}: ${redact(reasonOf(entry.error))}`));
+    const reason = redact(reasonOf(entry.error));
+    output.problem(printableText(entry.message === reason ? reason : `${entry.message}: ${reason}`));
   }
 }

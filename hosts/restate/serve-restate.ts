@@ -57,7 +57,7 @@ export interface RestateWorker {
  * A worker that runs graphs on Restate. Any number of workers with the same graphs may serve at once, behind one address that is
  * registered with Restate (`ngc deploy`).
  *
- * @throws RunError NG_MISSING_FUNCTION, NG_EFFECT_DENIED, NG_BAD_INPUT for two graphs with one name; TableError
+ * @throws RunError NG_MISSING_FUNCTION, NG_MISSING_SECRET, NG_EFFECT_DENIED, NG_BAD_INPUT for two graphs with one name; TableError
  * @example
  * const worker = await serveRestate({ tables: [table], functions: { search }, restate: "http://localhost:8080" });
  * await worker.listen(9080);

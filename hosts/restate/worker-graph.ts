@@ -28,6 +28,7 @@ import { serviceNames, tasksService, type ServiceNames } from "./service-names.t
 import { ItemState } from "./store/item-state.ts";
 import type { KeyValues } from "./store/key-values.ts";
 import { callItemsThroughIngress, callThroughIngress } from "./store/ingress-thread.ts";
+import { refuseMissingSecrets } from "../../runtime/table/missing-secrets.ts";
 import { RestateStore } from "./store/restate-store.ts";
 import { ThreadState } from "./store/thread-state.ts";
 import { answer, type Answer } from "./wire-error.ts";
@@ -70,6 +71,8 @@ export function createWorkerGraph(settings: GraphSettings, create: typeof create
     () => new MemoryNodeCache(),
     openMemory,
   );
+  // Restate sends runs to any worker that is registered: one that cannot run them does not start.
+  refuseMissingSecrets(core.missingSecrets);
   return { ...settings, names, drivers, store, core, engine };
 }
 

@@ -12,6 +12,7 @@ import { StoreError } from "../interface/errors.ts";
 import type { JsonObject, MaybePromise } from "../value/json.ts";
 import { isThenable } from "../value/promise.ts";
 import { MemoryNodeCache } from "../run/node-cache.ts";
+import { refuseMissingSecrets } from "../table/missing-secrets.ts";
 import type { Table } from "../table/table.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { NO_OPTIONS } from "../run/no-options.ts";
@@ -196,6 +197,7 @@ async function runWithoutStore(core: EngineCore, input: JsonObject, options: Run
   const { program } = core;
   if (options !== NO_OPTIONS) checkOptions("a run", options, RUN_OPTIONS);
   const limits = limitsOfCall(core, options);
+  refuseMissingSecrets(core.missingSecrets);
   if (program.pausingNode !== undefined) throw needsStore(program.table.name, program.pausingNode);
   const breakpoint = options.pauseBefore?.[0] ?? options.pauseAfter?.[0];
   if (breakpoint !== undefined) throw needsStore(program.table.name, breakpoint);

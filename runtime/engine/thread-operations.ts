@@ -58,6 +58,7 @@ import { undosOfThread } from "../thread/thread-undos.ts";
 import { openUndos } from "../checkpoint/undo-log.ts";
 import { emitEvent } from "../event/run-events.ts";
 import { createThread, updateThread } from "../thread/update-thread.ts";
+import { refuseMissingSecrets } from "../table/missing-secrets.ts";
 
 /** What an engine does with the threads in its store. */
 export const THREAD_OPERATIONS = {
@@ -88,6 +89,7 @@ function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): 
   core.drain.refuseNewRun();
   const { program } = core;
   const limits = limitsOfCall(core, options);
+  refuseMissingSecrets(core.missingSecrets);
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     const loading = loadClaimedHead(durable, program);

@@ -2,14 +2,20 @@ import type { Json } from "../value/json.ts";
 import { expressionParts } from "./expression-depth.ts";
 import type { Expression } from "./expression.ts";
 
-/** Whether an expression reads a secret. */
-export function readsSecret(expression: Expression): boolean {
-  const open = [expression];
+/** The names of the secrets that expressions read. */
+export function secretsIn(expressions: readonly Expression[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  const open = [...expressions];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
-    if (part.op === "secret") return true;
+    if (part.op === "secret") names.add(part.name);
     for (const each of expressionParts(part)) open.push(each);
   }
-  return false;
+  return names;
+}
+
+/** Whether an expression reads a secret. */
+export function readsSecret(expression: Expression): boolean {
+  return secretsIn([expression]).size > 0;
 }
 
 /** Whether the secrets of an expression stand alone, in templates, lists and records: `nameSecrets` can store it. */

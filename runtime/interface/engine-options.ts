@@ -45,7 +45,10 @@ export interface EngineOptions extends Bindings {
    * `net:api.example.com` and `net:*.example.com` to some; `http` then refuses all other hosts, of redirects too.
    */
   readonly allow?: readonly Effect[];
-  /** Values of declared secrets, by name. */
+  /**
+   * Values of declared secrets, by name, read when the engine is created. A run whose graph, or a graph that it calls, reads a secret
+   * without a value rejects with NG_MISSING_SECRET before its first node. A secret that no run needs can be an empty text.
+   */
   readonly secrets?: Readonly<Record<string, string | undefined>> | ((name: string) => string | undefined);
   /**
    * Bodies by node name that replace the node's call, for tests. The arguments of the call are not evaluated, and a

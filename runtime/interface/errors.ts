@@ -19,6 +19,7 @@ export type RunErrorCode =
   | "NG_REDUCER_FAILED"
   | "NG_BAD_INPUT"
   | "NG_MISSING_FUNCTION"
+  | "NG_MISSING_SECRET"
   | "NG_STEP_LIMIT"
   | "NG_TOKEN_LIMIT"
   | "NG_COST_LIMIT"

@@ -38,6 +38,7 @@ import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { retriedTasks, selectTasks } from "./select-tasks.ts";
 import { refuseMissingReads } from "./selected-reads.ts";
+import { refuseMissingTaskSecrets } from "./task-secrets.ts";
 
 /** What a plan runner does. */
 export const PLAN_OPERATIONS = {
@@ -69,6 +70,8 @@ async function startPlan(
 ): Promise<PlanRunResult> {
   checkOptions("a run", options, PLAN_RUN_OPTIONS);
   const selected = selectTasks(plan.plan, options);
+  const toRun = selected === undefined ? plan.tasks : plan.tasks.filter(({ index }) => selected.has(index));
+  refuseMissingTaskSecrets(plan, toRun, core.missingSecrets);
   const runId = newId();
   if (core.options.store === undefined) return startWithoutStore({ plan, core }, input, options, selected, runId);
   const threadId = checkThreadId(options.thread ?? newId());
@@ -165,6 +168,12 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
     changeConfig(run, options.config);
     const repeated = selected ?? retried;
     const kept = withoutSelected(run, plan, restored, repeated);
+    if (core.missingSecrets.size > 0) {
+      // A task whose result is kept reads no secret.
+      const known = certainRecords(plan.plan, kept.tasks);
+      const open = plan.tasks.filter(({ index }) => selected?.has(index) ?? !known.has(index));
+      refuseMissingTaskSecrets(plan, open, core.missingSecrets);
+    }
     const again = new Set([...restored.tasks.keys()].filter((task) => repeated?.has(task) === true));
     return executePlan(plan, run, kept, selected, info, options, { again, forced: retried });
   });

@@ -149,18 +149,24 @@ function writtenBy(task: TaskSpec | undefined): readonly number[] {
   return output.kind === "channel" ? [output.channel] : output.fields.map(({ channel }) => channel);
 }
 
-function channelsRead(plan: PlanTable, task: TaskSpec): ReadonlySet<number> {
-  const found = new Set<number>();
-  const open: Expression[] = [];
+/** The expressions of a task: of its calls, its checks and its condition. */
+export function expressionsOf(plan: PlanTable, task: TaskSpec): Expression[] {
+  const found: Expression[] = [];
   const visit = (index: number): void => {
     const expression = plan.expressions[index];
-    if (expression !== undefined) open.push(expression);
+    if (expression !== undefined) found.push(expression);
   };
   for (const call of [task.call, ...task.checks]) {
     if (call.kind === "expression") visit(call.expression);
     else for (const arg of call.args) visit(typeof arg === "number" ? arg : arg.expression);
   }
   if (task.condition !== undefined) visit(task.condition);
+  return found;
+}
+
+function channelsRead(plan: PlanTable, task: TaskSpec): ReadonlySet<number> {
+  const found = new Set<number>();
+  const open = expressionsOf(plan, task);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next.op === "channel") found.add(next.channel);
     for (const part of expressionParts(next)) open.push(part);

@@ -520,7 +520,12 @@ function readSecrets(table: Table, { secrets }: EngineOptions): ReadonlyMap<stri
   const values = new Map<string, string>();
   for (const name of table.secrets) {
     const value = typeof secrets === "function" ? secrets(name) : ownValue(secrets, name);
-    if (value !== undefined) values.set(name, value);
+    if (value === undefined || value === null) continue;
+    // A program in JavaScript may return a promise. Other values are not shown: they may be secret.
+    if (typeof value !== "string") {
+      throw new RunError("NG_BAD_INPUT", `the secret \`${name}\` in \`secrets\` has to be a text, known at once`);
+    }
+    values.set(name, value);
   }
   return values;
 }

@@ -12,6 +12,7 @@ import type { Program } from "../program/program.ts";
 import { NO_OPTIONS } from "./no-options.ts";
 import { createRedactor } from "../event/redact.ts";
 import { hostsOf } from "../table/effect-hosts.ts";
+import { missingSecrets, type MissingSecrets } from "../table/missing-secrets.ts";
 import type { RunContext } from "../interface/context.ts";
 import { readBreakpoints, type Breakpoints } from "./breakpoints.ts";
 import { Drain } from "./drain.ts";
@@ -30,6 +31,8 @@ import { ON_RESULT, ON_STATE, type WatchedOptions } from "./watched-options.ts";
 /** The parts of an engine that all its runs share. */
 export interface EngineCore {
   readonly program: Program;
+  /** What its runs lack: each run is refused before its first node. */
+  readonly missingSecrets: MissingSecrets;
   readonly options: EngineOptions;
   readonly cache: NodeCache;
   readonly memory: LongTermMemory;
@@ -53,9 +56,16 @@ export function createCore(
   checkEngineOptions(options);
   if (options.memory !== undefined) checkOptions("the memory of an engine", options.memory, MEMORY_OPTIONS);
   const clock = options.clock ?? systemClock;
-  const redact = createRedactor(secretsOf(program));
+  const programs = allPrograms(program);
+  // The values of all secrets are redacted everywhere.
+  const secrets = new Map(programs.flatMap((each) => [...(each.secrets ?? [])]));
+  const redact = createRedactor(secrets);
   return {
     program,
+    missingSecrets: missingSecrets(
+      programs.map(({ table }) => table),
+      (name) => secrets.has(name),
+    ),
     options,
     cache: options.cache ?? cache(clock),
     memory: openMemory({ store: options.store, now: () => clock.now(), options: options.memory ?? {} }),
@@ -67,18 +77,11 @@ export function createCore(
   };
 }
 
-/** The secrets of a program and of all that it calls: their values are redacted everywhere. */
-function secretsOf(program: Program): ReadonlyMap<string, string> {
-  const secrets = new Map<string, string>();
-  const seen = new Set<Program>();
-  const open = [program];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (seen.has(next)) continue;
-    seen.add(next);
-    for (const [name, value] of next.secrets ?? []) secrets.set(name, value);
-    for (const each of [...next.graphs, ...next.plans]) open.push(each);
-  }
-  return secrets;
+/** A program and all that it calls. */
+function allPrograms(program: Program): readonly Program[] {
+  const found = new Set([program]);
+  for (const next of found) for (const each of [...next.graphs, ...next.plans]) found.add(each);
+  return [...found];
 }
 
 interface RunDetails {

@@ -32,6 +32,7 @@ import type { Durable } from "../run/shared.ts";
 import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.ts";
 import { updateThread } from "./update-thread.ts";
 import { findCheckpoint, loadHead, loadRecorded, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { refuseMissingSecrets } from "../table/missing-secrets.ts";
 
 /** Resumes a thread from its head, or from another checkpoint or node, which forks inside the thread (5.9). */
 export async function resumeThread(
@@ -42,6 +43,7 @@ export async function resumeThread(
   const options = snapshotOptions(withBareAnswer(given));
   checkOptions("a resume", options, RESUME_OPTIONS);
   core.drain.refuseNewRun();
+  refuseMissingSecrets(core.missingSecrets);
   storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
   limitsOfCall(core, options);
@@ -74,6 +76,7 @@ export async function resumeDue(
   };
   // A thread that another process runs is not claimed.
   if ((await beforeClaim(core, options, continues)) === undefined) return undefined;
+  refuseMissingSecrets(core.missingSecrets);
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     // Mutation point: due-under-claim
     const head = await continues(durable.store);

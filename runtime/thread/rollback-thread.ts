@@ -20,6 +20,7 @@ import { continueRun } from "../step/continue-run.ts";
 import { continueRollback } from "../step/run-loop.ts";
 import { undosOfRun } from "./thread-undos.ts";
 import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.ts";
+import { refuseMissingSecrets } from "../table/missing-secrets.ts";
 
 /** Rolls back the last run of a thread (R4). */
 export async function rollbackThread(core: EngineCore, thread: ThreadId, given: RollbackOptions): Promise<RunResult> {
@@ -27,6 +28,7 @@ export async function rollbackThread(core: EngineCore, thread: ThreadId, given: 
   checkOptions("a rollback", options, ROLLBACK_OPTIONS);
   checkExecuteOptions(options);
   core.drain.refuseNewRun();
+  refuseMissingSecrets(core.missingSecrets);
   storeOf(core, "a thread can only be rolled back in a store");
   const threadId = checkThreadId(thread);
   return orCancelled(core, { ...options, thread: threadId }, async () => {

@@ -1,6 +1,7 @@
 import type { BuiltinContext } from "../../runtime/interface/context.ts";
 import { admitJson, Mismatch } from "../../runtime/value/validate.ts";
 import type { Json } from "../../runtime/value/json.ts";
+import { fromEnvironment } from "../from-environment.ts";
 import { boundedFetch } from "../http/bounded-fetch.ts";
 import { readHosts } from "../http/hosts.ts";
 import { importPackage, loadPackage, type Load } from "../llm/sdk.ts";
@@ -267,7 +268,7 @@ export class McpServers {
   }
 
   #withSecrets(server: string, texts: Readonly<Record<string, string>> = {}): Record<string, string> {
-    const { secrets = (name: string) => process.env[name] } = this.#options;
+    const { secrets = fromEnvironment } = this.#options;
     return Object.fromEntries(
       Object.entries(texts).map(([name, text]) => [
         name,

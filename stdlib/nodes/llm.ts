@@ -1,6 +1,7 @@
 import type { BuiltinContext, BuiltinNode, ExpectedType } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { sha256 } from "../../runtime/table/sha256.ts";
+import { fromEnvironment } from "../from-environment.ts";
 import { answerForm, readAnswer } from "../llm/answer.ts";
 import { callModel, type ModelAnswer, type ModelRequest } from "../llm/call-model.ts";
 import { callTool, functionTool, mcpTools } from "../llm/call-tool.ts";
@@ -120,10 +121,6 @@ function settingsOf(
       : `\`llm\` does not know which model to call: name it in the call (\`model: "…"\`) or add the model \`default\` (${hint})`,
     { retryable: false },
   );
-}
-
-function fromEnvironment(name: string): string | undefined {
-  return typeof process === "undefined" ? undefined : process.env[name];
 }
 
 /** The messages that the node has received, and those that this call adds. */

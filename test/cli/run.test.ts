@@ -504,13 +504,17 @@ plan tasks {
     );
     const plan = project.ngc(["run", "s.ngraph", "--graph", "tasks"], { env: { LARGE_KEY: "1234567" } });
     expect(plan.status).toBe(64);
-    expect(plan.stderr).toContain("the environment does not have the secret `SMALL_KEY`, which `tasks` reads");
+    expect(plan.stderr).toContain("the secret `SMALL_KEY`, which `tasks` reads, is not set, and no node has run");
     expect(project.has("first.txt")).toBe(false);
+    const part = project.ngc(["run", "s.ngraph", "--graph", "tasks", "--only", "second"]);
+    expect(part.status).toBe(64);
+    expect(part.stderr).toContain("the secret `SMALL_KEY`");
+    expect(project.ngc(["run", "s.ngraph", "--graph", "tasks", "--only", "first"]).status).toBe(0);
     const given = project.ngc(["run", "s.ngraph", "--graph", "outer"], {
       env: { SMALL_KEY: "", LARGE_KEY: "1234567" },
     });
     expect(given).toMatchObject({ status: 0, stdout: "text: hello \n" });
-    expect(project.read("first.txt")).toBe("ran\n");
+    expect(project.read("first.txt")).toBe("ran\nran\n");
   });
 });
 

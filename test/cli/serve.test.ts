@@ -43,6 +43,27 @@ async function start(project: Project, args: readonly string[], env: Record<stri
   };
 }
 
+test("a graph that lacks its secret is refused with the reason, and the others are served", async () => {
+  const bound =
+    "secret SERVE_KEY\ngraph bound {\n  output t: string\n  node a = { t: `${SERVE_KEY}` } into { t }\n  start -> a\n}\n";
+  const project = createProject({ "hello.ngraph": HELLO, "bound.ngraph": bound });
+  const server = await serve(project, ["hello.ngraph", "bound.ngraph"]);
+  const client = createClient({ url: server.url });
+  expect(await client.graph("hello").run({ name: "Ada" })).toMatchObject({ status: "completed" });
+  await expect(client.graph("bound").run({})).rejects.toMatchObject({
+    status: 500,
+    code: "NG_MISSING_SECRET",
+    message: expect.stringContaining("the secret `SERVE_KEY`, which `bound` reads, is not set") as string,
+  });
+  expect(server.stderr()).toContain(
+    "warning: runs of `bound` are refused: the environment does not have the secret `SERVE_KEY`, which `bound` reads",
+  );
+  expect(await server.end("SIGTERM")).toBe(0);
+  const alone = project.ngc(["serve", "bound.ngraph", "--port", "0"]);
+  expect(alone).toMatchObject({ status: 64, stdout: "" });
+  expect(alone.stderr).toContain("the environment does not have the secret `SERVE_KEY`");
+});
+
 test("serves graphs over HTTP; the command line shows their threads", async () => {
   const project = createProject({ "flow.ngraph": FLOW, "hello.ngraph": HELLO, "nodes.ts": NODES });
   const server = await serve(project, ["flow.ngraph", "hello.ngraph"]);

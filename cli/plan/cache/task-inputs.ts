@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { arch, platform } from "node:os";
 import type { TaskCacheRequest } from "../../../runtime/plan/task-cache.ts";
 import { parsePathPattern } from "../../../runtime/plan/path-pattern.ts";
+import { fromEnvironment } from "../../../stdlib/from-environment.ts";
 import { hashFiles, matchesPattern } from "../hash-files.ts";
 
 /** What a result depends on, as hashes by name. */
@@ -70,7 +71,7 @@ export function inputsOf(
     call: sha256(JSON.stringify(call)),
     files: byName(Object.entries(files).filter(([path]) => !made.some((pattern) => matchesPattern(pattern, path)))),
     upstream: byName(Object.entries(upstream)),
-    variables: byName(variables.map((name) => [name, hashVariable(process.env[name])])),
+    variables: byName(variables.map((name) => [name, hashVariable(fromEnvironment(name))])),
     tools: byName(tools.map((command) => [command, versions.hash(command)])),
     rest: JSON.stringify([outputs, platform(), arch()]),
   };

@@ -1,0 +1,182 @@
+/** A run whose graph reads a secret without a value is refused before its first node, on every way to run it. */
+import { describe, expect, test } from "vitest";
+import type { EngineOptions } from "../../runtime/interface/engine-options.ts";
+import { createPlanRunner } from "../../runtime/plan/plan-runner.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { createService } from "../../service/index.ts";
+import { builtinNodes } from "../../stdlib/builtin-nodes.ts";
+import { createProject } from "../emit/project.ts";
+import { planTable } from "../plan/compile-plan.ts";
+import { engineOf, tableOf } from "../support/graph.ts";
+
+const GRAPH = `secret OUTER
+secret INNER
+secret UNUSED
+
+graph called {
+  output text: string
+  node greet = { text: "hello", key: [\`Bearer \${INNER}\`] } into { text }
+  start -> greet -> end
+}
+
+graph g {
+  output text: string
+  node first = count()
+  node wait = ask("continue?")
+  node call = called() into { text }
+  node last = count(of: OUTER)
+  start -> first -> wait -> call -> last
+}`;
+
+const BOTH =
+  "the secrets `OUTER`, which `g` reads, and `INNER`, which `called` reads, are not set, and no node has run: set them in the " +
+  "environment or in `secrets` of the engine, to an empty text if no run needs them";
+
+/** The graph with `count` as an import. */
+function counted(options: EngineOptions) {
+  let runs = 0;
+  const text = GRAPH.replace("count(of: OUTER)", "count(OUTER)");
+  const functions = { count: () => void runs++ };
+  return { engine: engineOf(text, functions, options), runs: () => runs };
+}
+
+const SHELL_RESULT = { stdout: "", stderr: "", exitCode: 0 };
+
+describe("a graph", () => {
+  test("does not begin without the secrets of what it calls", async () => {
+    for (const secrets of [undefined, {}, { UNUSED: "1234" }, () => undefined]) {
+      const { engine, runs } = counted({ store: new MemoryStore(), ...(secrets === undefined ? {} : { secrets }) });
+      await expect(engine.run({}, { thread: "t" })).rejects.toMatchObject({
+        code: "NG_MISSING_SECRET",
+        message: BOTH,
+      });
+      expect(runs()).toBe(0);
+      expect(await engine.state("t")).toBeUndefined();
+      expect(await engine.threads()).toEqual([]);
+    }
+  });
+
+  test("names only the secrets that are missing, and takes an empty text for a value", async () => {
+    const { engine } = counted({ store: new MemoryStore(), secrets: { INNER: "" } });
+    await expect(engine.run({})).rejects.toThrow("the secret `OUTER`, which `g` reads, is not set");
+    const { engine: given } = counted({
+      store: new MemoryStore(),
+      secrets: (name) => (name === "UNUSED" ? undefined : ""),
+    });
+    expect(await given.run({}, { thread: "t" })).toMatchObject({ status: "paused" });
+  });
+
+  test("takes no secret from the prototype of the record", async () => {
+    const text = "secret toString\ngraph g { output n: string  node a = { n: `${toString}` } into { n }  start -> a }";
+    await expect(engineOf(text, {}, { secrets: {} }).run({})).rejects.toMatchObject({ code: "NG_MISSING_SECRET" });
+  });
+
+  test("refuses a value that is no text, and does not show it", () => {
+    const value = (secrets: unknown) => () => counted({ secrets: secrets as NonNullable<EngineOptions["secrets"]> });
+    const refused = expect.objectContaining({
+      code: "NG_BAD_INPUT",
+      message: "the secret `INNER` in `secrets` has to be a text, known at once",
+    }) as Error;
+    expect(value(async () => Promise.resolve("1234"))).toThrow(refused);
+    expect(value({ INNER: 123_456 })).toThrow(refused);
+  });
+
+  test("a thread waits unchanged until the secrets are there", async () => {
+    const store = new MemoryStore();
+    const complete = { store, secrets: { OUTER: "1234", INNER: "5678" } };
+    await counted(complete).engine.run({}, { thread: "t" });
+    const { engine, runs } = counted({ store, secrets: { OUTER: "1234" } });
+    const before = await engine.history("t");
+    await expect(engine.resume("t", { answer: true })).rejects.toThrow("the secret `INNER`, which `called` reads");
+    await expect(engine.rollback("t")).rejects.toMatchObject({ code: "NG_MISSING_SECRET" });
+    expect(await engine.state("t")).toMatchObject({ status: "paused" });
+    expect(await engine.history("t")).toEqual(before);
+    expect(runs()).toBe(0);
+    expect(await counted(complete).engine.resume("t", { answer: true })).toMatchObject({
+      status: "completed",
+      output: { text: "hello" },
+    });
+  });
+
+  test("streams end with the error", async () => {
+    const { engine } = counted({ store: new MemoryStore() });
+    await expect(engine.stream({}).result).rejects.toMatchObject({ code: "NG_MISSING_SECRET" });
+  });
+});
+
+describe("a plan", () => {
+  const table = planTable(`secret FIRST
+secret SECOND
+
+graph called {
+  output text: string
+  node greet = { text: "hello", key: [\`Bearer \${SECOND}\`] } into { text }
+  start -> greet -> end
+}
+
+plan p {
+  output a: string = ""
+  output text: string = ""
+  task plain = "done" into a
+  task own = shell("true", env: { KEY: FIRST }) after plain
+  task calls = called() after own into { text }
+}`);
+  const runner = (secrets: Readonly<Record<string, string>>, store = new MemoryStore()) =>
+    createPlanRunner(table, { builtins: { ...builtinNodes, shell: () => SHELL_RESULT }, secrets, store });
+
+  test("needs the secrets of the tasks that it runs", async () => {
+    await expect(runner({}).run({})).rejects.toThrow(
+      "the secrets `SECOND`, which `called` reads, and `FIRST`, which `p` reads",
+    );
+    expect(await runner({}).run({}, { only: ["plain"] })).toMatchObject({ status: "completed" });
+    await expect(runner({}).run({}, { only: ["plain", "own"] })).rejects.toThrow("the secret `FIRST`");
+    await expect(runner({}).run({}, { fromTask: "calls" })).rejects.toThrow(
+      "the secret `SECOND`, which `called` reads",
+    );
+    expect(await runner({ SECOND: "" }).run({}, { fromTask: "calls" })).toMatchObject({ status: "completed" });
+  });
+
+  test("needs no secret of a task whose result is kept", async () => {
+    const store = new MemoryStore();
+    await runner({ FIRST: "1234" }, store).run({}, { thread: "t", only: ["plain", "own"] });
+    await expect(runner({}, store).resume("t")).rejects.toThrow("the secret `SECOND`");
+    expect(await runner({ SECOND: "" }, store).resume("t")).toMatchObject({ status: "completed" });
+    await expect(runner({ SECOND: "" }, store).resume("t", { retry: ["own"] })).rejects.toThrow("the secret `FIRST`");
+    expect(await runner({ SECOND: "" }, store).resume("t", { retry: ["calls"] })).toMatchObject({
+      status: "completed",
+    });
+  });
+});
+
+test("a service answers for the other graphs", async () => {
+  const free = tableOf('graph free { output text: string  node a = "hello" into text  start -> a }');
+  const bound = tableOf(GRAPH.replaceAll("count()", "print(1)").replace("count(of: OUTER)", "print(`${OUTER}`)"));
+  const service = createService({
+    graphs: [free, bound].map((each) => ({ table: each, builtins: { ...builtinNodes, print: () => null } })),
+    store: new MemoryStore(),
+    hosts: ["localhost"],
+  });
+  const run = (graph: string) =>
+    service.fetch(
+      new Request(`http://localhost/graphs/${graph}/runs`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"input":{}}',
+      }),
+    );
+  expect((await run("free")).status).toBe(200);
+  const refused = await run("g");
+  expect(refused.status).toBe(500);
+  expect(await refused.json()).toMatchObject({ code: "NG_MISSING_SECRET", detail: BOTH });
+});
+
+test("a generated module reads the environment, and refuses alike", async () => {
+  const project = createProject({
+    "g.ngraph":
+      "secret NGRAPH_TEST_KEY\ngraph g { output t: string  node a = { t: `${NGRAPH_TEST_KEY}` } into { t }  start -> a }",
+  });
+  const { g } = await project.load("g.ngraph.ts");
+  const create = g as (options?: object) => ReturnType<typeof engineOf>;
+  await expect(create().run({})).rejects.toMatchObject({ code: "NG_MISSING_SECRET" });
+  expect(await create({ secrets: { NGRAPH_TEST_KEY: "" } }).run({})).toMatchObject({ status: "completed" });
+});
