@@ -1,6 +1,5 @@
 import type { EngineOptions } from "../interface/engine-options.ts";
 import type { Evaluate } from "../expression/compile-expression.ts";
-import type { Expression } from "../expression/expression.ts";
 import { expressionParts } from "../expression/expression-depth.ts";
 import type { Linker } from "../program/linker.ts";
 import { compileProgram, type NodeCode, type Program } from "../program/program.ts";
@@ -9,6 +8,7 @@ import type { CallSpec } from "../table/table.ts";
 import { nodesOf } from "./plan-nodes.ts";
 import type { PlanTable, TaskIndex, TaskSpec } from "../table/plan-table.ts";
 import { successorsOf, topologicalOrder } from "./plan-order.ts";
+import { expressionsOf } from "./task-expressions.ts";
 
 /**
  * A plan linked with its code, ready to run. Its tasks run as the nodes of a program without edges: the engine runs the
@@ -147,21 +147,6 @@ function writtenBy(task: TaskSpec | undefined): readonly number[] {
   const { output } = task ?? {};
   if (output === undefined) return [];
   return output.kind === "channel" ? [output.channel] : output.fields.map(({ channel }) => channel);
-}
-
-/** The expressions of a task: of its calls, its checks and its condition. */
-export function expressionsOf(plan: PlanTable, task: TaskSpec): Expression[] {
-  const found: Expression[] = [];
-  const visit = (index: number): void => {
-    const expression = plan.expressions[index];
-    if (expression !== undefined) found.push(expression);
-  };
-  for (const call of [task.call, ...task.checks]) {
-    if (call.kind === "expression") visit(call.expression);
-    else for (const arg of call.args) visit(typeof arg === "number" ? arg : arg.expression);
-  }
-  if (task.condition !== undefined) visit(task.condition);
-  return found;
 }
 
 function channelsRead(plan: PlanTable, task: TaskSpec): ReadonlySet<number> {

@@ -3,7 +3,8 @@ import { missingSecrets, refuseMissingSecrets, type MissingSecrets } from "../ta
 import type { PlanTable, TaskSpec } from "../table/plan-table.ts";
 import type { Table } from "../table/table.ts";
 import { graphsCalledBy } from "../program/program.ts";
-import { expressionsOf, type PlanProgram, type TaskCode } from "./plan-program.ts";
+import type { PlanProgram, TaskCode } from "./plan-program.ts";
+import { expressionsOf } from "./task-expressions.ts";
 
 /**
  * Refuses a run whose tasks, or the graphs and plans that these tasks call, read a missing secret. The other tasks of the plan may lack

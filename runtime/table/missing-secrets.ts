@@ -28,11 +28,9 @@ export function missingSecrets(
 /** @throws RunError NG_MISSING_SECRET with all names, if a secret is missing */
 export function refuseMissingSecrets(missing: MissingSecrets): void {
   if (missing.size === 0) return;
-  const names = [...missing].map(([name, reader]) => `\`${name}\`, which \`${reader}\` reads`).join(", and ");
-  const [secrets, are, them] = missing.size === 1 ? ["the secret", "is", "it"] : ["the secrets", "are", "them"];
+  const names = [...missing].map(([name, reader]) => `\`${name}\` (read by \`${reader}\`)`).join(", ");
   throw new RunError(
     "NG_MISSING_SECRET",
-    `${secrets} ${names}, ${are} not set, and no node has run: set ${them} in the environment or in \`secrets\` of the engine, ` +
-      `to an empty text if no run needs ${them}`,
+    `the run lacks secrets: ${names}; no node has run: set each in the environment or in \`secrets\` of the engine, to an empty text if no run needs it`,
   );
 }

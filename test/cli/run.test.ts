@@ -504,11 +504,11 @@ plan tasks {
     );
     const plan = project.ngc(["run", "s.ngraph", "--graph", "tasks"], { env: { LARGE_KEY: "1234567" } });
     expect(plan.status).toBe(64);
-    expect(plan.stderr).toContain("the secret `SMALL_KEY`, which `tasks` reads, is not set, and no node has run");
+    expect(plan.stderr).toContain("the run lacks secrets: `SMALL_KEY` (read by `tasks`); no node has run");
     expect(project.has("first.txt")).toBe(false);
     const part = project.ngc(["run", "s.ngraph", "--graph", "tasks", "--only", "second"]);
     expect(part.status).toBe(64);
-    expect(part.stderr).toContain("the secret `SMALL_KEY`");
+    expect(part.stderr).toContain("lacks secrets: `SMALL_KEY`");
     expect(project.ngc(["run", "s.ngraph", "--graph", "tasks", "--only", "first"]).status).toBe(0);
     const given = project.ngc(["run", "s.ngraph", "--graph", "outer"], {
       env: { SMALL_KEY: "", LARGE_KEY: "1234567" },

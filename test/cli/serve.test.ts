@@ -53,7 +53,7 @@ test("a graph that lacks its secret is refused with the reason, and the others a
   await expect(client.graph("bound").run({})).rejects.toMatchObject({
     status: 500,
     code: "NG_MISSING_SECRET",
-    message: expect.stringContaining("the secret `SERVE_KEY`, which `bound` reads, is not set") as string,
+    message: expect.stringContaining("the run lacks secrets: `SERVE_KEY` (read by `bound`)") as string,
   });
   expect(server.stderr()).toContain(
     "warning: runs of `bound` are refused: the environment does not have the secret `SERVE_KEY`, which `bound` reads",

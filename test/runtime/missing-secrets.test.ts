@@ -29,8 +29,8 @@ graph g {
 }`;
 
 const BOTH =
-  "the secrets `OUTER`, which `g` reads, and `INNER`, which `called` reads, are not set, and no node has run: set them in the " +
-  "environment or in `secrets` of the engine, to an empty text if no run needs them";
+  "the run lacks secrets: `OUTER` (read by `g`), `INNER` (read by `called`); no node has run: set each in the environment or in " +
+  "`secrets` of the engine, to an empty text if no run needs it";
 
 /** The graph with `count` as an import. */
 function counted(options: EngineOptions) {
@@ -58,7 +58,7 @@ describe("a graph", () => {
 
   test("names only the secrets that are missing, and takes an empty text for a value", async () => {
     const { engine } = counted({ store: new MemoryStore(), secrets: { INNER: "" } });
-    await expect(engine.run({})).rejects.toThrow("the secret `OUTER`, which `g` reads, is not set");
+    await expect(engine.run({})).rejects.toThrow("the run lacks secrets: `OUTER` (read by `g`); no node has run");
     const { engine: given } = counted({
       store: new MemoryStore(),
       secrets: (name) => (name === "UNUSED" ? undefined : ""),
@@ -87,7 +87,7 @@ describe("a graph", () => {
     await counted(complete).engine.run({}, { thread: "t" });
     const { engine, runs } = counted({ store, secrets: { OUTER: "1234" } });
     const before = await engine.history("t");
-    await expect(engine.resume("t", { answer: true })).rejects.toThrow("the secret `INNER`, which `called` reads");
+    await expect(engine.resume("t", { answer: true })).rejects.toThrow("`INNER` (read by `called`)");
     await expect(engine.rollback("t")).rejects.toMatchObject({ code: "NG_MISSING_SECRET" });
     expect(await engine.state("t")).toMatchObject({ status: "paused" });
     expect(await engine.history("t")).toEqual(before);
@@ -125,13 +125,11 @@ plan p {
     createPlanRunner(table, { builtins: { ...builtinNodes, shell: () => SHELL_RESULT }, secrets, store });
 
   test("needs the secrets of the tasks that it runs", async () => {
-    await expect(runner({}).run({})).rejects.toThrow(
-      "the secrets `SECOND`, which `called` reads, and `FIRST`, which `p` reads",
-    );
+    await expect(runner({}).run({})).rejects.toThrow("`SECOND` (read by `called`), `FIRST` (read by `p`)");
     expect(await runner({}).run({}, { only: ["plain"] })).toMatchObject({ status: "completed" });
-    await expect(runner({}).run({}, { only: ["plain", "own"] })).rejects.toThrow("the secret `FIRST`");
+    await expect(runner({}).run({}, { only: ["plain", "own"] })).rejects.toThrow("lacks secrets: `FIRST`");
     await expect(runner({}).run({}, { fromTask: "calls" })).rejects.toThrow(
-      "the secret `SECOND`, which `called` reads",
+      "lacks secrets: `SECOND` (read by `called`)",
     );
     expect(await runner({ SECOND: "" }).run({}, { fromTask: "calls" })).toMatchObject({ status: "completed" });
   });
@@ -139,9 +137,11 @@ plan p {
   test("needs no secret of a task whose result is kept", async () => {
     const store = new MemoryStore();
     await runner({ FIRST: "1234" }, store).run({}, { thread: "t", only: ["plain", "own"] });
-    await expect(runner({}, store).resume("t")).rejects.toThrow("the secret `SECOND`");
+    await expect(runner({}, store).resume("t")).rejects.toThrow("lacks secrets: `SECOND`");
     expect(await runner({ SECOND: "" }, store).resume("t")).toMatchObject({ status: "completed" });
-    await expect(runner({ SECOND: "" }, store).resume("t", { retry: ["own"] })).rejects.toThrow("the secret `FIRST`");
+    await expect(runner({ SECOND: "" }, store).resume("t", { retry: ["own"] })).rejects.toThrow(
+      "lacks secrets: `FIRST`",
+    );
     expect(await runner({ SECOND: "" }, store).resume("t", { retry: ["calls"] })).toMatchObject({
       status: "completed",
     });
