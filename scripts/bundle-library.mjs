@@ -50,7 +50,9 @@ const RUNTIME_CHUNKS = [
   ["paths", ["matrix-names", "overlapping-patterns", "path-pattern"].map((name) => `runtime/plan/${name}.ts`)],
   [
     "plan-order",
-    ["plan-nodes", "plan-option-names", "plan-order", "task-backoff", "task-expressions"].map((name) => `runtime/plan/${name}.ts`),
+    ["plan-nodes", "plan-option-names", "plan-order", "task-backoff", "task-expressions"].map(
+      (name) => `runtime/plan/${name}.ts`,
+    ),
   ],
   [
     "linker",
