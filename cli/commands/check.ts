@@ -130,7 +130,7 @@ async function checkOnce(
   if (!output.json && options.format !== "sarif" && options.format !== "github") {
     given.note(`${checkedText(compiled)} checked${count === "" ? ", nothing to report" : `: ${count}`}`);
   }
-  if (threads !== undefined && !output.json) printThreads(threads, output);
+  if (threads !== undefined && !output.json) await printThreads(threads, output);
   if (unreadable.length > 0) return EXIT.usage;
   if (threads !== undefined && threads.refused.length > 0 && !hasErrors(diagnostics)) return EXIT.failed;
   return hasErrors(diagnostics) ? EXIT.invalid : EXIT.ok;
@@ -151,8 +151,9 @@ async function checkStore(
   return withStore(location, { mustExist: true }, ({ store }) => checkThreads(only, store));
 }
 
-function printThreads({ checked, refused }: ThreadCheck, output: Output): void {
-  for (const { message } of refused) output.problem(message);
+async function printThreads({ checked, refused }: ThreadCheck, output: Output): Promise<void> {
+  const { refusalLines } = await import("../threads/refusal-lines.ts");
+  for (const line of refusalLines(refused)) output.problem(line);
   const fitting = checked - refused.length;
   output.note(`${checked} ${checked === 1 ? "thread" : "threads"} checked: ${fitting} can be resumed`);
 }

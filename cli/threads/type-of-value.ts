@@ -47,7 +47,7 @@ function add(shape: Shape, value: Json): void {
 
 function textOf({ scalars, items, fields, objects }: Shape, kind: "record" | "map"): string {
   const members = [...scalars].filter((name) => name !== "int" || !scalars.has("float"));
-  if (items !== undefined) members.push(`(${textOf(items, kind)})[]`);
+  if (items !== undefined) members.push(`${memberText(textOf(items, kind))}[]`);
   if (fields !== undefined) {
     const names = [...fields.keys()];
     if (kind === "record" && names.length > 0 && names.every((name) => NAME.test(name))) {
@@ -62,6 +62,11 @@ function textOf({ scalars, items, fields, objects }: Shape, kind: "record" | "ma
     }
   }
   return members.length === 0 ? "json" : members.join(" | ");
+}
+
+/** A union needs parentheses before `[]`. Fields and items of a map are inside of their own. */
+function memberText(type: string): string {
+  return type.includes(" | ") ? `(${type})` : type;
 }
 
 function merge(into: Shape, { scalars, items, fields, objects }: Shape): void {
