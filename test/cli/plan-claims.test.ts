@@ -46,7 +46,7 @@ function treeOf(files: Readonly<Record<string, string>>): Tree {
   mkdirSync(join(top.directory, "state"));
   const env = { STATE: join(top.directory, "state"), NGC: `${process.execPath} ${PROGRAM}` };
   const groups = (): readonly number[] =>
-    top.has("state/groups") ? top.read("state/groups").trim().split("\n").map(Number) : [];
+    top.has("state/groups") ? top.read("state/groups").split("\n").slice(0, -1).map(Number) : [];
   return {
     top,
     env,
@@ -179,7 +179,7 @@ plan inner {
 test("outside of a git tree, each directory is a tree", async () => {
   const project = createProject({ "a/p.ngraph": plan("one"), "b/p.ngraph": plan("two"), "b/go": "" });
   const child = project.below("a").start(["run", "p.ngraph"], { STATE: project.directory });
-  while (!project.has("groups")) await new Promise((next) => setTimeout(next, 20));
+  await project.line("groups");
   expect(project.below("b").ngc(["run", "p.ngraph"], { env: { STATE: project.directory } }).status).toBe(0);
   await kill(child);
   process.kill(-Number(project.read("groups").split("\n")[0]), "SIGKILL");

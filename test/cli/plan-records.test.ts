@@ -14,7 +14,7 @@ const PLAN = `plan p {\n  task a = shell("echo $$ >> groups; test -f go || sleep
 /** Runs the plan, kills the program while the command runs, and deletes the directory of the run. Returns the command's group. */
 async function killed(project: Project, thread: string): Promise<number> {
   const child = project.start(["run", "p.ngraph", "--thread", thread]);
-  while (!project.has("groups")) await new Promise((next) => setTimeout(next, 20));
+  await project.line("groups");
   child.kill("SIGKILL");
   await new Promise((closed) => child.once("close", closed));
   deleteRuns(project);
@@ -89,15 +89,14 @@ describe("without the directory of a killed run", () => {
   test("a run that still works in the tree is named", async () => {
     const project = createProject({ "p.ngraph": PLAN });
     const child = project.start(["run", "p.ngraph", "--thread", "t"]);
-    while (!project.has("groups")) await new Promise((next) => setTimeout(next, 20));
+    await project.line("groups");
     deleteRuns(project);
     const { status, stderr } = project.ngc(["run", "p.ngraph", "--thread", "u"]);
     expect(status).toBe(1);
     expect(stderr).toContain(`plan \`p\` (thread t) works in ${project.directory}: process ${child.pid}`);
     expect(groupMembers(Number(project.read("groups")))).not.toEqual([]);
     const closed = new Promise((resolve) => child.once("close", resolve));
-    child.kill("SIGINT");
-    await new Promise((next) => setTimeout(next, 300));
+    child.stderr.on("data", (chunk) => String(chunk).includes("press Ctrl-C again") && child.kill("SIGINT"));
     child.kill("SIGINT");
     await closed;
     expect(records(project)).toEqual([]);
@@ -206,8 +205,7 @@ describe("background processes", () => {
   test("a notification ends with the program on Ctrl-C", async () => {
     const project = createProject({ "p.ngraph": PLAN, go: "" });
     const child = project.start(["run", "p.ngraph", "--notify", "echo $$ > notified; sleep 600"]);
-    while (!project.has("notified") || project.read("notified") === "")
-      await new Promise((next) => setTimeout(next, 20));
+    await project.line("notified");
     const closed = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGINT");
     expect(await closed).toBe(130);

@@ -266,7 +266,7 @@ plan inner { task one = shell("echo $T; exit 3", env: { T: TOKEN }) }
 
 test("durations of earlier runs decide the order", () => {
   const project = createProject({
-    "p.ngraph": `plan p {\n  max parallel 1\n  task quick = shell("true")\n  task slow = shell("sleep 0.4")\n}\n`,
+    "p.ngraph": `plan p {\n  max parallel 1\n  task quick = shell("true")\n  task slow = shell("sleep 2")\n}\n`,
   });
   expect(project.json(["run", "p.ngraph"]).document.batches).toEqual([["quick"], ["slow"]]);
   expect(project.json(["run", "p.ngraph"]).document.batches).toEqual([["slow"], ["quick"]]);
@@ -356,7 +356,7 @@ describe("--verify-touches", () => {
     const project = createProject({
       "p.ngraph": `plan p {
   task a    = shell("echo x > stray.txt; sleep 0.3")
-  task b    = shell("sleep 0.1")
+  task b    = shell("until test -e stray.txt; do sleep 0.05; done")
   task gate = shell("echo committed > gate.txt") after a, b
   task c    = shell("sleep 0.6; true")
 }
@@ -444,7 +444,7 @@ describe("--verify-touches", () => {
 describe("interruption", () => {
   const SLOW = `plan p {
   order file
-  task a = shell("echo a >> started; sleep 0.5; echo a >> ended")
+  task a = shell("echo a >> started; until test -e go; do sleep 0.05; done; echo a >> ended")
   task b = shell("echo b >> started") after a
 }
 `;
@@ -457,6 +457,7 @@ describe("interruption", () => {
     const project = createProject({ "p.ngraph": SLOW });
     const child = project.start(["run", "p.ngraph", "--thread", "t"]);
     await whenStarted(child);
+    child.stderr.on("data", (chunk) => String(chunk).includes("press Ctrl-C again") && project.write("go", ""));
     child.kill("SIGINT");
     expect(await ended(child)).toBe(130);
     expect(project.read("ended")).toBe("a\n");
@@ -484,7 +485,7 @@ describe("interruption", () => {
   });
 
   test("a second SIGINT ends running tasks", async () => {
-    const project = createProject({ "p.ngraph": SLOW.replace("sleep 0.5", "sleep 60") });
+    const project = createProject({ "p.ngraph": SLOW });
     const child = project.start(["run", "p.ngraph", "--thread", "t"]);
     await whenStarted(child);
     child.stderr.on("data", (chunk) => String(chunk).includes("press Ctrl-C again") && child.kill("SIGINT"));
@@ -499,16 +500,13 @@ describe("one run in a working tree", () => {
   task a = shell("echo $$ >> groups; sleep 60") { touches "out" }
 }
 `;
-  const whenStarted = async (project: Project): Promise<void> => {
-    while (!project.has("groups")) await new Promise((resolve) => setTimeout(resolve, 20));
-  };
   const ended = (child: ReturnType<Project["start"]>): Promise<unknown> =>
     new Promise((resolve) => child.once("close", resolve));
 
   test("a second run is refused, with the first one named", async () => {
     const project = createProject({ "p.ngraph": LONG });
     const first = project.start(["run", "p.ngraph", "--thread", "one"]);
-    await whenStarted(project);
+    await project.line("groups");
     const second = project.ngc(["run", "p.ngraph", "--thread", "two"]);
     expect(second.status).toBe(1);
     expect(second.stderr).toMatch(
@@ -526,7 +524,7 @@ describe("one run in a working tree", () => {
   test("a run after a SIGKILL ends the commands of the dead run first", async () => {
     const project = createProject({ "p.ngraph": LONG });
     const first = project.start(["run", "p.ngraph", "--thread", "one"]);
-    await whenStarted(project);
+    await project.line("groups");
     const dead = ended(first);
     first.kill("SIGKILL");
     await dead;

@@ -24,6 +24,8 @@ export interface Project {
   start(args: readonly string[], env?: Record<string, string>): ChildProcessWithoutNullStreams;
   write(name: string, text: string): void;
   read(name: string): string;
+  /** Waits until a file has a whole line, and returns its text. A command may have made the file and not have written to it. */
+  line(name: string): Promise<string>;
   has(name: string): boolean;
   remove(name: string): void;
   /** The same from a directory in it, which is made. */
@@ -74,6 +76,11 @@ function projectIn(directory: string): Project {
       writeFileSync(path, text);
     },
     read: (name) => readFileSync(join(directory, name), "utf8"),
+    line: async (name) => {
+      while (!project.has(name) || !project.read(name).includes("\n"))
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      return project.read(name);
+    },
     has: (name) => existsSync(join(directory, name)),
     remove: (name) => rmSync(join(directory, name)),
     below: (name) => {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createProgram } from "../../cli/program.ts";
 import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
@@ -253,7 +253,9 @@ describe.runIf(process.platform === "linux")("a signal", () => {
         // An orderly end has 130, and that of a server 0; the default action of a signal has no exit code.
         const isServer = /NGC (?:serve|studio|playground|worker) /.test(line) && signal === "SIGTERM";
         if (killed === null) expect(code).toBe(isServer ? 0 : 130);
-        expect(commandLines().filter((each) => each.includes(directory) || each.includes(sleep))).toEqual([]);
+        // A killed process is listed until the system has ended it.
+        const left = (): string[] => commandLines().filter((each) => each.includes(directory) || each.includes(sleep));
+        await vi.waitFor(() => expect(left()).toEqual([]), { timeout: PATIENCE_MS, interval: 100 });
       } finally {
         unlock();
       }

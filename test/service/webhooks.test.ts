@@ -122,7 +122,8 @@ test("a request that failed is repeated with its id, and redirects are failures"
   // Addresses may hold secrets.
   expect(failures.join()).toContain("status 302");
   expect(failures.join()).not.toContain("hidden");
-  expect(await store.listItems(["ngraph"], { limit: 10, now: Date.now() })).toHaveLength(2);
+  const stored = () => store.listItems(["ngraph"], { limit: 10, now: Date.now() });
+  await expect.poll(stored, WITHIN).toHaveLength(2);
 });
 
 test("an event is abandoned after its last attempt, or when the receiver is gone", async () => {
