@@ -156,11 +156,7 @@ export function literal(source: Source, depth = 0): string {
       .map((item) => literal(item, depth + 1))
       .join(", ")}]`;
   if (isObject(value)) {
-    const fields = source
-      .entries()
-      .map(
-        ([name, field]) => `${/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name)}: ${literal(field, depth + 1)}`,
-      );
+    const fields = source.entries().map(([name, field]) => `${recordKey(name)}: ${literal(field, depth + 1)}`);
     return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
   }
   if (typeof value === "number" && !Number.isInteger(value)) return number(value);
@@ -180,6 +176,11 @@ export function quoted(text: string): string {
     /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+/** The name of a field in a record and in a type. */
+export function recordKey(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : quoted(name);
 }
 
 /** A comment of whole lines, broken at words. */

@@ -1,26 +1,17 @@
 /**
- * Programs of LangGraph JS: the calls of a `StateGraph` builder, read from the syntax tree. Nothing of the program runs. The nodes
+ * Programs of LangGraph JS: the calls of `StateGraph` builders, read from the syntax tree. Nothing of the program runs. The nodes
  * stay functions of TypeScript.
  */
 import { Changes, ImportError, type Imported } from "./imported.ts";
-import { END, START, writeStateGraph, type RoutesEdge, type StateEdge, type StateNode } from "./state-graph.ts";
+import { writeStateGraph, type StateGraph } from "./state-graph.ts";
 import { constants, declarations, type ReadModule } from "./program-modules.ts";
-import { isTree, line, parseProgram, type Tree } from "./program-tree.ts";
-import { findBuilders, methodOf } from "./langgraph/builders.ts";
-import { readNode, type NodeReading } from "./langgraph/nodes.ts";
-import { nodeOfText, readRoutes } from "./langgraph/routes.ts";
+import { line, parseProgram } from "./program-tree.ts";
+import { BuilderCalls } from "./langgraph/builder-calls.ts";
+import { findBuilders, methodOf, type Builder, type FoundBuilders } from "./langgraph/builders.ts";
+import { FunctionNames } from "./langgraph/function-names.ts";
+import type { CalledGraph, NodeReading } from "./langgraph/nodes.ts";
 import { readState } from "./langgraph/state.ts";
-import {
-  elements,
-  functionName,
-  keyOf,
-  plain,
-  property,
-  renamedEnds,
-  resolve,
-  textOf,
-  withoutBind,
-} from "./langgraph/trees.ts";
+import { renamedEnds } from "./langgraph/trees.ts";
 
 /**
  * @param readModule reads the files that the program imports, in which the state and the node functions may be
@@ -29,31 +20,68 @@ import {
 export function importLangGraphJs(text: string, name: string, module: string, readModule?: ReadModule): Imported {
   const program = parseProgram(text);
   const declared = new Map([...renamedEnds(program), ...declarations(program, readModule)]);
-  const { builders, conditional, unread } = findBuilders(program);
-  const [builder] = builders;
-  if (builder === undefined)
+  const found = findBuilders(program);
+  if (found.builders.length === 0)
     throw new ImportError(
       "line 1",
       "the program creates no `StateGraph`",
       "import the file that has `new StateGraph(…)`",
     );
   const changes = new Changes();
-  const notes: string[] = [];
-  if (builders.length > 1) {
-    notes.push(
-      changes.add(line(builders[1]!.creation), `the file has ${builders.length} graphs; the first one is imported`),
-    );
-  }
-  for (const [at, message] of unread) notes.push(changes.add(at, message));
-  const channels = readState(builder.creation, declared, changes, notes);
-  const calls = new BuilderCalls({
+  const header = found.unread.map(([at, message]) => changes.add(at, message));
+  const written = new Map<Builder, CalledGraph>();
+  const shared = {
     declared,
     constants: constants(program, declared),
-    channels: new Set(channels.map((channel) => channel.name)),
-    end: (tree) => calls.end(tree),
+    names: new FunctionNames(),
     changes,
     routers: new Map(),
+    graphOf: (tree) => {
+      const builder = found.arguments.get(tree);
+      return builder === undefined ? undefined : written.get(builder);
+    },
+  } satisfies Partial<NodeReading>;
+  const graphs: StateGraph[] = [];
+  const names = new Set<string>();
+  const problems: ImportError[] = [];
+  for (const builder of found.builders) {
+    const graphName = nameOfGraph(builder, name, names);
+    try {
+      const graph = readGraph(builder, graphName, found, shared);
+      names.add(graphName);
+      written.set(builder, { name: graphName, channels: new Set(graph.channels.map((channel) => channel.name)) });
+      graphs.push(graph);
+    } catch (error) {
+      if (!(error instanceof ImportError)) throw error;
+      problems.push(error);
+      header.push(changes.add(error.at, `the graph \`${graphName}\` is left out: ${error.message}`));
+    }
+  }
+  const main = graphs.pop();
+  if (main === undefined) throw problems[0]!;
+  const { text: graphText, stubs } = writeStateGraph({ ...main, graphs }, module, header);
+  return { text: graphText, stubs, changes: changes.list };
+}
+
+/** Everything that the graphs of a file share. */
+type SharedReading = Omit<NodeReading, "channels" | "end" | "functions">;
+
+/** @throws ImportError */
+function readGraph(
+  builder: Builder,
+  name: string,
+  { conditional, unread }: FoundBuilders,
+  shared: SharedReading,
+): StateGraph {
+  const { changes } = shared;
+  const at = line(builder.creation);
+  const notes: string[] = [];
+  const channels = readState(builder.creation, { ...shared, notes });
+  const calls = new BuilderCalls({
+    ...shared,
+    channels: new Map(channels.map((channel) => [channel.name, channel])),
     functions: new Map(),
+    end: (tree) => calls.end(tree),
   });
   for (const call of builder.calls) {
     const method = methodOf(call);
@@ -66,25 +94,23 @@ export function importLangGraphJs(text: string, name: string, module: string, re
   if (calls.nodes.size === 0 && unread.length > 0)
     throw new ImportError(...unread[0]!, "keep the graph in one variable, from `new StateGraph(…)` on");
   if (calls.nodes.size === 0)
-    throw new ImportError(
-      line(builder.creation),
-      "the `StateGraph` has no nodes in this file",
-      "import the file that adds the nodes",
-    );
-  const graphName = builder.variable === undefined || GENERIC.has(builder.variable) ? name : builder.variable;
-  const { text: written, stubs } = writeStateGraph(
-    {
-      name: graphName,
-      notes: [...notes, ...calls.notes],
-      channels,
-      nodes: calls.pausedNodes(),
-      edges: calls.edges(line(builder.creation)),
-      graphs: [],
-    },
-    module,
-    [],
-  );
-  return { text: written, stubs, changes: changes.list };
+    throw new ImportError(at, "the `StateGraph` has no nodes in this file", "import the file that adds the nodes");
+  return {
+    name,
+    notes: [...notes, ...calls.notes],
+    channels,
+    nodes: calls.pausedNodes(),
+    edges: calls.edges(at),
+    graphs: [],
+  };
+}
+
+/** The name of a variable of the graph, or else that of the file. */
+function nameOfGraph({ variables }: Builder, file: string, taken: ReadonlySet<string>): string {
+  const wish = variables.find((variable) => !GENERIC.has(variable)) ?? file;
+  let name = wish;
+  for (let count = 2; taken.has(name); count++) name = `${wish}_${count}`;
+  return name;
 }
 
 const GENERIC: ReadonlySet<string> = new Set([
@@ -96,206 +122,3 @@ const GENERIC: ReadonlySet<string> = new Set([
   "stateGraph",
   "module",
 ]);
-
-type NamedNode = readonly [name: string, body: Tree | undefined, options: Tree | undefined];
-
-/** Edges that share a large router would fill the memory. */
-const MOST_ROUTES = 20_000;
-
-/** The calls of one builder, as nodes and edges. */
-class BuilderCalls {
-  readonly #reading: NodeReading;
-  readonly nodes = new Map<string, StateNode>();
-  readonly notes: string[] = [];
-  readonly #plain: { readonly from: readonly string[]; readonly to: string }[] = [];
-  readonly #routed: RoutesEdge[] = [];
-  readonly #routers = new Map<string, number>();
-  #routeCount = 0;
-  readonly #before = new Set<string>();
-  readonly #after = new Set<string>();
-
-  constructor(reading: NodeReading) {
-    this.#reading = reading;
-  }
-
-  /** The node that an expression names. @throws ImportError */
-  end(tree: Tree): string {
-    const found = textOf(tree, this.#reading.constants);
-    if (found === undefined)
-      throw new ImportError(
-        line(tree),
-        "the name of a node is a text, a constant, START or END",
-        "write out the calls of a loop or a function",
-      );
-    return nodeOfText(found);
-  }
-
-  /** @throws ImportError */
-  read(method: string, call: Tree): void {
-    const [first, second, third] = call["arguments"] as readonly Tree[];
-    if (method === "compile") return this.#readPauses(first);
-    if (first === undefined) return;
-    switch (method) {
-      case "addNode":
-        if (second === undefined)
-          for (const [name, body, options] of this.#named(first)) this.#add(name, body, options);
-        else this.#add(this.end(first), second, third);
-        break;
-      case "addSequence": {
-        const items = this.#named(first);
-        for (const [name, body, options] of items) this.#add(name, body, options);
-        for (const [index, [name]] of items.slice(1).entries())
-          this.#plain.push({ from: [items[index]![0]], to: name });
-        break;
-      }
-      case "addEdge": {
-        if (second === undefined) break;
-        const from = plain(first)!;
-        this.#plain.push({
-          from: from.type === "ArrayExpression" ? elements(from).map((each) => this.end(each)) : [this.end(from)],
-          to: this.end(second),
-        });
-        break;
-      }
-      case "setEntryPoint":
-        this.#plain.push({ from: [START], to: this.end(first) });
-        break;
-      case "setFinishPoint":
-        this.#plain.push({ from: [this.end(first)], to: END });
-        break;
-      case "setConditionalEntryPoint":
-        this.#addRoutes(START, first, second);
-        break;
-      case "addConditionalEdges":
-        this.#readConditional(first, second, third);
-    }
-  }
-
-  #readConditional(first: Tree, router: Tree | undefined, map: Tree | undefined): void {
-    // One object may have all of them.
-    const source = property(first, "source");
-    const path = property(first, "path");
-    if (router !== undefined) this.#addRoutes(this.end(first), router, map);
-    else if (source !== undefined && path !== undefined)
-      this.#addRoutes(this.end(source), path, property(first, "pathMap"));
-  }
-
-  #addRoutes(from: string, router: Tree, map: Tree | undefined): void {
-    const fn = withoutBind(router)!;
-    const own = functionName(isTree(fn["id"]) ? fn["id"] : fn);
-    const wish = `route_${from === START ? "start" : from}`;
-    // Each router of a node that has no name is another function.
-    const count = (this.#routers.get(wish) ?? 0) + 1;
-    if (own === undefined) this.#routers.set(wish, count);
-    const condition = own ?? (count === 1 ? wish : `${wish}_${count}`);
-    const edge = readRoutes(from, condition, router, map, this.#reading);
-    this.#countRoutes(
-      router,
-      edge.routes.length,
-      "give `addConditionalEdges` a map of the targets that the edge needs",
-    );
-    this.#routed.push(edge);
-  }
-
-  #countRoutes(at: Tree, added: number, help: string): void {
-    this.#routeCount += added;
-    if (this.#routeCount > MOST_ROUTES)
-      throw new ImportError(line(at), `the routes of the graph are more than ${MOST_ROUTES}`, help);
-  }
-
-  /** The nodes of an object of functions, or of a list of pairs. */
-  #named(argument: Tree): readonly NamedNode[] {
-    const { declared, constants: known, changes } = this.#reading;
-    const own = resolve(argument, declared)!;
-    const unknown = (each: Tree): readonly never[] => {
-      this.notes.push(changes.add(line(each), "the nodes that are spread here are not read"));
-      return [];
-    };
-    if (own.type === "ArrayExpression")
-      return elements(own).flatMap((each): readonly NamedNode[] => {
-        const pair = resolve(each, declared)!;
-        if (pair.type === "SpreadElement") return unknown(pair);
-        const [name, body, options] = elements(pair);
-        if (name === undefined) throw new ImportError(line(each), "expected a pair of a name and a function");
-        return [[this.end(name), body, options]];
-      });
-    if (own.type !== "ObjectExpression")
-      throw new ImportError(line(argument), "the nodes are not in this file", "write them as an object or a list");
-    return (own["properties"] as readonly Tree[]).flatMap((each): readonly NamedNode[] => {
-      if (each.type === "SpreadElement") return unknown(each);
-      const name = keyOf(each, known);
-      if (name === undefined) throw new ImportError(line(each), "the name of a node is a text or a constant");
-      return [[name, each.type === "ObjectMethod" ? each : (each["value"] as Tree), undefined]];
-    });
-  }
-
-  #add(name: string, body: Tree | undefined, options: Tree | undefined): void {
-    if (this.nodes.has(name))
-      throw new ImportError(body === undefined ? "line 1" : line(body), `the node \`${name}\` is added twice`);
-    const node = readNode(name, body, options, this.#reading);
-    if (body !== undefined)
-      this.#countRoutes(body, node.goes?.length ?? 0, "give `addNode` the `ends` that the node needs");
-    this.nodes.set(name, node);
-  }
-
-  #readPauses(options: Tree | undefined): void {
-    const { declared, constants: known, changes } = this.#reading;
-    const settings = resolve(options, declared);
-    if (settings === undefined) return;
-    for (const [field, pauses] of [
-      ["interruptBefore", this.#before],
-      ["interruptAfter", this.#after],
-    ] as const) {
-      const own = resolve(property(settings, field), declared);
-      if (own === undefined || own.type === "NullLiteral" || own["name"] === "undefined") continue;
-      const say = (at: Tree, message: string): void => void this.notes.push(changes.add(line(at), message));
-      if (textOf(own, known) === "*") for (const name of this.nodes.keys()) pauses.add(name);
-      else if (own.type !== "ArrayExpression") say(own, `\`${field}\` is no constant, and is left out`);
-      for (const each of elements(own)) {
-        const pause = textOf(each, known);
-        if (pause === undefined) say(each, `a pause of \`${field}\` is no constant, and is left out`);
-        else if (!this.nodes.has(pause)) say(each, `\`${pause}\` is not a node: the pause is left out`);
-        else pauses.add(pause);
-      }
-    }
-  }
-
-  pausedNodes(): StateNode[] {
-    return [...this.nodes.values()].map((node) => ({
-      ...node,
-      policies: [
-        ...(node.policies ?? []),
-        ...(this.#before.has(node.name) ? ["pause before"] : []),
-        ...(this.#after.has(node.name) ? ["pause after"] : []),
-      ],
-    }));
-  }
-
-  /** @throws ImportError for an edge of a node that there is not */
-  edges(at: string): readonly StateEdge[] {
-    const check = (target: string): void => {
-      if (target !== START && target !== END && !this.nodes.has(target))
-        throw new ImportError(at, `\`${target}\` is not a node of the graph`);
-    };
-    const edges: StateEdge[] = [];
-    // Each edge is there once, however often it is added.
-    const fanOut = new Map<string, Set<string>>();
-    for (const { from, to } of this.#plain) {
-      for (const each of [...from, to]) check(each);
-      if (from.length > 1) {
-        edges.push({ kind: "plain", from, to: [to], join: "all" });
-        continue;
-      }
-      const targets = fanOut.get(from[0]!) ?? new Set();
-      targets.add(to);
-      fanOut.set(from[0]!, targets);
-    }
-    for (const [from, targets] of fanOut) edges.push({ kind: "plain", from: [from], to: [...targets] });
-    for (const edge of this.#routed) {
-      check(edge.from);
-      for (const route of edge.routes) for (const target of route.targets) check(target);
-    }
-    for (const { goes } of this.nodes.values()) for (const target of goes ?? []) check(target);
-    return [...edges, ...this.#routed];
-  }
-}

@@ -9,6 +9,7 @@ import {
   type Imported,
   type JsonValue,
   type Source,
+  recordKey,
 } from "./imported.ts";
 import {
   END,
@@ -144,7 +145,7 @@ function readGraph(source: Source, name: string, changes: Changes, depth: number
       ...(config.length === 0
         ? {}
         : {
-            config: `{ ${config.map(([field, each]) => `${/^[A-Za-z_]\w*$/.test(field) ? field : JSON.stringify(field)}: ${literal(each)}`).join(", ")} }`,
+            config: `{ ${config.map(([field, each]) => `${recordKey(field)}: ${literal(each)}`).join(", ")} }`,
           }),
       ...effects,
       policies,

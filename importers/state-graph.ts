@@ -3,7 +3,7 @@
  * state as a record and returns the fields that it writes.
  */
 import { PRINT_WIDTH } from "../grammar/format/print-file.ts";
-import { comment, Names, quoted } from "./imported.ts";
+import { comment, Names, quoted, recordKey } from "./imported.ts";
 
 /** The built-in nodes, in edges. No name of a source is equal to them. */
 export const START = "\u0000start";
@@ -19,6 +19,8 @@ export interface StateChannel {
   readonly initial?: string;
   /** `append`, `last`, … or the name of an imported function. */
   readonly reducer?: string;
+  /** The field of the record that functions receive and return; absent: it has the name of the channel. */
+  readonly field?: string;
   readonly notes?: readonly string[];
 }
 
@@ -94,16 +96,31 @@ type FunctionKind = "node" | "condition" | "reducer";
 export interface FileNames {
   readonly globals: Names;
   /** By their kinds and names: a source may use one name for a node function and a condition. */
-  readonly functions: Map<string, { readonly source: string; readonly kind: FunctionKind; readonly state: string }>;
+  readonly functions: Map<
+    string,
+    /** The states of the graphs that call it. */
+    { readonly source: string; readonly kind: FunctionKind; readonly states: Set<string> }
+  >;
   /** Of a condition: the keys that it returns. */
   readonly keys: Map<string, Set<string>>;
   /** Conditions that return other keys, too. */
   readonly open: Set<string>;
+  /** The graphs that are written: their channels, and the fields of their inputs, by the names of the source. */
+  readonly written: Map<
+    string,
+    { readonly channels: ReadonlyMap<string, string>; readonly fields: ReadonlyMap<string, string> }
+  >;
 }
 
 /** The text of a file with a graph and the graphs that it calls. */
 export function writeStateGraph(graph: StateGraph, module: string, header: readonly string[]): WrittenGraph {
-  const names: FileNames = { globals: new Names(), functions: new Map(), keys: new Map(), open: new Set() };
+  const names: FileNames = {
+    globals: new Names(),
+    functions: new Map(),
+    keys: new Map(),
+    open: new Set(),
+    written: new Map(),
+  };
   const bodies: string[] = [];
   const types: string[] = [];
   const stubTypes: string[] = [];
@@ -139,6 +156,20 @@ function graphText(
   const typeName = names.globals.fresh(`${pascal(graph.name)}State`);
   const local = new Names(["input"]);
   const channels = new Map(graph.channels.map((channel) => [channel.name, local.of("channel", channel.name)]));
+  const fieldNames = new Map(
+    graph.channels.map((channel) => [
+      channel.name,
+      channel.field === undefined ? channels.get(channel.name)! : recordKey(channel.field),
+    ]),
+  );
+  names.written.set(graph.name, { channels, fields: fieldNames });
+  /** The channel as a field of a record: `a`, or `field: a`; with the mark of a field that need not be there. */
+  const fieldOf = (channel: string, mark = ""): string => {
+    const [field, own] = [fieldNames.get(channel)!, channels.get(channel)!];
+    return field === own ? `${own}${mark}` : `${field}${mark}: ${own}`;
+  };
+  const record = (of: Iterable<string>, mark?: string): string =>
+    `{ ${[...of].map((channel) => fieldOf(channel, mark)).join(", ")} }`;
   const nodeNames = new Map(graph.nodes.map((node) => [node.name, local.of("node", node.name)]));
   const current = local.fresh("current");
   const begin = local.fresh("begin");
@@ -146,11 +177,11 @@ function graphText(
     source === START ? "start" : source === END ? "end" : (nodeNames.get(source) ?? source);
   const functionOf = (source: string, kind: FunctionKind): string => {
     const key = `${kind} ${source}`;
-    if (!names.functions.has(key))
-      names.functions.set(key, { source, kind, state: channels.size === 0 ? "object" : typeName });
+    const called = names.functions.get(key) ?? { source, kind, states: new Set() };
+    names.functions.set(key, called);
+    called.states.add(channels.size === 0 ? "object" : typeName);
     return names.globals.of(kind, source);
   };
-  const any = [...channels.values()].map((channel) => `${channel}?`);
   const lines: string[] = [];
   const say = (notes: readonly string[] | undefined): void => {
     for (const note of notes ?? []) lines.push(comment(note, "//", "  "));
@@ -171,22 +202,18 @@ function graphText(
   const readsAll =
     graph.nodes.some((node) => node.graph === undefined && node.reads === undefined) ||
     graph.edges.some((edge) => edge.kind === "routes" && edge.channel === undefined);
-  if (channels.size > 0 && readsAll) lines.push(`  derive ${current} = { ${[...channels.values()].join(", ")} }`, "");
+  if (channels.size > 0 && readsAll) lines.push(`  derive ${current} = ${record(channels.keys())}`, "");
   const state = (reads: readonly string[] | undefined): string =>
-    reads === undefined
-      ? channels.size > 0
-        ? current
-        : "{}"
-      : `{ ${reads.map((channel) => channels.get(channel)!).join(", ")} }`;
+    reads === undefined ? (channels.size > 0 ? current : "{}") : record(reads);
   if (channels.size > 0) {
     lines.push(comment("The input of a run writes the state.", "///", "  "));
-    lines.push(`  node ${begin} = input into { ${any.join(", ")} }`);
+    lines.push(`  node ${begin} = input into ${record(channels.keys(), "?")}`);
   }
   for (const node of graph.nodes) {
     say(node.notes);
     const args = [state(node.reads), ...(node.config === undefined ? [] : [node.config])].join(", ");
     // A result need not have each field: NeoGraph and LangGraph apply those that are there.
-    const writes = (node.writes ?? [...channels.keys()]).map((channel) => `${channels.get(channel)!}?`);
+    const writes = node.writes ?? [...channels.keys()];
     const goes = node.goes === undefined ? [] : [`goes ${node.goes.map(nodeOf).join(", ")}`];
     const own = [...goes, ...(node.policies ?? [])];
     const policies = own.length === 0 ? "" : ` { ${own.join("  ")} }`;
@@ -194,13 +221,16 @@ function graphText(
     let into: string;
     if (node.graph === undefined) {
       call = `${functionOf(node.call, "node")}(${args})`;
-      into = writes.length === 0 ? "" : ` into { ${writes.join(", ")} }`;
+      into = writes.length === 0 ? "" : ` into ${record(writes, "?")}`;
     } else {
-      const fields = node.graph.input.map(([inner, outer]) =>
-        inner === channels.get(outer) ? inner : `${inner}: ${channels.get(outer)}`,
-      );
+      const called = names.written.get(node.call);
+      const fields = node.graph.input.map(([source, outer]) => {
+        const inner = called?.fields.get(source) ?? source;
+        return inner === channels.get(outer) ? inner : `${inner}: ${channels.get(outer)}`;
+      });
       call = `${names.globals.of("graph", node.call)}(${fields.length === 0 ? "" : `input: { ${fields.join(", ")} }`})`;
-      const outputs = node.graph.output.map(([inner, outer]) => {
+      const outputs = node.graph.output.map(([source, outer]) => {
+        const inner = called?.channels.get(source) ?? source;
         // The inner graph starts with the value of the channel: its result replaces the value.
         const isKept = (graph.channels.find((channel) => channel.name === outer)?.reducer ?? "last") === "last";
         const channel = channels.get(outer)!;
@@ -254,8 +284,8 @@ function graphText(
   for (const limit of graph.limits ?? []) lines.push("", `  ${limit}`);
   const doc = graph.doc === undefined ? "" : `${comment(graph.doc, "///")}\n`;
   const notes = graph.notes.map((note) => `${comment(note)}\n`).join("");
-  const fields = graph.channels.map((channel) => `${channels.get(channel.name)}?: ${channel.type}`);
-  const stubFields = graph.channels.map((channel) => `  ${channels.get(channel.name)}?: ${channel.stubType};`);
+  const fields = graph.channels.map((channel) => `${fieldNames.get(channel.name)}?: ${channel.type}`);
+  const stubFields = graph.channels.map((channel) => `  ${fieldNames.get(channel.name)}?: ${channel.stubType};`);
   return {
     text: `${notes}${doc}graph ${name} {\n${lines.join("\n")}\n}`,
     type: channels.size === 0 ? "" : `type ${typeName} = { ${fields.join(", ")} }`,
@@ -286,7 +316,8 @@ function chainsOf(edges: readonly StateEdge[]): readonly (readonly [StateEdge, .
 const BUILT_IN: ReadonlySet<string> = new Set(["last", "append", "sum", "min", "max", "merge", "union"]);
 
 function stubsOf({ functions, globals, keys, open }: FileNames, types: readonly string[]): string {
-  const bodies = [...functions.values()].map(({ source, kind, state }) => {
+  const bodies = [...functions.values()].map(({ source, kind, states }) => {
+    const state = [...states].join(" & ");
     const name = globals.of(kind, source);
     const missing = `throw new Error(${quoted(`${name} is not written yet`)});`;
     if (kind === "reducer")

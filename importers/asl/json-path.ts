@@ -1,5 +1,5 @@
 /** Paths, intrinsic functions and payload templates of Amazon States Language with JSONPath. */
-import { isObject, literal, quoted, type Source } from "../imported.ts";
+import { isObject, literal, quoted, recordKey, type Source } from "../imported.ts";
 import { atom, compound, fitting, operand, parsePath, Unsaid, valueAt, type Said, type Scope } from "./said.ts";
 import type { Kind, Shape } from "./shape.ts";
 
@@ -173,7 +173,7 @@ export function into(target: Target | undefined, said: Said, scope: Scope): Said
 }
 
 export function record(fields: readonly (readonly [name: string, value: Said])[]): Said {
-  const parts = fields.map(([name, said]) => `${/^[A-Za-z_]\w*$/.test(name) ? name : quoted(name)}: ${said.text}`);
+  const parts = fields.map(([name, said]) => `${recordKey(name)}: ${said.text}`);
   return atom(parts.length === 0 ? "{}" : `{ ${parts.join(", ")} }`, "json");
 }
 

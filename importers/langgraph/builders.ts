@@ -5,7 +5,8 @@ import { importedNames, memberName, plain } from "./trees.ts";
 export interface Builder {
   /** `new StateGraph(…)` or `new MessageGraph(…)`; the argument describes the state. */
   readonly creation: Tree;
-  readonly variable: string | undefined;
+  /** The variables that hold it and what it compiles to, in the order of the text. */
+  readonly variables: string[];
   readonly calls: Tree[];
 }
 
@@ -13,6 +14,8 @@ export interface FoundBuilders {
   readonly builders: readonly Builder[];
   /** Calls that run under a condition, in a loop, or behind an error. */
   readonly conditional: ReadonlySet<Tree>;
+  /** The builders that arguments of calls name: a node may be a graph. */
+  readonly arguments: ReadonlyMap<Tree, Builder>;
   /** Calls that add to a graph, and of which the graph is not known: a sentence each, with its place. */
   readonly unread: readonly (readonly [at: string, message: string])[];
 }
@@ -43,12 +46,14 @@ export function findBuilders(program: Tree): FoundBuilders {
   const byVariable = new Map<string, Builder>();
   const byCreation = new Map<Tree, Builder>();
   const create = (creation: Tree, variable: string | undefined): Builder => {
-    const known = byCreation.get(creation);
-    if (known !== undefined) return known;
-    const made: Builder = { creation, variable: variable?.replace(/^this\.#?/, ""), calls: [] };
-    byCreation.set(creation, made);
-    builders.push(made);
-    return made;
+    let builder = byCreation.get(creation);
+    if (builder === undefined) {
+      builder = { creation, variables: [], calls: [] };
+      byCreation.set(creation, builder);
+      builders.push(builder);
+    }
+    if (variable !== undefined) builder.variables.push(variable.replace(/^this\.#?/, ""));
+    return builder;
   };
   const trees = [...walk(program)];
   // Methods of a class may come before the field.
@@ -58,21 +63,28 @@ export function findBuilders(program: Tree): FoundBuilders {
     const { root } = chainOf(value);
     if (isBuilder(root)) byVariable.set(variable, create(root, variable));
   }
+  const builderOf = (root: Tree): Builder | undefined =>
+    isBuilder(root) ? create(root, undefined) : byVariable.get(variableOf(root) ?? "");
+  const named = new Map<Tree, Builder>();
   const seen = new Set<Tree>();
   const unread: (readonly [string, string])[] = [];
   for (const tree of trees) {
     const [variable, value] = assigned(tree);
     if (variable !== undefined && value !== undefined) {
       const { root } = chainOf(value);
-      const builder = isBuilder(root) ? create(root, variable) : byVariable.get(variableOf(root) ?? "");
-      if (builder !== undefined) byVariable.set(variable, builder);
+      const builder = builderOf(root);
+      if (builder !== undefined) byVariable.set(variable, create(builder.creation, variable));
     }
     if (isBuilder(tree)) create(tree, undefined);
     if (tree.type !== "CallExpression" || seen.has(tree)) continue;
     const { root, calls } = chainOf(tree);
     if (calls.length === 0) continue;
     for (const call of calls) seen.add(call);
-    const builder = isBuilder(root) ? create(root, undefined) : byVariable.get(variableOf(root) ?? "");
+    const builder = builderOf(root);
+    for (const argument of calls.flatMap((call) => call["arguments"] as readonly Tree[])) {
+      const given = builderOf(chainOf(argument).root);
+      if (given !== undefined) named.set(argument, given);
+    }
     if (builder !== undefined) builder.calls.push(...calls);
     else {
       const method = calls.map(methodOf).find((each) => ADDING.has(each));
@@ -83,7 +95,7 @@ export function findBuilders(program: Tree): FoundBuilders {
         ]);
     }
   }
-  return { builders, conditional: conditionalCalls(program), unread };
+  return { builders, conditional: conditionalCalls(program), arguments: named, unread };
 }
 
 const CLASSES: ReadonlySet<string> = new Set(["StateGraph", "MessageGraph"]);

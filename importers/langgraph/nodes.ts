@@ -2,7 +2,8 @@
 import { duration } from "../imported.ts";
 import { line, walk, type Tree } from "../program-tree.ts";
 import { choices, makesSends, nodeOfText, type RouteReading } from "./routes.ts";
-import type { StateNode } from "../state-graph.ts";
+import type { StateChannel, StateNode } from "../state-graph.ts";
+import type { FunctionNames } from "./function-names.ts";
 import {
   elements,
   functionName,
@@ -19,10 +20,19 @@ import {
 } from "./trees.ts";
 
 export interface NodeReading extends RouteReading {
-  /** The names of the channels. */
-  readonly channels: ReadonlySet<string>;
+  /** The channels by their names. */
+  readonly channels: ReadonlyMap<string, StateChannel>;
   /** What the functions do that are read: many nodes may have the same one. */
   readonly functions: Map<Tree, NodeFunction>;
+  readonly names: FunctionNames;
+  /** The graph that an expression is, with its channels. */
+  readonly graphOf: (tree: Tree) => CalledGraph | undefined;
+}
+
+/** A graph of the same file. */
+export interface CalledGraph {
+  readonly name: string;
+  readonly channels: ReadonlySet<string>;
 }
 
 interface NodeFunction {
@@ -40,16 +50,29 @@ export function readNode(
   options: Tree | undefined,
   reading: NodeReading,
 ): StateNode {
-  const { declared, end, changes } = reading;
+  const { declared, channels, end, changes, names } = reading;
   const notes: string[] = [];
   const say = (at: Tree, message: string): void => void notes.push(changes.add(line(at), message));
   const given = withoutBind(body);
   const own = resolve(given, declared);
   const { writes, jumps, sends } = functionOf(own, reading);
-  if (own?.type === "CallExpression" || own?.type === "NewExpression")
-    say(own, `\`${name}\` is an object of a library; the stub calls it`);
   const settings = resolve(options, declared);
   const policies = settings === undefined ? [] : policiesOf(name, settings, declared, say);
+  const graph = body === undefined ? undefined : reading.graphOf(body);
+  if (graph !== undefined) {
+    const shared = [...graph.channels]
+      .filter((channel) => channels.has(channel))
+      .map((channel) => [channel, channel] as const);
+    const joined = shared.filter(([channel]) => (channels.get(channel)?.reducer ?? "last") !== "last");
+    if (joined.length > 0)
+      say(
+        body!,
+        `\`${name}\` is a graph: its result replaces ${joined.map(([channel]) => `\`${channel}\``).join(", ")}, and LangGraph applies the reducer to it`,
+      );
+    return { name, call: graph.name, graph: { input: shared, output: shared }, policies, notes };
+  }
+  if (own?.type === "CallExpression" || own?.type === "NewExpression")
+    say(own, `\`${name}\` is an object of a library; the stub calls it`);
   const ends = settings === undefined ? undefined : resolve(property(settings, "ends"), declared);
   const goes = ends === undefined ? jumps : elements(ends).map(end);
   if (ends !== undefined && ends.type !== "ArrayExpression")
@@ -65,7 +88,7 @@ export function readNode(
     );
   return {
     name,
-    call: (given === undefined ? undefined : functionName(given)) ?? name,
+    call: names.of("node", (given === undefined ? undefined : functionName(given)) ?? name, own),
     ...(writes === undefined ? {} : { writes }),
     policies,
     ...(goes === undefined || goes.length === 0 ? {} : { goes: [...new Set(goes)] }),
@@ -139,7 +162,7 @@ function jumpsOf(body: Tree, constants: Declared): readonly string[] | undefined
 }
 
 /** The fields of the records that a function returns; `undefined` if they are not all known. */
-function writesOf(body: Tree, known: ReadonlySet<string>): readonly string[] | undefined {
+function writesOf(body: Tree, known: NodeReading["channels"]): readonly string[] | undefined {
   const fields = new Set<string>();
   for (const result of returnsOf(body)) {
     const record = plain(result);

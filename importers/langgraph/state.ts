@@ -2,11 +2,13 @@
 import type { Changes } from "../imported.ts";
 import { isTree, line, type Tree } from "../program-tree.ts";
 import type { StateChannel } from "../state-graph.ts";
+import type { FunctionNames } from "./function-names.ts";
 import { initialOf, tsType, typeOf, zodDefault, zodType } from "./types.ts";
 import { isNew, keyOf, memberName, plain, properties, property, resolve, returned, type Declared } from "./trees.ts";
 
 /** The channels of the state: of `Annotation.Root`, an object of channels, a zod object, or an interface of the type argument. */
-export function readState(creation: Tree, declared: Declared, changes: Changes, notes: string[]): StateChannel[] {
+export function readState(creation: Tree, reading: StateReading): StateChannel[] {
+  const { declared, changes, notes } = reading;
   const [argument] = creation["arguments"] as readonly Tree[];
   const callee = creation["callee"] as Tree;
   if ((memberName(callee) ?? callee["name"]) === "MessageGraph") return [messages()];
@@ -20,8 +22,8 @@ export function readState(creation: Tree, declared: Declared, changes: Changes, 
         );
     state = resolve(described, declared);
   }
-  const reading = { declared, left: MAX_DESCRIPTIONS };
-  const fields = fieldsOf(state, reading);
+  const search = { ...reading, left: MAX_DESCRIPTIONS };
+  const fields = fieldsOf(state, search);
   const known = fields?.some(({ type }) => type !== "SpreadElement") ?? false;
   if (fields === undefined || (fields.length > 0 && !known)) {
     notes.push(
@@ -55,9 +57,10 @@ export function readState(creation: Tree, declared: Declared, changes: Changes, 
     if (channel === undefined) notes.push(changes.add(line(each), "a channel whose name is computed is not read"));
     else if (each.type === "ObjectMethod")
       channels.set(channel, { name: channel, type: "json", stubType: "unknown", initial: "null" });
-    else channels.set(channel, readChannel(channel, each["value"] as Tree, reading, changes));
+    else channels.set(channel, readChannel(channel, each["value"] as Tree, search));
   }
-  return [...channels.values()];
+  // The functions of the program use the names that it has.
+  return [...channels.values()].map((channel) => ({ ...channel, field: channel.name }));
 }
 
 /** The name in front of the points of `Base.spec` and `Base.spec.field`. */
@@ -74,8 +77,14 @@ const OTHER_SCHEMAS: ReadonlySet<string> = new Set(["input", "output", "inputSch
 /** A program that describes its state by more parts is not written by hand: states that spread each other double at each level. */
 const MAX_DESCRIPTIONS = 2_000;
 
-interface Reading {
+export interface StateReading {
   readonly declared: Declared;
+  readonly names: FunctionNames;
+  readonly changes: Changes;
+  readonly notes: string[];
+}
+
+interface Reading extends StateReading {
   /** Descriptions that may still be read. */
   left: number;
 }
@@ -137,8 +146,8 @@ function descriptionOf(own: Tree, reading: Reading): Tree {
 /** Descriptions of a channel that is replaced, of any type. */
 const UNTYPED: ReadonlySet<string> = new Set(["Annotation", "undefined"]);
 
-function readChannel(name: string, own: Tree, reading: Reading, changes: Changes): StateChannel {
-  const { declared } = reading;
+function readChannel(name: string, own: Tree, reading: Reading): StateChannel {
+  const { declared, names, changes } = reading;
   const value = descriptionOf(own, reading);
   if (value.type === "Identifier" && (value["name"] === "MessagesValue" || MESSAGE_STATES.has(String(value["name"]))))
     return { ...messages(), name };
@@ -206,7 +215,14 @@ function readChannel(name: string, own: Tree, reading: Reading, changes: Changes
   if (kind === "last")
     return { name, type: nullable, stubType: tsType(nullable), initial: initial ?? "null", reducer: "last", notes };
   notes.push(changes.add(line(reducer), `the reducer of \`${name}\` is an imported function`));
-  return { name, type: "json", stubType: "unknown", initial: initial ?? "null", reducer: `reduce_${name}`, notes };
+  return {
+    name,
+    type: "json",
+    stubType: "unknown",
+    initial: initial ?? "null",
+    reducer: names.of("reducer", `reduce_${name}`, reducer),
+    notes,
+  };
 }
 
 /** What a reducer `(a, b) => …` does, if it is one of the common ones. */

@@ -1,5 +1,5 @@
 /** Types and start values of channels, from those of TypeScript and zod. */
-import { quoted } from "../imported.ts";
+import { quoted, recordKey } from "../imported.ts";
 import { isTree, type Tree } from "../program-tree.ts";
 import { elements, isFunction, keyOf, plain, returned, textOf } from "./trees.ts";
 
@@ -41,7 +41,7 @@ function literalOf(own: Tree, isFloat = false, depth = 0): string | undefined {
       const fields = (tree["properties"] as readonly Tree[]).map((each) => {
         const key = each.type === "ObjectProperty" ? keyOf(each) : undefined;
         const value = key === undefined ? undefined : inner(each["value"] as Tree);
-        return value === undefined ? undefined : `${/^[A-Za-z_]\w*$/.test(key!) ? key : quoted(key!)}: ${value}`;
+        return value === undefined ? undefined : `${recordKey(key!)}: ${value}`;
       });
       if (fields.includes(undefined)) return undefined;
       return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;

@@ -370,6 +370,75 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
     ]);
   });
 
+  const TEAM = `import { StateGraph, Annotation, START, END, MessagesAnnotation } from "@langchain/langgraph";
+    const Inner = Annotation.Root({ ...MessagesAnnotation.spec, error: Annotation<string>, input: Annotation<string> });
+    const State = Annotation.Root({ ...MessagesAnnotation.spec, error: Annotation<string>, tries: Annotation<number> });
+    const log = async (s) => ({ error: "x" });
+    const research = new StateGraph(Inner)
+      .addNode("agent", (s) => ({ messages: [], input: "a" })).addNode("log", log)
+      .addEdge(START, "agent").addConditionalEdges("agent", (s) => (s.error ? "log" : END)).compile();
+    const workflow = new StateGraph(State)
+      .addNode("agent", (s) => ({ tries: 1 })).addNode("research", research).addNode("log", log)
+      .addEdge(START, "agent").addConditionalEdges("agent", (s) => (s.error ? "log" : "research")).addEdge("research", "log");
+    export const graph = workflow.compile();`;
+
+  test("all graphs of a file are imported, and a node that is one of them calls it", async () => {
+    const { text, findings, changes } = await imported(
+      `${TEAM} const broken = new StateGraph(State).addNode(name, log);`,
+      "team.ts",
+    );
+    expect(findings).toEqual([]);
+    expect(text).toContain("graph research {");
+    expect(text).toContain("graph source {");
+    expect(text).toContain(
+      "node research = research(input: { messages, error: error_ }) into { messages: set messages, error_ }",
+    );
+    // Functions of two graphs that are not the same have names that differ; one function has one name.
+    expect(text).toContain("import { agent, log, route_agent, agent_2, route_agent_2 }");
+    expect(changes).toEqual([
+      "line 9: `research` is a graph: its result replaces `messages`, and LangGraph applies the reducer to it",
+      "line 11: the graph `broken` is left out: the name of a node is a text, a constant, START or END",
+    ]);
+    const unnamed = await imported(
+      `const make = () => new StateGraph(S).addNode("a", f).addEdge(START, "a");
+       const other = () => new StateGraph(S).addNode("b", f).addEdge(START, "b");`,
+      "g.ts",
+    );
+    expect(unnamed.text).toContain("graph source {");
+    expect(unnamed.text).toContain("graph source_2 {");
+  });
+
+  test("a function of several graphs receives and returns the state of each", async () => {
+    const { findings, stubs } = await imported(
+      `const A = Annotation.Root({ text: Annotation<string>, count: Annotation<number> });
+       const B = Annotation.Root({ text: Annotation<string>, done: Annotation<boolean> });
+       const one = new StateGraph(A).addNode("work", far).addEdge(START, "work");
+       const two = new StateGraph(B).addNode("work", far).addEdge(START, "work");`,
+      "g.ts",
+    );
+    expect(findings).toEqual([]);
+    expect(stubs).toContain("function far(state: OneState & TwoState, config?: object): Promise<OneState & TwoState>");
+  });
+
+  test("functions receive and return the fields of the program, whose channels may have other names", async () => {
+    const { text, stubs } = await imported(TEAM, "team.ts");
+    expect(text).toContain("output error_: string | null = null");
+    expect(text).toContain("derive current = { messages, error: error_, input: input_2 }");
+    expect(text).toContain("node log = log(current) into { error?: error_ }");
+    expect(stubs).toContain("error?: string | null;");
+    const engine = await engineOf(
+      TEAM.replaceAll(/const workflow[^]*$/g, ""),
+      {
+        agent: ({ input, error }: { input: string; error: string }) => ({ messages: [input], error }),
+        route_agent: ({ error }: { error: string }) => (error === "late" ? "log" : "__end__"),
+        log: ({ error }: { error: string }) => ({ error: `${error}!` }),
+      },
+      "team.ts",
+    );
+    const { state } = await engine.run({ input: { input: "question", error: "late" } });
+    expect(state).toMatchObject({ messages: ["question"], error_: "late!" });
+  });
+
   test("channels may be those of other states", async () => {
     const { text, changes } = await imported(
       `const { StateGraph: Builder, START: Begin } = require("@langchain/langgraph");
