@@ -5,6 +5,7 @@ import { errorOf, isInFinally, isInStep, pausesByTask } from "../checkpoint/rest
 import { someContinue } from "../checkpoint/waits.ts";
 import { limitOfCode } from "../run/limits.ts";
 import { replanUnrouted } from "../run/replan.ts";
+import { inTurns } from "../run/cut-work.ts";
 import type { Run, RunEnd } from "../run/run.ts";
 import { entersFinally, nextStop, pausedEnd, saveBetweenSteps } from "../run/run-end.ts";
 import { continueRollback, finish, loop, withFinally } from "./run-loop.ts";
@@ -32,7 +33,7 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   const waiting = unanswered.filter(({ id }) => !run.shared.openedGates.has(id));
   run.children = head.children ?? {};
   run.waiting = waitingTasks(run, head.pauses, waiting);
-  run.itemRecords = readItemRecords(run, head);
+  run.itemRecords = await inTurns(run.shared, readItemRecords(run, head));
   const ownGates = (pauses: readonly PauseItem[]): PauseItem[] =>
     pauses.filter((pause) => pause.taskId === undefined && pause.namespace.length === run.path.length);
   const released = ownGates(head.pauses).flatMap(({ kind, node }) => (kind === "before" ? [node] : []));

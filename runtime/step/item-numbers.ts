@@ -5,10 +5,11 @@
  */
 import type { Checkpoint } from "../interface/checkpoint.ts";
 import { digestOfIdentity, identityOfItem, taskName } from "../run/item-identity.ts";
+import { inTurns } from "../run/cut-work.ts";
 import type { Run } from "../run/run.ts";
 import type { Json } from "../value/json.ts";
 import { endsPart, type Work } from "../value/work.ts";
-import { tasksOf } from "./step-tasks.ts";
+import { tasksInTurns } from "./step-tasks.ts";
 import type { Outcome, Task } from "./task.ts";
 
 /** An item about which something is stored: its identity with a result, else the digest in an id. */
@@ -23,7 +24,7 @@ type NumberedItems = Map<number, ItemRecord[]>;
 export type ItemRecords = ReadonlyMap<string, NumberedItems>;
 
 /** Reads which items a restored step has stored something about. */
-export function readItemRecords(run: Run, head: Checkpoint): ItemRecords | undefined {
+export function* readItemRecords(run: Run, head: Checkpoint): Work<ItemRecords | undefined> {
   const records = new Map<string, NumberedItems>();
   const add = (node: string, number: string, record: ItemRecord): void => {
     let known = records.get(node);
@@ -32,9 +33,11 @@ export function readItemRecords(run: Run, head: Checkpoint): ItemRecords | undef
     if (items === undefined) known.set(Number(number), [record]);
     else items.push(record);
   };
+  let count = 0;
   for (const [id, { item }] of run.stored ?? []) {
     const [, node, number] = item === undefined ? [] : (ITEM.exec(id) ?? []);
     if (node !== undefined) add(node, number!, { identity: item, digest: undefined });
+    if (endsPart(count++)) yield;
   }
   const named = [
     ...head.pauses.map(({ id }) => run.ownPauseId(id)),
@@ -46,6 +49,7 @@ export function readItemRecords(run: Run, head: Checkpoint): ItemRecords | undef
     // A part has no step: it belongs to the present one.
     if (node !== undefined && (step === undefined || Number(step) === run.step))
       add(node, number!, { identity: undefined, digest });
+    if (endsPart(count++)) yield;
   }
   return records.size === 0 ? undefined : records;
 }
@@ -100,7 +104,11 @@ export function* numberItems(run: Run, node: string, items: Task[], length: numb
     while (held.has(next)) next++;
     held.set(next, item);
   }
-  const numberOf = new Map([...held].map(([number, item]) => [item, number]));
+  const numberOf = new Map<Task, number>();
+  for (const [number, item] of held) {
+    numberOf.set(item, number);
+    if (endsPart(numberOf.size)) yield;
+  }
   for (const [at, item] of items.entries()) {
     const number = numberOf.get(item);
     // Mutation point: moved-item
@@ -143,19 +151,38 @@ export function* recordBegunItems(run: Run, items: readonly Task[], outcomes: re
  * Applies an edit of the state to an unfinished step. If it moves items that have no result, all of their node are recorded: a process
  * that has died may have begun any of them, and each keeps its number and its key.
  */
-export function editItems(run: Run, head: Checkpoint, edit: () => void): void {
+export async function editItems(run: Run, head: Checkpoint, edit: () => void): Promise<void> {
+  const { shared } = run;
   const hasItems = run.ready.some((node) => run.program.nodes[node]!.list !== undefined);
   if (!hasItems) return edit();
-  run.itemRecords = readItemRecords(run, head);
-  const before = tasksOf(run);
+  run.itemRecords = await inTurns(shared, readItemRecords(run, head));
+  const before = await tasksInTurns(run);
   edit();
-  const after = new Map(tasksOf(run).map(({ id, items }) => [id, items]));
+  await inTurns(shared, recordMovedItems(run, before, await tasksInTurns(run)));
+}
+
+function* recordMovedItems(run: Run, before: readonly Task[], after: readonly Task[]): Work<undefined> {
+  const presentItems = new Map(after.map(({ id, items }) => [id, items]));
   for (const { id, items } of before) {
-    const open = items?.filter((item) => run.stored?.get(item.id)?.item !== identityOfItem(item.item as Json));
-    if (open === undefined || run.stored?.has(id) === true) continue;
-    const present = new Map(after.get(id)?.map((item) => [item.itemIndex, identityOfItem(item.item as Json)]));
-    if (open.every(({ itemIndex, item }) => present.get(itemIndex) === identityOfItem(item as Json))) continue;
-    for (const item of open) (run.parts ??= new Map()).set(`${taskName(item)}/${BEGUN}`, true);
+    if (items === undefined || run.stored?.has(id) === true) continue;
+    const open: Task[] = [];
+    for (const [at, item] of items.entries()) {
+      if (run.stored?.get(item.id)?.item !== identityOfItem(item.item as Json)) open.push(item);
+      if (endsPart(at)) yield;
+    }
+    const present = new Map<number, Json>();
+    for (const { itemIndex, item } of presentItems.get(id) ?? []) present.set(itemIndex, item as Json);
+    let hasMoved = false;
+    for (const [at, { itemIndex, item }] of open.entries()) {
+      const now = present.get(itemIndex);
+      hasMoved ||= now === undefined || identityOfItem(now) !== identityOfItem(item as Json);
+      if (endsPart(at)) yield;
+    }
+    if (!hasMoved) continue;
+    for (const [at, item] of open.entries()) {
+      (run.parts ??= new Map()).set(`${taskName(item)}/${BEGUN}`, true);
+      if (endsPart(at)) yield;
+    }
   }
 }
 

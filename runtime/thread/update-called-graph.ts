@@ -71,7 +71,7 @@ export async function updateCalledGraph(
     const message = `\`${input.name}\` is an input of graph \`${called.table.name}\`, which its call sets: edit the caller's state instead`;
     throw new RunError("NG_BAD_INPUT", message);
   }
-  editItems(run, child, () => applyEdits(run, edits));
+  await editItems(run, child, () => applyEdits(run, edits));
   if (newest !== moved) run.writer!.branch(newest?.id ?? null, stored.namespace === namespace ? stored.id : null);
   await run.writer!.save("updated", {
     status: child.status,

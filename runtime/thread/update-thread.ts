@@ -75,7 +75,7 @@ export async function updateThread(
   // The new route drops results: what their tasks have done is still to be undone.
   if (options.as !== undefined) setUndos(run, await undosOfThread(core, durable, latest));
   const edits = admitEdits(run, values, options);
-  if (options.as === undefined) editItems(run, head, () => applyEdits(run, edits));
+  if (options.as === undefined) await editItems(run, head, () => applyEdits(run, edits));
   else if (!finishesTask || options.replace === true) applyEdits(run, edits);
   const writer = run.writer!;
   const step = run.step - 1;

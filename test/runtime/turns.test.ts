@@ -1,6 +1,6 @@
 /** Runs together leave the event loop a turn every few milliseconds, also when a program starts many at once. */
 import { expect, it } from "vitest";
-import type { Clock } from "../../runtime/index.ts";
+import type { Clock, NodeContext } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { engineOf } from "../support/graph.ts";
 
@@ -136,6 +136,37 @@ it("the tasks of a long `for`, and its results, are made in several turns", asyn
   };
   const [short, long] = [await turnsOf(() => run(20)), await turnsOf(() => run(20_000))];
   expect(long - short).toBeGreaterThan(10);
+});
+
+it("an edit that moves many unfinished items has several turns, and each item keeps its key", async () => {
+  const text = `graph g { input xs: int[]  output ys: int[] = [] reduce append
+    node every = work(x) for x in xs into ys  start -> every }`;
+  const keys = new Map<number, string>();
+  let isDown = true;
+  let others = 0;
+  const work = (x: number, context: NodeContext): number => {
+    const known = keys.get(x);
+    keys.set(x, context.idempotencyKey);
+    if (known !== undefined && known !== context.idempotencyKey) others++;
+    if (isDown && x % 4 !== 0) throw new Error("down");
+    return x;
+  };
+  const engine = engineOf(text, { work }, { clock: slowClock(), store: new MemoryStore() });
+  const edit = async (count: number): Promise<number> => {
+    const thread = `t${count}`;
+    const xs = Array.from({ length: count }, (_, n) => n);
+    isDown = true;
+    keys.clear();
+    expect((await engine.run({ xs }, { thread })).status).toBe("failed");
+    const back = xs.toReversed();
+    const turns = await turnsOf(() => engine.update(thread, { xs: back }, { replace: true }));
+    isDown = false;
+    expect((await engine.resume(thread)).output).toEqual({ ys: back });
+    return turns;
+  };
+  const [short, long] = [await edit(20), await edit(2000)];
+  expect(others).toBe(0);
+  expect(long - short).toBeGreaterThan(5);
 });
 
 it("a run that is cancelled while its reducer reads a long list ends after the step, or resumes with it", async () => {
