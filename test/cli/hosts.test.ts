@@ -176,7 +176,7 @@ test("a worker, a deployment, a run, a resume", async () => {
   const copied = (): number | null => project.ngc(["history", "t", "--store", "sqlite:copies.db"]).status;
   await expect.poll(copied, { timeout: 90_000 }).toBe(0);
   expect(await worker.end("SIGTERM")).toBe(0);
-}, 120_000);
+}, 300_000);
 
 async function startWorker(project: Project, args: readonly string[]) {
   const child = project.start(["worker", ...args, "--port", "0", "--json"]);

@@ -59,7 +59,7 @@ async function start(project: Project): Promise<(name: string) => Promise<Watche
   return (name) => client.sendRequest("ngraph/run", { uri, name });
 }
 
-test("the answers follow the run of a graph: it runs, waits, continues and fails", { timeout: 120_000 }, async () => {
+test("the answers follow the run of a graph: it runs, waits, continues and fails", { timeout: 300_000 }, async () => {
   const project = createProject({ "graphs/trip.ngraph": TEXT });
   const look = await start(project);
   expect(await look("trip")).toBeNull();
@@ -104,7 +104,7 @@ test("the answers follow the run of a graph: it runs, waits, continues and fails
   expect(await look("trip")).toMatchObject({ thread: "t2", status: "paused" });
 });
 
-test("a process that dies leaves an interrupted run", { timeout: 120_000 }, async () => {
+test("a process that dies leaves an interrupted run", { timeout: 300_000 }, async () => {
   const project = createProject({ "graphs/trip.ngraph": TEXT });
   const look = await start(project);
   const run = project.start(["run", "graphs/trip.ngraph", "--graph", "trip", "--thread", "t1"]);
@@ -122,7 +122,7 @@ test("a process that dies leaves an interrupted run", { timeout: 120_000 }, asyn
   );
 });
 
-test("the answers follow the tasks of a plan", { timeout: 120_000 }, async () => {
+test("the answers follow the tasks of a plan", { timeout: 300_000 }, async () => {
   const project = createProject({ "graphs/trip.ngraph": TEXT });
   const look = await start(project);
   expect(await look("ship")).toBeNull();

@@ -29,7 +29,7 @@ const NAMES = ["a", "b", "c", "d"];
 const LINES = 2 + 4 * NAMES.length;
 const POINTS = isSoak ? Array.from({ length: LINES }, (_, index) => index + 1) : scale([1, 6, 8, 11, 15], [6, 11]);
 
-test.each(POINTS)("killed at line %i of the log, and resumed", { timeout: 120_000 }, async (line) => {
+test.each(POINTS)("killed at line %i of the log, and resumed", { timeout: 300_000 }, async (line) => {
   const project = createProject({ "p.ngraph": PLAN });
   await killAt(project, ["run", "p.ngraph", "--thread", "t"], line);
   if (isSoak) await killAt(project, ["resume", "t"], 6);

@@ -103,7 +103,7 @@ const ended = (child: ReturnType<Project["start"]>): Promise<number | null> =>
 
 test.each(scale([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [1, 2]))(
   "no command of seed %i meets another that it must not meet",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (seed) => {
     const project = createProject({
       "state/work.sh": WORK,

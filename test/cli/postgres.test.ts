@@ -5,7 +5,7 @@ import { createProject, FLOW, FLOW_NODES } from "./project.ts";
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 test("--store postgres:URL stores runs in a database; passwords are not printed", () => {

@@ -372,7 +372,7 @@ ${names.map((name) => `  node ${name} = "x" into all\n`).join("")}
     expect(await seriousFindings(page)).toEqual([]);
   }
   expect(problems).toEqual([]);
-}, 120_000);
+}, 300_000);
 
 test("the page is small, and is served with `--studio` only", async () => {
   const files = ["index.html", "studio.js", "studio.css"].map((file) =>

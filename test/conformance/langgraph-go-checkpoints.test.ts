@@ -20,7 +20,7 @@ function chain(amounts: Readonly<Record<string, number>>, rest = ""): string {
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 const kinds: readonly (readonly [string, () => OpenStore])[] = [

@@ -12,7 +12,7 @@ import { engineOf } from "../support/graph.ts";
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 const kinds: readonly (readonly [string, () => OpenStore])[] = [

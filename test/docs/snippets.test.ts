@@ -53,7 +53,7 @@ test("README.md, and the pages guide, durability and deployment", async () => {
     "readme/nodes.ts": SUPPORT_NODES,
   });
   expect(await project.typeCheck()).toEqual([]);
-}, 120_000);
+}, 300_000);
 
 test("the page of the service, with its hook of React", async () => {
   const page = "docs/serving.md";
@@ -68,4 +68,4 @@ test("the page of the service, with its hook of React", async () => {
     "serving/react.d.ts": `declare module "react" {\n  export * from "preact/hooks";\n}\n`,
   });
   expect(await project.typeCheck()).toEqual([]);
-}, 120_000);
+}, 300_000);

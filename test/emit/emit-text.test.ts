@@ -70,4 +70,4 @@ test("a very large table stands as text, and loads", async () => {
   expect(project.compiled["large.ngraph"]?.table?.nodes).toHaveLength(count);
   const engine = (large as () => { table: unknown })();
   expect(JSON.stringify(engine.table)).toContain(`step_${count - 1}`);
-}, 120_000);
+}, 300_000);

@@ -86,7 +86,7 @@ test("answers, pauses, nodes, edits and events are typed", async () => {
     "use.ts": USE,
   });
   expect(await project.typeCheck()).toEqual([]);
-}, 120_000);
+}, 300_000);
 
 test("a function that may interrupt accepts any JSON as its answer", async () => {
   const project = createProject({
@@ -102,7 +102,7 @@ await g().resume("t", "yes");
 export { node };`,
   });
   expect(await project.typeCheck()).toEqual([]);
-}, 120_000);
+}, 300_000);
 
 test("functions with mutable lists, type parameters and records of unknown values fit", async () => {
   const project = createProject({
@@ -135,4 +135,4 @@ export const label = (value: { title: string; tags: string[] }): string => value
 `,
   });
   expect(await project.typeCheck()).toEqual([]);
-}, 120_000);
+}, 300_000);

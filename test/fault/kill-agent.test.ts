@@ -33,7 +33,7 @@ graph g {
 
 test(
   "an agent that is killed at a statement of its store repeats no stored call and loses none",
-  { timeout: 1_200_000 },
+  { timeout: 3_600_000 },
   async () => {
     const directory = mkdtempSync(join(FAST_DIRECTORY, "ngraph-agent-"));
     const server = await startModelServer(({ body }) => {

@@ -23,7 +23,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("a planted mistake is found", () => {
-  test.each(sample(KILL_BUGS))("$name", { timeout: 300_000 }, async (bug) => {
+  test.each(sample(KILL_BUGS))("$name", { timeout: 1_800_000 }, async (bug) => {
     const resolveDir = fileURLToPath(new URL("programs", import.meta.url));
     const contents = readFileSync(join(resolveDir, "run-and-die.ts"), "utf8");
     const file = join(directory, `planted-${++trials}.mjs`);

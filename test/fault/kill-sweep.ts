@@ -37,8 +37,8 @@ export interface Trial {
 export const NEVER = -1;
 
 export interface TrialEnd {
-  /** The result as text, equal for all runs of the graph. */
-  readonly result: string;
+  /** The result as text, equal for all runs of the graph; `undefined` for a trial that does not recover. */
+  readonly result: string | undefined;
   /** Number of processes that were really killed. */
   readonly killed: number;
   /** After each kill: everything that the recovery can see. */
@@ -49,21 +49,30 @@ export interface TrialEnd {
  * Kills, checks and resumes; then completes the run in this process.
  *
  * @param seen states that earlier trials have reached
+ * @param recovers whether to recover from the state that the first kill has left; otherwise the trial ends with it, without a result
  */
-export async function runTrial(trial: Trial, seen: Seen = nothingSeen()): Promise<TrialEnd> {
+export async function runTrial(
+  trial: Trial,
+  seen: Seen = nothingSeen(),
+  recovers: (left: string) => boolean = () => true,
+): Promise<TrialEnd> {
   const left: string[] = [];
   let killed = 0;
-  for (const dieAt of trial.kills) {
-    if ((await runUntil(trial, dieAt)) === undefined) killed++;
-    left.push(await lookAt(trial, seen));
-  }
-  const store = trial.place.open();
   try {
-    await driveToEnd(killEngines(trial.table, store, trial.ledger));
-    expectNothingRepeated(trial, seen);
-    return { result: await readResult(trial, store, seen), killed, left };
+    for (const dieAt of trial.kills) {
+      if ((await runUntil(trial, dieAt)) === undefined) killed++;
+      left.push(await lookAt(trial, seen));
+      if (left.length === 1 && !recovers(left[0]!)) return { result: undefined, killed, left };
+    }
+    const store = trial.place.open();
+    try {
+      await driveToEnd(killEngines(trial.table, store, trial.ledger));
+      expectNothingRepeated(trial, seen);
+      return { result: await readResult(trial, store, seen), killed, left };
+    } finally {
+      await store.close?.();
+    }
   } finally {
-    await store.close?.();
     await trial.place.remove();
     rmSync(trial.ledger, { force: true });
   }

@@ -46,7 +46,7 @@ beforeAll(() => {
     env: { ...process.env, HTTP_PROXY: "http://127.0.0.1:1", HTTPS_PROXY: "http://127.0.0.1:1" },
     stdio: "pipe",
   });
-}, 120_000);
+}, 300_000);
 
 afterAll(() => {
   rmSync(directory, { recursive: true, force: true });

@@ -31,14 +31,14 @@ if (ONE_SEED === undefined) {
   describeEngine(0, 5000, 200);
 
   describe("verdicts that were wrong", () => {
-    it.each(PAST_SEEDS)("seed %d", { timeout: 120_000 }, async (seed) => {
+    it.each(PAST_SEEDS)("seed %d", { timeout: 300_000 }, async (seed) => {
       expect(await wrongVerdicts(seed, generateBasicGraph(seed))).toEqual([]);
     });
   });
 
   describe.each(["past-mistakes", "small-graphs"])("verdicts on %s", (name) => {
     const folder = join(import.meta.dirname, "engine", name);
-    it.each(readdirSync(folder))("%s", { timeout: 120_000 }, async (file) => {
+    it.each(readdirSync(folder))("%s", { timeout: 300_000 }, async (file) => {
       const text = readFileSync(join(folder, file), "utf8");
       const judged = await judge(text, { seed: 1, runs: 200 });
       // Some are refused by now.

@@ -176,7 +176,7 @@ describe("allocated bytes", () => {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-  }, 120_000);
+  }, 300_000);
 
   test.each(rows)("%s: at most %i", (name, atMost) => {
     expect(counts[name]).toBeLessThanOrEqual(atMost);

@@ -8,7 +8,7 @@ import { numRuns, scale } from "../support/depth.ts";
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 describe("names that are easily confused stay distinct", () => {

@@ -8,7 +8,7 @@ import { PostgresServer } from "./postgres-server.ts";
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 beforeEach(async () => {

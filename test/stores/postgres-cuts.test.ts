@@ -22,7 +22,7 @@ beforeAll(async () => {
   server = await PostgresServer.start();
   direct = new PostgresStore({ url: server.url, schema: "cuts", connections: 2 });
   await direct.threads();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await direct.close();
   await server.dispose();
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 it.each(["before", "after"] as const)(
   "a connection that ends %s the server has done what was asked",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (when) => {
     const { questions } = await cutAt(-1, when);
     expect(questions).toBeGreaterThan(20);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   store = new PostgresStore({ url: server.url, schema: "damage", connections: 2 });
   await fillStore(store);
   answers = await readStore(store);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await store.close();
   await server.dispose();

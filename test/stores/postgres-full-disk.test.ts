@@ -14,7 +14,7 @@ const GRAPH = `graph g { output log: string[] reduce append  output big: string
 /** Random, so that compression does not make it fit. */
 const NOISE = Array.from({ length: 600_000 }, (_, index) => Math.sin(index).toString(36).slice(4, 14)).join("");
 
-it("a full disk", { timeout: 120_000 }, async () => {
+it("a full disk", { timeout: 300_000 }, async () => {
   const disk = smallDisk();
   // Creating a small disk needs root. Without it, the server has a limit for the size of its files, which has the same
   // effect.

@@ -12,7 +12,7 @@ import { PostgresServer } from "./postgres-server.ts";
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 const versions = Array.from({ length: SCHEMA_VERSION }, (_, index) => index + 1);

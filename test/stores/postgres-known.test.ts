@@ -9,7 +9,7 @@ let server: PostgresServer;
 let schemas = 0;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 function openBoth(): readonly [PostgresStore, PostgresStore] {

@@ -15,7 +15,7 @@ let server: PostgresServer;
 let schemas = 0;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 /** A separate store, and functions that record which bodies ran. `at` is called in the body of a node before it returns. */

@@ -9,7 +9,7 @@ let server: PostgresServer;
 beforeAll(async () => {
   // The test itself decides when the planner gets statistics.
   server = await PostgresServer.start({ settings: { autovacuum: "off" } });
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 const THREADS = 10;

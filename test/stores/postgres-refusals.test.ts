@@ -25,7 +25,7 @@ beforeAll(async () => {
     CREATE ROLE guest LOGIN;
     CREATE ROLE full LOGIN CONNECTION LIMIT 0;
     REVOKE CREATE ON DATABASE postgres FROM PUBLIC`);
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 /** The server's URL for a user, with other changes. */
@@ -225,4 +225,4 @@ it("a replica: reading works, a run is refused with a code, and after its promot
   expect(await engine.resume("t")).toMatchObject(WHOLE);
   expect(ran).toEqual(["a", "b", "b", "c"]);
   await Promise.all([reader.close(), store.close()]);
-}, 120_000);
+}, 300_000);

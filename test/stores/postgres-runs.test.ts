@@ -9,7 +9,7 @@ import { PostgresServer } from "./postgres-server.ts";
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 const TEXT = `graph chat { input q: int  memory log: int[] = [] reduce append  memory last: map<int> = {} reduce merge
@@ -81,4 +81,4 @@ test("each run continues from what the run before it has stored, whoever execute
     { numRuns: numRuns(200) },
   );
   await Promise.all(stores.map((store) => store.close()));
-}, 120_000);
+}, 300_000);

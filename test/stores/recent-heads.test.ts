@@ -25,7 +25,7 @@ const functions = {
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 const chatOn = (store: Store): Engine => engineOf(CHAT, functions, { store });

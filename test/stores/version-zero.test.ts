@@ -6,7 +6,7 @@ import { expectMigrationOnResume } from "./version-zero.ts";
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 describe("5.1 a checkpoint without a version is kept unchanged, and migrated on resume", () => {

@@ -17,10 +17,10 @@ const TEXT = `graph g { output log: string[] reduce append  node nap = sleep(3h)
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
-it.each(["SQLite", "Postgres"])("%s", { timeout: 120_000 }, async (kind) => {
+it.each(["SQLite", "Postgres"])("%s", { timeout: 300_000 }, async (kind) => {
   const path = inDirectory("runs.db");
   const open = (): Store =>
     kind === "SQLite"

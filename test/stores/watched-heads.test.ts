@@ -18,7 +18,7 @@ const inDirectory = temporaryDirectory(FAST_DIRECTORY);
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 const engineOn = (store: Store): Engine => engineOf("graph g { input n: int  start -> end }", {}, { store });
@@ -65,7 +65,7 @@ describe.each<[string, () => OpenStore]>([
     expect(list).toHaveBeenCalledTimes(1);
     if (other !== store) await other.close?.();
     await opened.dispose();
-  }, 120_000);
+  }, 300_000);
 
   it("reads on behind a page that damaged threads have made shorter", async () => {
     const opened = open();
@@ -82,7 +82,7 @@ describe.each<[string, () => OpenStore]>([
     };
     expect(await heads.headOf("watched", false)).toBe((await store.loadLatest("watched"))?.id);
     await opened.dispose();
-  }, 120_000);
+  }, 300_000);
 
   it("a write that is committed after a later one is found", async () => {
     const opened = open();
@@ -120,7 +120,7 @@ describe("a damaged thread among those that were written last does not hide the 
       database.exec("UPDATE threads SET epoch = epoch + 1 WHERE name = 'other 7'");
       database.close();
     });
-  }, 120_000);
+  }, 300_000);
 
   it(
     "Postgres",
@@ -128,6 +128,6 @@ describe("a damaged thread among those that were written last does not hide the 
       check(new PostgresStore({ url: server.url, schema: "damaged" }), () =>
         server.query("UPDATE damaged.threads SET epoch = epoch + 1 WHERE name = 'other 7'"),
       ),
-    120_000,
+    300_000,
   );
 });

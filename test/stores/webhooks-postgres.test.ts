@@ -12,7 +12,7 @@ import { compiledTable } from "../support/compiled-engine.ts";
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 120_000);
+}, 300_000);
 afterAll(() => server.dispose());
 
 const FLOW = compiledTable(`graph flow {
