@@ -53,9 +53,9 @@ export function bindNode(
   }
   checkDeclared(declaration, declared, type, parts.writes, context);
   const output = boundOutput(declaration.output, parts.writes);
-  const { undo: undoPolicy, ...policies } = parts.policies;
-  const undoParts = { declaration, writes: parts.writes, result: type, scope };
-  const undo = undoPolicy && bindUndo({ ...undoParts, undo: undoPolicy }, context);
+  const { policies, undoPolicy } = withoutUndo(parts.policies);
+  const undo =
+    undoPolicy && bindUndo({ declaration, writes: parts.writes, result: type, scope, undo: undoPolicy }, context);
   for (const effect of undo?.effects ?? []) effects.add(effect);
   // Fields are added one by one: each spread would cost as much as the rest of the object.
   const bound: { -readonly [Key in keyof BoundNode]: BoundNode[Key] } = {
@@ -74,6 +74,16 @@ export function bindNode(
   if (type !== undefined && call.kind !== "function") bound.result = type;
   if (undo?.undo !== undefined) bound.undo = undo.undo;
   return bound;
+}
+
+/** Most nodes have no `undo`: their policies are not copied. */
+function withoutUndo(all: BoundPolicies): {
+  readonly policies: Omit<BoundPolicies, "undo">;
+  readonly undoPolicy?: BoundPolicies["undo"];
+} {
+  if (all.undo === undefined) return { policies: all };
+  const { undo, ...policies } = all;
+  return { policies, undoPolicy: undo };
 }
 
 const NO_EFFECTS: readonly Effect[] = [];

@@ -37,9 +37,10 @@ export interface Write {
 export function resolveWrites(output: Ast.Output | undefined, context: GraphContext): readonly Write[] {
   if (output === undefined) return [];
   const writes: Write[] = [];
-  const seen = new Map<string, Span>();
   const parts: readonly OutputPart[] =
     output.kind === "ChannelOutput" ? [output] : output.fields.map((each) => ({ ...each, field: each.field.name }));
+  // One channel is written once.
+  const seen = parts.length > 1 ? new Map<string, Span>() : undefined;
   const isSet = (name: string): boolean => parts.some(({ channel, set }) => set === true && channel.name === name);
   for (const part of parts) {
     const { channel: identifier, field } = part;
@@ -47,14 +48,14 @@ export function resolveWrites(output: Ast.Output | undefined, context: GraphCont
     const channel = writableChannel(identifier, context);
     if (channel === undefined) continue;
     if (part.set === true) checkSet(part, channel, context);
-    const first = seen.get(name);
+    const first = seen?.get(name);
     if (first !== undefined && (channel.reducer === undefined || isSet(name))) {
       context.report(
         writtenTwice(placeIn(context, span), { channel: name, first: placeIn(context, first), noun: context.noun }),
       );
       continue;
     }
-    seen.set(name, span);
+    seen?.set(name, span);
     writes.push({
       channel,
       ...(field === undefined ? {} : { field }),

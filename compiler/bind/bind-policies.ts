@@ -48,6 +48,7 @@ export function bindPolicies(node: Ast.NodeDecl, context: GraphContext): BoundPo
     pauseAfter: false,
     idempotent: false,
   };
+  if (node.policies.length === 0) return bound;
   for (const policy of withoutRepeated(node.policies, context)) bindPolicy(policy, node, bound, context);
   if (bound.cache !== undefined && bound.undo !== undefined) {
     const cache = node.policies.find(({ kind }) => kind === "Cache")!;

@@ -44,8 +44,12 @@ export function scopeAt(place: Place, context: GraphContext): ExpressionScope {
 }
 
 export function createNames(place: Place, context: GraphContext): Names {
-  /** Channels that have been reported for this place. */
-  const reported = new Set<string>();
+  /** Channels that have been reported for this place: mostly none. */
+  let names: Set<string> | undefined;
+  const reported: Reported = {
+    has: (name) => names?.has(name) === true,
+    add: (name) => void (names ??= new Set()).add(name),
+  };
   return {
     value: (name, span) => valueAt(name, span, place, reported, context),
     callee: (name) => calleeOf(name, context),
@@ -77,11 +81,16 @@ export function createNames(place: Place, context: GraphContext): Names {
   };
 }
 
+interface Reported {
+  has(name: string): boolean;
+  add(name: string): void;
+}
+
 function valueAt(
   name: string,
   span: Span,
   place: Place,
-  reported: Set<string>,
+  reported: Reported,
   context: GraphContext,
 ): NameBinding | undefined {
   const channel = context.channels.get(name);
@@ -107,7 +116,7 @@ function channelAt(
   channel: ChannelEntry,
   span: Span,
   place: Place,
-  reported: Set<string>,
+  reported: Reported,
   context: GraphContext,
 ): NameBinding {
   const { name, index, type } = channel;

@@ -9,6 +9,10 @@ import { placeIn, type GraphContext } from "./graph-context.ts";
 /** The form of a typed expression in the bound graph. Reports an expression that nests too deep to be evaluated. */
 export function toTypedExpression(typed: Typed, context: GraphContext): TypedExpression {
   const { syntax, type, expression } = typed;
+  const { span } = syntax;
+  // Most expressions are the name of a channel.
+  if (expression.op === "channel")
+    return { expression, type, span, syntax, reads: [context.channelNames[expression.channel] ?? ""] };
   const reads = new Set<string>();
   let level: readonly Expression[] = [expression];
   for (let depth = 1; level.length > 0; depth++) {
@@ -19,8 +23,8 @@ export function toTypedExpression(typed: Typed, context: GraphContext): TypedExp
     }
     level = next;
     if (depth === MAX_EXPRESSION_DEPTH && level.length > 0) {
-      context.report(tooDeep(placeIn(context, syntax.span), "operators", MAX_EXPRESSION_DEPTH));
+      context.report(tooDeep(placeIn(context, span), "operators", MAX_EXPRESSION_DEPTH));
     }
   }
-  return { expression, type, span: syntax.span, syntax, reads: [...reads] };
+  return { expression, type, span, syntax, reads: [...reads] };
 }

@@ -179,13 +179,16 @@ export function outputPlace(context: CheckContext, node: number, channel: string
 export function checkUnreadWrites(context: CheckContext): void {
   const { graph } = context;
   const read = new Set<string>();
-  for (const node of graph.nodes) for (const channel of [...node.reads, ...(node.undo?.reads ?? [])]) read.add(channel);
+  for (const { reads, undo } of graph.nodes) {
+    for (const channel of reads) read.add(channel);
+    if (undo !== undefined) for (const channel of undo.reads) read.add(channel);
+  }
   for (const edge of graph.edges)
     for (const { reads } of conditionsOf(edge)) for (const channel of reads) read.add(channel);
   for (const { condition } of graph.assertions) for (const channel of condition?.reads ?? []) read.add(channel);
   const writersOf = new Map<string, number[]>();
   for (const [index, node] of graph.nodes.entries()) {
-    for (const channel of new Set(node.writes)) {
+    for (const channel of node.writes) {
       const known = writersOf.get(channel);
       if (known === undefined) writersOf.set(channel, [index]);
       else known.push(index);

@@ -53,8 +53,9 @@ const knownSuccessors = new WeakMap<Net["nodes"], readonly (readonly number[])[]
 
 function findSuccessors(nodes: Net["nodes"]): readonly (readonly number[])[] {
   return nodes.map((node) => {
-    const found = new Set<number>();
-    for (const routing of [node.routing, node.errorRouting]) for (const target of routedTo(routing)) found.add(target);
+    const routed = routedTo(node.routing);
+    if (node.errorRouting === undefined && node.jumps === undefined) return routed;
+    const found = new Set([...routed, ...routedTo(node.errorRouting)]);
     for (const jump of node.jumps ?? []) if (jump !== END_TARGET) found.add(jump);
     return [...found];
   });
@@ -73,9 +74,9 @@ export function canEnd(routing: AnyRouting | undefined): boolean {
 
 /** Nodes that the signals of a routing can start, directly or through a barrier. */
 export function routedTo(routing: AnyRouting | undefined): readonly number[] {
-  const found = new Set<number>();
-  for (const { place, node } of signalsOf(routing)) if (place !== undefined && node !== END_TARGET) found.add(node);
-  return [...found];
+  const signals = signalsOf(routing).filter(({ place, node }) => place !== undefined && node !== END_TARGET);
+  const targets = signals.map(({ node }) => node);
+  return targets.length < 2 ? targets : [...new Set(targets)];
 }
 
 /** Nodes that `start` signals. */

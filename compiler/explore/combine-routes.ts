@@ -127,6 +127,11 @@ const FEW_OUTCOMES = 64;
 /** All combinations of the groups of a routing. */
 export function combineRoutes(routing: Routing, kind: "own" | "error", known: Cube): Combinations {
   const everything: Cubes = { cubes: [known], exact: true };
+  const [only] = routing.groups;
+  if (only?.kind === "always" && routing.groups.length === 1) {
+    const partial: Partial = { signals: only.signals, branches: [], cubes: everything };
+    return { outcomes: [outcomeOf(partial, kind, true, known)], isCut: false };
+  }
   let partials: Partial[] = [{ signals: [], branches: [], cubes: everything }];
   let isCut = false;
   const cut = (items: Partial[]): Partial[] => {
@@ -163,28 +168,30 @@ export function combineRoutes(routing: Routing, kind: "own" | "error", known: Cu
     }
     partials = cut(next);
   }
-  const outcomes = partials.map((partial): Outcome => {
-    const { signals, branches, cubes } = partial;
-    // A run fails if a node has edges and none is taken. A node without edges ends its branch.
-    const isStuck = routing.groups.length > 0 && signals.length === 0;
-    const { places, ends, rollsBack } = isStuck ? NO_SIGNALS : placesOf(signals);
-    const free = cubes.cubes.some((cube) => cube.size === 0) || cubes.cubes.every((cube) => cube === known);
-    return {
-      kind: isStuck ? "stuck" : kind,
-      places,
-      ends,
-      label: labelOf(kind, branches),
-      cubes: free ? undefined : cubes.cubes,
-      exact: cubes.exact && partial.merged === undefined,
-      exclusive: false,
-      branches: partial.merged ?? branches,
-      ...(rollsBack ? { rollsBack } : {}),
-    };
-  });
+  const outcomes = partials.map((partial) => outcomeOf(partial, kind, routing.groups.length > 0, known));
   // Mutation point: condition-without-value
   if (kind === "own") for (const each of withoutValue(routing, everything)) outcomes.push(each);
   if (isCut) outcomes.push(everySignal(routing, kind));
   return { outcomes, isCut };
+}
+
+function outcomeOf(partial: Partial, kind: "own" | "error", hasEdges: boolean, known: Cube): Outcome {
+  const { signals, branches, cubes } = partial;
+  // A run fails if a node has edges and none is taken. A node without edges ends its branch.
+  const isStuck = hasEdges && signals.length === 0;
+  const { places, ends, rollsBack } = isStuck ? NO_SIGNALS : placesOf(signals);
+  const free = cubes.cubes.some((cube) => cube.size === 0) || cubes.cubes.every((cube) => cube === known);
+  return {
+    kind: isStuck ? "stuck" : kind,
+    places,
+    ends,
+    label: labelOf(kind, branches),
+    cubes: free ? undefined : cubes.cubes,
+    exact: cubes.exact && partial.merged === undefined,
+    exclusive: false,
+    branches: partial.merged ?? branches,
+    ...(rollsBack ? { rollsBack } : {}),
+  };
 }
 
 function labelOf(kind: "own" | "error", branches: readonly Branch[]): string {

@@ -75,20 +75,28 @@ export function tracedPlaces({ states }: StateGraph, run: Run): number {
 
 /** Nodes with more than one source of signals. */
 function mergeNodes(model: ControlModel): ReadonlySet<number> {
-  const sources = model.nodes.map(() => new Set<number>());
+  const none = -2;
+  /** By node: the first source of a signal into it. */
+  const sources = new Int32Array(model.nodes.length).fill(none);
+  const merges = new Set<number>();
+  const add = (target: number, source: number): void => {
+    if (target < 0) return;
+    if (sources[target] === none) sources[target] = source;
+    else if (sources[target] !== source) merges.add(target);
+  };
   for (const { index, declared } of model.nodes) {
-    for (const target of directTargets(model, index)) sources[target]?.add(declared);
+    for (const target of directTargets(model, index)) add(target, declared);
   }
-  for (const target of directTargets(model, -1)) sources[target]?.add(-1);
+  for (const target of directTargets(model, -1)) add(target, -1);
   for (const { target, index, passesOn } of model.barriers)
-    if (passesOn === undefined) sources[target]?.add(model.nodes.length + index);
-  return new Set(model.nodes.filter(({ index }) => (sources[index]?.size ?? 0) > 1).map(({ index }) => index));
+    if (passesOn === undefined) add(target, model.nodes.length + index);
+  return merges;
 }
 
 function directTargets(model: ControlModel, from: number): readonly number[] {
   const node = model.nodes[from];
   const routings = node === undefined ? [model.start] : [node.routing, node.errorRouting];
-  const found: number[] = [...(node?.jumps ?? [])].filter((target) => target !== END_TARGET);
+  const found = (node?.jumps ?? []).filter((target) => target !== END_TARGET);
   for (const routing of routings) {
     for (const { place, node: target } of signalsOf(routing))
       if (place === target && target !== END_TARGET) found.push(target);
