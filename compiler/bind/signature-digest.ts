@@ -5,7 +5,8 @@ import type { GraphContext } from "./graph-context.ts";
 
 /**
  * The digest of what an imported function declares: the types of its parameters and its result, with the named types in
- * them. Names of parameters do not count. `undefined` if nothing is known.
+ * them. Names of parameters do not count. `undefined` if nothing is known. The beginning of the digest differs as reliably, and a generated module has one
+ * for each function.
  */
 export function signatureDigest(name: string, { scope, types }: GraphContext): string | undefined {
   const declared = scope.names.get(name);
@@ -23,5 +24,7 @@ export function signatureDigest(name: string, { scope, types }: GraphContext): s
     ...(rest === undefined ? [] : [rest]),
     ...(result === undefined ? [] : [result]),
   ]);
-  return sha256(canonicalJson({ shapes, types: referencedTypes(roots, types) }));
+  return sha256(canonicalJson({ shapes, types: referencedTypes(roots, types) })).slice(0, LENGTH);
 }
+
+const LENGTH = 16;

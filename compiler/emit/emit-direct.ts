@@ -22,9 +22,11 @@ export function emitDirect(table: Table, names: DirectNames): string {
   const records = [
     ...record("output", table, ({ role }) => role === "output", names),
     ...record("state", table, () => true, names),
+    ...(table.channels.length > MOST_FIELDS ? [`records: ${names.namespace}.records`] : []),
     ...builtins(table, names),
     // A bundler leaves out what no module names.
     ...reducers(table, names),
+    ...(table.nodes.some(({ output }) => output?.kind === "fields") ? [`fields: ${names.namespace}.fields`] : []),
     ...(table.barriers.length === 0 ? [] : [`barriers: ${names.namespace}.barriers`]),
     ...(table.nodes.some(({ each }) => each !== undefined) ? [`items: ${names.namespace}.items`] : []),
     ...(table.nodes.some(({ goes }) => goes !== undefined) ? [`jumps: ${names.namespace}.jumps`] : []),

@@ -10,13 +10,15 @@ import type { BuiltinNode } from "../interface/context.ts";
 import type { LongTermMemory } from "../interface/memory.ts";
 import { compileRoutes, isBarrier, type RoutesCode } from "../routing/routes.ts";
 import type { Turn } from "../run/take-turns.ts";
-import { END, type ChannelSpec, type OutputField, type Table } from "../table/table.ts";
+import { END, type ChannelSpec, type Table } from "../table/table.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { acceptType, acceptUpdate, type Accept } from "./accept.ts";
 import type { BarrierParts, DirectBarrier } from "./direct-barriers.ts";
 import type { DirectContext } from "./direct-context.ts";
+import type { DirectField, FieldParts } from "./direct-fields.ts";
 import type { ItemParts, ItemsCode } from "./direct-items.ts";
 import type { Goals, JumpParts } from "./direct-jumps.ts";
+import type { RecordParts } from "./direct-records.ts";
 import type { TimeoutParts } from "./direct-timeouts.ts";
 
 /** The call of a node: `$s` are the values that its arguments read, `$f` the functions and `$e` the expressions of the table. */
@@ -31,13 +33,16 @@ export type DirectCall = (
 export interface DirectModule {
   /** By node. */
   readonly calls: readonly DirectCall[];
-  /** The outputs, and all channels, of a state. Absent for a graph with many channels. */
+  /** The outputs, and all channels, of a state. Absent for a graph with many channels, which has `records`. */
   readonly output?: (state: readonly Json[]) => JsonObject;
   readonly state?: (state: readonly Json[]) => JsonObject;
+  readonly records?: RecordParts;
   /** The built-in nodes that the graph uses. Its calls name them. */
   readonly builtins?: Readonly<Record<string, BuiltinNode>>;
   /** The reducers that the graph uses, except `last`. */
   readonly reducers?: Readonly<Partial<Record<string, DirectReducer>>>;
+  /** The code of results that several channels store, if a node has one. */
+  readonly fields?: FieldParts;
   /** The code of barriers, if the graph has one. */
   readonly barriers?: BarrierParts;
   /** The code of `for` nodes, if the graph has one. */
@@ -46,14 +51,6 @@ export interface DirectModule {
   readonly jumps?: JumpParts;
   /** The code of timeouts, if a node has one. */
   readonly timeouts?: TimeoutParts;
-}
-
-export interface DirectField {
-  readonly name: string;
-  readonly channel: number;
-  readonly accept: Accept;
-  readonly isOptional: boolean;
-  readonly acceptsNull: boolean;
 }
 
 export interface DirectNode {
@@ -128,11 +125,15 @@ export class Unlocated {
 export function hasParts({ barriers, channels, nodes }: Table, module: DirectModule): boolean {
   const lacks = (use: unknown, part: unknown): boolean => use !== undefined && part === undefined;
   return !(
+    (module.records ?? (module.output && module.state)) === undefined ||
     lacks(barriers[0], module.barriers) ||
     channels.some(({ reducer }) => lacks(reducer, reducerOf(reducer, module))) ||
     nodes.some(
-      ({ each, goes, timeout }) =>
-        lacks(each, module.items) || lacks(goes, module.jumps) || lacks(timeout, module.timeouts),
+      ({ each, goes, timeout, output }) =>
+        lacks(each, module.items) ||
+        lacks(goes, module.jumps) ||
+        lacks(timeout, module.timeouts) ||
+        lacks(output?.kind === "fields" || undefined, module.fields),
     )
   );
 }
@@ -151,17 +152,10 @@ export function compileDirect(
   const gates = table.nodes.map((node) => node.waits ?? -1);
   const updates = table.channels.map((channel) => acceptUpdate(channel, types));
   const isPlain = (target: number): boolean => target === END || (!isBarrier(target) && gates[target] === -1);
-  const fieldOf = ({ field, channel, optional }: OutputField): DirectField => ({
-    name: field,
-    channel,
-    accept: updates[channel]!,
-    isOptional: optional === true,
-    acceptsNull: acceptType(table.channels[channel]!.type, types)(null) !== undefined,
-  });
   const reducers = table.channels.map(({ reducer }) => reducerOf(reducer, module));
   const nodes = table.nodes.map((spec, index): DirectNode => {
     const { name, output, timeout, routes: specs } = spec;
-    const fields = output?.kind === "fields" ? output.fields.map(fieldOf) : [];
+    const fields = output?.kind === "fields" ? module.fields!.compile(table, output.fields, updates, types) : [];
     const channel = output === undefined ? NO_CHANNEL : output.kind === "channel" ? output.channel : FIELDS;
     const written = channel >= 0 ? [channel] : fields.map((field) => field.channel);
     const routes = compileRoutes(specs, expressions);

@@ -11,7 +11,6 @@ import { takeFirstTurn, takeTurns, type Turn } from "../run/take-turns.ts";
 import type { Clock } from "../interface/clock.ts";
 import { END } from "../table/table.ts";
 import type { Json, JsonObject } from "../value/json.ts";
-import { COMMAND_VALUE } from "../step/command.ts";
 import { dropPromise, isThenable } from "../value/promise.ts";
 import type { DirectBarriers } from "./direct-barriers.ts";
 import { DirectContext } from "./direct-context.ts";
@@ -123,13 +122,13 @@ function enter(run: DirectRun): boolean {
 
 async function loop(run: DirectRun, takeOver: TakeOver): Promise<RunResult> {
   const { nodes, functions, expressions, table } = run.code;
-  const limit = table.limits.steps ?? Number.POSITIVE_INFINITY;
+  const { steps } = table.limits;
   for (;;) {
     const { ready } = run;
     if (ready.length === 0) {
       return run.barriers === undefined || run.barriers.isClear ? completed(run) : takeOver(run);
     }
-    if (run.step >= limit) return takeOver(run);
+    if (steps !== null && run.step >= steps) return takeOver(run);
     const turn = takeTurns(run);
     if (turn !== undefined) await turn;
     const node = nodes[ready[0]!]!;
@@ -323,7 +322,7 @@ function settle(run: DirectRun, tasks: readonly Pick<DirectTask, "value" | "cont
     if (jumps?.drops(at, value)) continue;
     const node = nodes[ready[at]!]!;
     if (items === undefined) {
-      if (!readUpdates(node, value, channels, updates)) return false;
+      if (!readUpdates(code, node, value, channels, updates)) return false;
     } else if (node.channel >= 0) {
       try {
         updates.push(code.module.items!.update(node, items));
@@ -394,29 +393,19 @@ function applyAll(
 }
 
 /** Adds the updates of a result. Returns `false` if the result does not fit. */
-function readUpdates(node: DirectNode, value: unknown, channels: number[], updates: Json[]): boolean {
-  if (node.channel !== FIELDS) {
-    if (node.channel < 0) return true;
-    const update = node.accept(value);
-    if (update === undefined) return false;
-    channels.push(node.channel);
-    updates.push(update);
-    return true;
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value) || value === COMMAND_VALUE) return false;
-  for (const { name, channel, accept, isOptional, acceptsNull } of node.fields) {
-    let part: unknown;
-    try {
-      part = Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-    } catch {
-      return false;
-    }
-    if (part === undefined && isOptional) continue;
-    const update = accept(part === undefined && acceptsNull ? null : part);
-    if (update === undefined) return false;
-    channels.push(channel);
-    updates.push(update);
-  }
+function readUpdates(
+  { module }: DirectGraph,
+  { channel, fields, accept }: DirectNode,
+  value: unknown,
+  channels: number[],
+  updates: Json[],
+): boolean {
+  if (channel === FIELDS) return module.fields!.read(fields, value, channels, updates);
+  if (channel < 0) return true;
+  const update = accept(value);
+  if (update === undefined) return false;
+  channels.push(channel);
+  updates.push(update);
   return true;
 }
 
@@ -486,7 +475,7 @@ function completed({ code, state, steps }: DirectRun): RunResult {
   const { module, table } = code;
   const result: RunResult = {
     status: "completed",
-    output: module.output?.(state) ?? recordOf(table, state, true),
+    output: module.output?.(state) ?? module.records!.output(table, state),
     state: module.state?.(state) ?? {},
     steps,
     pauses: NOTHING,
@@ -495,17 +484,7 @@ function completed({ code, state, steps }: DirectRun): RunResult {
     thread: null,
     checkpointId: null,
   };
-  // The state of many channels is built when it is read.
-  if (module.state !== undefined) return result;
-  let known: JsonObject | undefined;
-  const values = (): JsonObject => (known ??= recordOf(table, state, false));
-  return Object.defineProperty(result, "state", { get: values, enumerable: true });
-}
-
-function recordOf({ channels }: DirectGraph["table"], state: readonly Json[], isOutput: boolean): JsonObject {
-  return Object.fromEntries(
-    channels.flatMap(({ name, role }, at) => (isOutput && role !== "output" ? [] : [[name, state[at]!] as const])),
-  );
+  return module.state === undefined ? module.records!.withState(result, table, state) : result;
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);

@@ -54,27 +54,24 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
   let opened: DirectEngine | undefined;
   const load = (): MaybePromise<DirectEngine> =>
     opened ?? import("./direct-engine.ts").then((code) => (opened ??= code.openDirectEngine(table, options, memory)));
-  const onEngine = <Args extends readonly unknown[], Result>(
-    call: (engine: Engine, ...args: Args) => Promise<Result>,
-    ...args: Args
-  ): Promise<Result> => {
+  const onEngine = (name: Operation, ...args: readonly unknown[]): Promise<never> => {
+    const call = (engine: Engine, given: readonly unknown[]): Promise<never> =>
+      (engine as unknown as Operations)[name](...given);
     const loaded = load();
-    if (!isThenable(loaded)) return call(loaded.engine, ...args);
+    if (!isThenable(loaded)) return call(loaded.engine, args);
     // The caller may change the arguments while the engine is loaded.
     const copies = copyArguments(args);
-    return Promise.resolve(loaded).then(({ engine }) => call(engine, ...copies));
+    return Promise.resolve(loaded).then(({ engine }) => call(engine, copies));
   };
-  const onStream = <Args extends readonly unknown[]>(
-    call: (engine: Engine, ...args: Args) => RunStream<unknown>,
-    ...args: Args
-  ): RunStream<never> => {
-    const streaming = onEngine(async (engine, ...given: Args) => ({ stream: call(engine, ...given) }), ...args);
-    const result = streaming.then(({ stream }) => stream.result);
+  const onStream = (name: Operation, ...args: readonly unknown[]): RunStream<never> => {
+    const open = async (): Promise<RunStream<never>> => onEngine(name, ...args);
+    const streaming = open();
+    const result = streaming.then((stream) => stream.result);
     // A consumer that reads only the items still receives the error.
     result.catch(() => undefined);
     async function* items(): AsyncGenerator<never> {
       // The options select the type of the items.
-      yield* (await streaming).stream as RunStream<never>;
+      yield* await streaming;
     }
     return { result, [Symbol.asyncIterator]: () => items() };
   };
@@ -92,15 +89,11 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
   const run = (input: JsonObject, settings: RunOptions): Promise<RunResult> => {
     const given = settings === NO_OPTIONS ? settings : isDirectCall(settings) ? { ...settings } : undefined;
     const direct = code !== undefined && given !== undefined ? startDirect(code, input, given, takeOver) : undefined;
-    return direct ?? onEngine((engine, ...args) => engine.run(...args), input, settings);
+    return direct ?? onEngine("run", input, settings);
   };
   // With a store, the first call is near: the engine is loaded before it.
   if (options.store !== undefined) void loadEarly(load);
-  const loaded = ON_ENGINE.map((name) => [
-    name,
-    (...args: readonly unknown[]) =>
-      onEngine((engine, ...given) => (engine as unknown as Operations)[name](...given), ...args),
-  ]);
+  const loaded = ON_ENGINE.map((name) => [name, (...args: readonly unknown[]) => onEngine(name, ...args)]);
   return {
     ...(Object.fromEntries(loaded) as Pick<Engine, (typeof ON_ENGINE)[number]>),
     table,
@@ -108,16 +101,14 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
     run: (input, settings = NO_OPTIONS) => run(input, settings),
     stream: (input: JsonObject, settings: Streaming<RunOptions> = {}) => {
       checkStream(settings, STREAM_OPTIONS);
-      return onStream((engine, ...args) => engine.stream(...args), input, settings);
+      return onStream("stream", input, settings);
     },
     streamResume: (thread: ThreadId, settings: Streaming<ResumeOptions> = {}) => {
       checkStream(settings, STREAM_RESUME_OPTIONS);
-      return onStream((engine, ...args) => engine.streamResume(...args), thread, settings);
+      return onStream("streamResume", thread, settings);
     },
-    update: (thread, values, settings = {}) =>
-      onEngine((engine, ...given) => engine.update(thread, ...given), values, settings),
-    signal: (thread, name, value = null, settings = {}) =>
-      onEngine((engine, ...given) => engine.signal(thread, name, ...given), value, settings),
+    update: (thread, values, settings = {}) => onEngine("update", thread, values, settings),
+    signal: (thread, name, value = null, settings = {}) => onEngine("signal", thread, name, value, settings),
   };
 }
 
@@ -137,7 +128,8 @@ const ON_ENGINE = [
   "due",
   "prune",
 ] as const satisfies readonly (keyof Engine)[];
-type Operations = Readonly<Record<(typeof ON_ENGINE)[number], (...args: readonly unknown[]) => Promise<unknown>>>;
+type Operation = Exclude<keyof Engine, "table" | "memory">;
+type Operations = Readonly<Record<Operation, (...args: readonly unknown[]) => Promise<never>>>;
 
 /** The options of a stream, whatever its views are. */
 type Streaming<Options> = Options & StreamOptions;

@@ -5,6 +5,7 @@ import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { compileDirect, type DirectModule } from "../../runtime/direct/direct-graph.ts";
 import { jumps } from "../../runtime/direct/direct-jumps.ts";
+import { records } from "../../runtime/direct/direct-records.ts";
 import { startDirect, type DirectTask } from "../../runtime/direct/direct-run.ts";
 import * as directEngine from "../../runtime/engine/direct-engine.ts";
 import { openDirect } from "../../runtime/engine/open-direct.ts";
@@ -277,6 +278,15 @@ test("a built-in node of the caller takes the place of the package's, and has wh
   ]);
 });
 
+test.each(["output", "state"])("a graph with 101 channels has its outputs and its state: %s", async (role) => {
+  const channels = Array.from({ length: 100 }, (_, at) => `${role} c${at}: int = ${at}`).join("\n");
+  const text = `graph many { output a: json = 0\n${channels}\nnode x = f() into a  start -> x }`;
+  const functions = () => ({ f: () => 7 });
+  const [first, second] = await Promise.all((await bothOf(text, functions)).map((engine) => engine.run({})));
+  expect(second).toMatchObject({ status: "completed", output: { a: 7 }, state: { a: 7, c99: 99 } });
+  expect(second).toEqual(first);
+});
+
 test("declared jumps are followed without the engine", async () => {
   const table = tableOf(`graph hop {
     output a: json = 0  output b: json = 0
@@ -284,7 +294,7 @@ test("declared jumps are followed without the engine", async () => {
     start -> x -> z -> end  y -> end
   }`);
   const follow = async (body: Body): Promise<RunResult> => {
-    const module: DirectModule = { calls: [(...args) => body(args[3]), () => 2, () => 3], jumps };
+    const module: DirectModule = { calls: [(...args) => body(args[3]), () => 2, () => 3], jumps, records };
     const parts = { functions: [], expressions: [], clock: systemClock, turn: turnOf(systemClock) };
     const graph = compileDirect(table, module, { ...parts, memory: undefined as never });
     return startDirect(graph, {}, {}, () => assert.fail("handed over"))!;
