@@ -75,6 +75,32 @@ test.each(Object.entries(OURS))("%s: reads, writes and searches as InMemoryStore
   expect(await transcript(make() as unknown as BaseStore)).toEqual(await transcript(theirs));
 });
 
+test.each(Object.entries(OURS))("%s: differs from InMemoryStore as the documentation says", async (_, make) => {
+  const theirs: BaseStore = new InMemoryStore({
+    index: { dims: 4, embeddings: embeddings as never, fields: ["text"] },
+  });
+  const seen = async (store: BaseStore): Promise<unknown[]> => {
+    const keys = async (...search: Parameters<BaseStore["search"]>) =>
+      (await store.search(...search)).map(({ key }) => key);
+    await store.put(["ab"], "b", { text: "cat", tags: ["x"] });
+    await store.put(["ab"], "a", { text: "dog", tags: [] }, false);
+    await store.put(["abc"], "c", { text: "car" });
+    (await store.get(["ab"], "b"))!.value["text"] = "changed";
+    const refused = async (work: Promise<unknown>) => work.then(() => false, () => true); // prettier-ignore
+    return [
+      await keys(["ab"]),
+      await keys(["ab"], { query: "cat" }),
+      await keys([], { filter: { tags: ["x"] } }),
+      (await store.get(["ab"], "b"))!.value["text"],
+      await refused(keys([], { filter: { text: { $in: ["cat"] } } as never })),
+      await refused(store.put(["ab"], "", { text: "" })),
+      await refused(store.put(["ab"], "d", { at: new Date(0) })),
+    ];
+  };
+  expect(await seen(theirs)).toEqual([["b", "a", "c"], ["b", "c", "a"], [], "changed", false, false, false]);
+  expect(await seen(make() as unknown as BaseStore)).toEqual([["a", "b"], ["b"], ["b"], "cat", true, true, true]);
+});
+
 test.each(Object.entries(OURS))("%s: nodes of a graph reach it", async (_, make) => {
   const State = Annotation.Root({ name: Annotation<string>, visits: Annotation<number> });
   const visit = async ({ name }: { name: string }, { store }: LangGraphRunnableConfig) => {
