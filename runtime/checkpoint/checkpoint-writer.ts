@@ -182,7 +182,7 @@ export class CheckpointWriter {
    */
   save(phase: Phase, details: SaveDetails): Promise<void> | undefined {
     const run = this.#run;
-    const { store, claim, lease, journal, durability, threadId } = this.#durable;
+    const { durability, threadId } = this.#durable;
     const isChild = run.path.length > 0;
     const continues = details.status === "running" && details.ends !== true;
     if (
@@ -198,14 +198,10 @@ export class CheckpointWriter {
     const id = newId();
     const header = this.#header(id, threadId, phase, details);
     const changes = this.#takeChanges();
-    const behind = durability === "async";
-    const state = behind ? run.state.slice() : run.state;
-    const versions = behind ? new Map(this.versions) : this.versions;
-    const written = behind ? new Set(this.written) : this.written;
+    const snapshot = this.#snapshotLater();
     const releases = details.ends === true && !isChild;
     // Spreads of optional fields are a good part of the cost of a save in memory.
     const { headId } = this;
-    const snapshot = (): ReturnType<SaveRequest["snapshot"]> => this.#snapshot(state, versions, written);
     const request: WritableRequest =
       headId === null || details.keepsWrites === true
         ? { header, changes, snapshot, expectedHead: headId }
@@ -221,16 +217,26 @@ export class CheckpointWriter {
       if (!isChild) run.shared.inbox.nextStep();
     }
     const urgent = !continues || phase === "input" || run.rollsBack;
-    const saved = journal.write(() => {
-      if (releases) lease.ends = true;
+    const saved = this.#store(request, urgent);
+    return run.listening ? reportSaved(run, { type: "checkpoint", id, phase }, details.step, saved) : saved;
+  }
+
+  // The closures of these methods are not in `save`, where they would keep its variables.
+  #store(request: SaveRequest, urgent: boolean): Promise<void> | undefined {
+    const { store, claim, lease, journal } = this.#durable;
+    return journal.write(() => {
+      if (request.releaseClaim === true) lease.ends = true;
       const answer = store.save(claim, request);
       return isThenable(answer) ? answer.then(() => this.#noteStored(request)) : this.#noteStored(request);
     }, urgent);
-    if (!run.listening) return saved;
-    const report = (): void => emitEvent(run, { type: "checkpoint", id, phase }, details.step);
-    if (saved !== undefined) return saved.then(report);
-    report();
-    return undefined;
+  }
+
+  #snapshotLater(): SaveRequest["snapshot"] {
+    const behind = this.#durable.durability === "async";
+    const state = behind ? this.#run.state.slice() : this.#run.state;
+    const versions = behind ? new Map(this.versions) : this.versions;
+    const written = behind ? new Set(this.written) : this.written;
+    return () => this.#snapshot(state, versions, written);
   }
 
   /** The store has confirmed a save. */
@@ -262,7 +268,7 @@ export class CheckpointWriter {
       currentNode: currentNodeOf(run, phase, details),
       nextNodes: unfinished?.next ?? nextNodesOf(run),
       // Mutation point: saved-sends
-      pendingSends: mapped(run.sends, ({ taskId, node, item }) => ({ taskId, node: table.nodes[node]!.name, item })),
+      pendingSends: run.sends.length === 0 ? NO_ITEMS : pendingSendsOf(run),
       barrierState: run.barriers.isClear ? NO_FIELDS : signalsOf(table, run.barriers),
       pauses: details.pauses === undefined || details.pauses.length === 0 ? NO_ITEMS : details.pauses,
       answers: run.path.length === 0 && run.shared.hasAnswers ? [...run.shared.answers.values()] : NO_ITEMS,
@@ -293,11 +299,7 @@ export class CheckpointWriter {
     if (taken.length > 0) header.taken = taken;
     if (run.rollsBack && details.status !== "rolled_back") header.rollsBack = true;
     if (error !== undefined) header.failure = this.#failure(error);
-    if (run.unrouted.length > 0) {
-      header.unrouted = run.unrouted.map(({ node }) => (node === -1 ? "start" : run.nodeName(node)));
-      const failed = run.unrouted.filter(({ hasFailed }) => hasFailed === true);
-      if (failed.length > 0) header.failedEdges = failed.map(({ node }) => run.nodeName(node));
-    }
+    if (run.unrouted.length > 0) Object.assign(header, unroutedOf(run));
     if (run.outcome !== undefined) header.outcome = run.outcome;
     if (run.ends > 0) header.ends = run.ends;
     if (run.finallyEnd !== undefined) header.finally = this.#finally(run.finallyEnd);
@@ -398,6 +400,18 @@ export class CheckpointWriter {
   }
 }
 
+function reportSaved(
+  run: Run,
+  event: Parameters<typeof emitEvent>[1],
+  step: number,
+  saved: Promise<void> | undefined,
+): Promise<void> | undefined {
+  const report = (): void => emitEvent(run, event, step);
+  if (saved !== undefined) return saved.then(report);
+  report();
+  return undefined;
+}
+
 type WritableHeader = { -readonly [Field in keyof CheckpointHeader]: CheckpointHeader[Field] };
 
 type WritableRequest = { -readonly [Field in keyof SaveRequest]: SaveRequest[Field] };
@@ -405,8 +419,19 @@ type WritableRequest = { -readonly [Field in keyof SaveRequest]: SaveRequest[Fie
 const NO_ITEMS: readonly never[] = Object.freeze([]);
 const NO_FIELDS: Readonly<Record<string, never>> = Object.freeze({});
 
-function mapped<T, R>(list: readonly T[], convert: (item: T) => R): readonly R[] {
-  return list.length === 0 ? NO_ITEMS : list.map(convert);
+// The closures of these functions are not in `#header`, where each header would pay for them.
+function pendingSendsOf({ sends, program }: Run): CheckpointHeader["pendingSends"] {
+  return sends.map(({ taskId, node, item }) => ({ taskId, node: program.table.nodes[node]!.name, item }));
+}
+
+function namesOf({ ready, program }: Run): readonly string[] {
+  return ready.map((node) => program.table.nodes[node]!.name);
+}
+
+function unroutedOf(run: Run): Pick<CheckpointHeader, "unrouted" | "failedEdges"> {
+  const unrouted = run.unrouted.map(({ node }) => (node === -1 ? "start" : run.nodeName(node)));
+  const failed = run.unrouted.filter(({ hasFailed }) => hasFailed === true);
+  return failed.length === 0 ? { unrouted } : { unrouted, failedEdges: failed.map(({ node }) => run.nodeName(node)) };
 }
 
 /** A channel that was written since the last checkpoint. */
@@ -419,9 +444,10 @@ interface Dirty {
 }
 
 /** The list of the one node that follows in a chain is the same in each run. */
-function nextNodesOf({ ready, program }: Run): readonly string[] {
+function nextNodesOf(run: Run): readonly string[] {
+  const { ready, program } = run;
   if (ready.length === 1) return program.nodes[ready[0]!]!.stepNames;
-  return mapped(ready, (node) => program.table.nodes[node]!.name);
+  return ready.length === 0 ? NO_ITEMS : namesOf(run);
 }
 
 /** Gates of the next or the interrupted step that a resume does not close again (6.3). */

@@ -26,19 +26,32 @@ export interface StoreLimits {
  * nothing.
  */
 export function guardStore(store: Store, limits: StoreLimits): Store {
-  let methods = METHODS.get(store);
-  if (methods === undefined) METHODS.set(store, (methods = guardedMethods(store)));
-  const guarded = Object.create(methods) as Guarded;
-  guarded.guard = new Guard(limits);
-  return guarded;
+  let GuardedStore = CLASSES.get(store);
+  if (GuardedStore === undefined) CLASSES.set(store, (GuardedStore = guardedClass(store)));
+  return new GuardedStore(limits);
 }
 
 /** A guarded store inherits its methods: each run has one, so it should cost little. */
 interface Guarded extends Store {
-  guard: Guard;
+  readonly guard: Guard;
 }
 
-const METHODS = new WeakMap<Store, Store>();
+type GuardedClass = new (limits: StoreLimits) => Guarded;
+
+const CLASSES = new WeakMap<Store, GuardedClass>();
+
+/** A constructor costs a part of what `Object.create` does. */
+function guardedClass(store: Store): GuardedClass {
+  class GuardedStore {
+    readonly guard: Guard;
+
+    constructor(limits: StoreLimits) {
+      this.guard = new Guard(limits);
+    }
+  }
+  Object.setPrototypeOf(GuardedStore.prototype, guardedMethods(store));
+  return GuardedStore as unknown as GuardedClass;
+}
 
 /** Methods of a guarded store. Optional methods that the store lacks are absent here too. */
 function guardedMethods(store: Store): Store & ThisType<Guarded> {

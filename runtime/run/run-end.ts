@@ -35,7 +35,10 @@ export function cancelledEnd(run: Run): RunEnd {
 
 /** `pause before` gates of the next step that are neither passed nor answered (6.3). */
 function closedGates(run: Run): readonly PauseItem[] {
-  if (!run.mayPause) return NO_PAUSES;
+  return run.mayPause ? gatesOf(run) : NO_PAUSES;
+}
+
+function gatesOf(run: Run): readonly PauseItem[] {
   let gates: PauseItem[] | undefined;
   const addGate = (node: number): void => {
     const { spec } = run.program.nodes[node]!;

@@ -52,8 +52,19 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
 
   const applied = applyUpdates(run, tasks, outcomes);
   return applied instanceof Promise
-    ? applied.then((done) => commitApplied(run, tasks, outcomes, hasFailures, done))
+    ? commitLater(run, tasks, outcomes, hasFailures, applied)
     : commitApplied(run, tasks, outcomes, hasFailures, applied);
+}
+
+// The closures of this function and those below are not in their callers, where each step would pay for them.
+function commitLater(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  hasFailures: boolean,
+  applied: Promise<readonly Write[] | Fault>,
+): Promise<End> {
+  return applied.then((done) => commitApplied(run, tasks, outcomes, hasFailures, done));
 }
 
 function commitApplied(
@@ -287,7 +298,7 @@ function settleStep(
   const names = namesOf(tasks);
   run.steps.push(names);
   if (run.listening) emitEvent(run, { type: "step", phase: "end", nodes: names });
-  if (run.path.length === 0) run.shared.onState?.(run.step, () => run.values());
+  if (run.path.length === 0 && run.shared.onState !== undefined) reportState(run);
   const step = run.step++;
   const gates =
     run.unrouted.length === 0 && !run.rollsBack ? gatesAfter(run, tasks, outcomes, errorTargets, step) : NO_GATES;
@@ -295,15 +306,28 @@ function settleStep(
   if (run.writer === undefined) return end;
   const phase = gates.length > 0 ? "after" : end?.status === "paused" ? "before" : "completed";
   const emptied = end === undefined ? undefined : dropSignals(run, end);
-  if (emptied !== undefined) return emptied.then(() => saveStep(run, phase, step, names, end));
-  return saveStep(run, phase, step, names, end);
+  return emptied === undefined
+    ? saveStep(run, phase, step, names, end)
+    : saveStepAfter(emptied, run, phase, step, names, end);
+}
+
+function reportState(run: Run): void {
+  run.shared.onState?.(run.step, () => run.values());
+}
+
+function saveStepAfter(emptied: Promise<unknown>, ...saved: Parameters<typeof saveStep>): Promise<End> {
+  return emptied.then(() => saveStep(...saved));
 }
 
 function saveStep(run: Run, phase: Phase, step: number, names: readonly string[], end: End): End | Promise<End> {
   const saved = saveBetweenSteps(run, phase, step, names, end);
   // Answers belong to the step that consumed them. The checkpoint has recorded them.
   if (run.path.length === 0 && run.shared.hasAnswers) run.shared.answers.clear();
-  return saved === undefined ? end : saved.then(() => end);
+  return saved === undefined ? end : endAfter(saved, end);
+}
+
+function endAfter(saved: Promise<void>, end: End): Promise<End> {
+  return saved.then(() => end);
 }
 
 /** Puts the signals of dropped results back into the inbox. */

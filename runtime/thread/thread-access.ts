@@ -83,7 +83,7 @@ export async function asRunner<T>(
   const cancellation = new Cancellation(true);
   const store = storeOf(core, "threads are kept in a store", cancellation);
   const unlink = linkSignal(options.signal, cancellation, core.clock);
-  core.drain.enter(cancellation, threadId);
+  const entry = core.drain.enter(cancellation, threadId);
   let held: HeldClaim | undefined;
   try {
     const claiming = claimThread(store, threadId, {
@@ -108,7 +108,7 @@ export async function asRunner<T>(
   } finally {
     const released = held?.end();
     if (released !== undefined) await released;
-    core.drain.leave(cancellation);
+    core.drain.leave(entry);
     unlink();
   }
 }

@@ -14,7 +14,10 @@ export function memoryRunView(store: Store, save: Store["save"]): Store {
     if (name === "constructor" || typeof methods[name] !== "function") continue;
     const call: Method =
       name === "save"
-        ? (...args) => (store.save === original ? (save as Method)(...args) : methods[name]?.apply(store, args))
+        ? (((claim, request) =>
+            store.save === original
+              ? save(claim, request)
+              : store.save(claim, request)) satisfies Store["save"] as Method)
         : (...args) => methods[name]?.apply(store, args);
     Object.defineProperty(view, name, {
       enumerable: true,
