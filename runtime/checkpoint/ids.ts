@@ -14,8 +14,8 @@ const low = (): number => DIGITS[POOL[used++]! & 0x0f]!;
 
 /**
  * A random id (UUID v4) of a run or a checkpoint. Stores keep many ids. `crypto.randomUUID` of Node returns a chain of twenty
- * concatenated strings, which takes ten times the memory of this flat string. A run over a store makes one for each step: a loop
- * over the bytes takes half as long again.
+ * concatenated strings, which takes ten times the memory of this flat string. A run over a store makes one for each step, and a
+ * loop over the bytes takes twice as long.
  */
 export function newId(): string {
   if (used === POOL.length) {
