@@ -100,12 +100,11 @@ export class RestateServer {
     });
   }
 
-  /** Whether this node of a cluster leads its partition. */
+  /** Whether this node of a cluster leads its partition. A node that takes no part yet says nothing of it. */
   async leads(): Promise<boolean> {
     const metrics = await fetch(`${this.#node}/metrics`).then((response) => response.text());
     const count = /^restate_num_active_partition_leaders\{.*\} (\d+)$/m.exec(metrics)?.[1];
-    if (count === undefined) throw new Error("the server does not say how many partitions it leads");
-    return Number(count) > 0;
+    return count !== undefined && Number(count) > 0;
   }
 
   /** The processor time that the process has used, in milliseconds. Linux only. */
