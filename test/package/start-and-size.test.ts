@@ -200,7 +200,7 @@ describe("a whole generated module of ten nodes, minified and compressed", () =>
     {
       name: "with items",
       text: CHAIN.replace("node n0 = step(x) into x", "state all: int[] = []  node n0 = step(i) for i in [n] into all"),
-      start: 15,
+      start: 15.1,
     },
     // The engine runs this graph.
     { name: "with a pause", text: CHAIN.replace("into x\n", "into x { pause before }\n"), start: 46.7 },
