@@ -17,6 +17,7 @@ import { importOptional } from "../run/import-optional.ts";
 import { parseConfig } from "../run/parse-config.ts";
 import { eventLines } from "../run/progress.ts";
 import { openRunSession, type RunSession } from "../run/run-session.ts";
+import { refuseUnknownLimits } from "../run/served-limits.ts";
 import { VERSION } from "../start/version.ts";
 import type { OpenStore } from "../threads/open-store.ts";
 
@@ -79,6 +80,10 @@ export async function serveGraphs(graphs: readonly ServedGraph[], context: Conte
     get("types"),
   ]);
   const { createEngine } = await import("../../runtime/index.ts");
+  refuseUnknownLimits(
+    context.options,
+    graphs.map(({ table }) => table),
+  );
   const served: Served[] = [];
   for (const graph of graphs) {
     const { store, options } = context;

@@ -27,6 +27,7 @@ import { modelNodes } from "./model-nodes.ts";
 import { refuseMissingModels } from "./refuse-missing-models.ts";
 import { checkSecrets } from "./check-secrets.ts";
 import { givenLimits, type LimitFlags } from "./parse-values.ts";
+import { limitsOfServed } from "./served-limits.ts";
 import type { RunPlace } from "./report-result.ts";
 
 /** A graph or plan to run, and where its run is stored. */
@@ -103,7 +104,10 @@ export async function openRunSession(
     const text = printableText(line);
     display.above(() => (output.json ? output.problem(text) : output.result(text)));
   });
-  const limit = (flags: LimitFlags | undefined) => (flags === undefined ? undefined : givenLimits(flags, table.name));
+  const limit = (flags: LimitFlags | undefined) => {
+    if (flags === undefined) return undefined;
+    return givenLimits(isBesideOthers && table.kind === "graph" ? limitsOfServed(flags, table) : flags, table.name);
+  };
   const [maxSteps, maxTokens, maxCost] = [limit(options.maxSteps), limit(options.maxTokens), limit(options.maxCost)];
   const say = options.events === true ? quietly(output) : output;
   let stored: string | undefined;

@@ -19,6 +19,7 @@ import { markServer, withInterruption } from "../process/interruption.ts";
 import { DRAIN_SECONDS } from "../run/execute-graph.ts";
 import { eventLines } from "../run/progress.ts";
 import { openRunSession, type RunSession } from "../run/run-session.ts";
+import { refuseUnknownLimits } from "../run/served-limits.ts";
 import type { ServedGraph } from "../sources/load-served-graphs.ts";
 import { readSource, reasonOf } from "../sources/source-files.ts";
 import { RUNS_DIRECTORY } from "../plan/run-directory.ts";
@@ -44,6 +45,10 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
   const { store, options, output } = context;
   const tokens = readTokens(options.tokens);
   const webhooks = readWebhooks(options);
+  refuseUnknownLimits(
+    options,
+    graphs.map(({ table }) => table),
+  );
   const isLocal = LOOPBACK.test(options.host);
   if (!isLocal && tokens === undefined) {
     throw new CommandError(

@@ -1,8 +1,10 @@
 import { readdirSync, statSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { printable } from "../../diagnostics/render/index.ts";
 import type { CompilerHost } from "../../compiler/load/host.ts";
 import type { Output } from "../output/output.ts";
 import { CommandError } from "../process/command-error.ts";
+import { EXIT } from "../process/exit-codes.ts";
 import { directoriesBelow, SOURCE_NAME } from "./source-files.ts";
 
 /**
@@ -77,7 +79,7 @@ function nextChange(files: Iterable<string>, since: number, below: readonly stri
     if (known === undefined) names.set(directory, new Set([basename(file)]));
     else known.add(basename(file));
   }
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const watchers: FSWatcher[] = [];
     let timer: NodeJS.Timeout | undefined;
     const finish = (changed: string): void => {
@@ -98,13 +100,28 @@ function nextChange(files: Iterable<string>, since: number, below: readonly stri
         // The directory itself may be deleted.
         watcher.on("error", () => finish(directory));
         watchers.push(watcher);
-      } catch {
-        // The directory does not exist, so its files cannot change.
+      } catch (error) {
+        // A directory that does not exist has no files that change.
+        if (!isExhausted(error)) continue;
+        for (const open of watchers) open.close();
+        return reject(
+          new CommandError(`cannot watch ${printable(directory)}: the system allows no further watches`, {
+            exitCode: EXIT.failed,
+            help: "raise its limits (on Linux `sysctl fs.inotify.max_user_watches fs.inotify.max_user_instances`, and `ulimit -n`), or name fewer directories",
+            cause: error,
+          }),
+        );
       }
     }
     for (const file of [...files, ...graphFilesIn(below)])
       if (changedAt(file) > since - CLOCK_TOLERANCE_MS) return finish(file);
   });
+}
+
+/** Whether the system has no further watch, instance of inotify, or file descriptor. */
+function isExhausted(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOSPC" || code === "EMFILE" || code === "ENFILE";
 }
 
 function graphFilesIn(directories: readonly string[]): readonly string[] {

@@ -33,7 +33,41 @@ function failing(times: number) {
   return { calls, functions };
 }
 
+/** A body that catches the error of a wrong call. */
+function careless(call: (context: NodeContext) => unknown) {
+  const work = (context: NodeContext): string => {
+    try {
+      call(context);
+    } catch {
+      return "caught";
+    }
+    return "accepted";
+  };
+  return { functions: { work } };
+}
+
+const WRONG_CALLS: readonly (readonly [what: string, call: (context: NodeContext) => unknown, message: string])[] = [
+  ["an option of `emit`", ({ emit }) => emit("data", { knd: "x" } as never), "`emit` takes a record of `kind`"],
+  [
+    "an option of `interrupt`",
+    ({ interrupt }) => interrupt("?", { within: "1s" } as never),
+    "`interrupt` takes a record",
+  ],
+  ["a payload of `interrupt`", ({ interrupt }) => interrupt((() => 1) as never), "`interrupt` takes plain JSON"],
+];
+
 export const FAILURES: readonly HostCase[] = [
+  ...WRONG_CALLS.map(([what, call, message]) =>
+    hostCase(
+      `4.1 ${what} that does not fit fails the node, also if its body catches the error`,
+      { text: ROUTED, code: () => careless(call) },
+      async ({ engine }) => {
+        const { log = [] } = (await engine.run({}, { thread: "t" })).output as { readonly log?: readonly string[] };
+        const rescued = log.find((line) => line.startsWith("job: ")) ?? `no failure in ${log.join(", ")}`;
+        expectEqual(rescued.includes(message) ? message : rescued, message, "the failure");
+      },
+    ),
+  ),
   hostCase(
     "4.1 a failed task is tried again",
     { text: FLAKY, code: () => failing(2) },

@@ -126,6 +126,7 @@ export async function runRemote(
   try {
     const value = await body(bound(context));
     if (context.wait !== undefined) return { requests, end: "wait", wait: context.wait };
+    if (context.violation !== undefined) return { requests, end: "mismatch", problem: context.violation };
     if (value === COMMAND_VALUE) return { requests, end: "command" };
     if (value === undefined) return { requests, end: "value" };
     const admitted = admitJson(value);
@@ -135,6 +136,7 @@ export async function runRemote(
     return { requests, end: "value", value: admitted };
   } catch (error) {
     if (context.wait !== undefined) return { requests, end: "wait", wait: context.wait };
+    if (context.violation !== undefined) return { requests, end: "mismatch", problem: context.violation };
     if (error instanceof NodeError && error.code === "NG_BAD_RESULT" && error.nodeId === node) {
       return { requests, end: "mismatch", problem: parts.redact(error.message) };
     }
@@ -156,6 +158,8 @@ class WaitSignal extends Error {}
 class RemoteContext {
   readonly requests: Request[] = [];
   wait: WaitRequest | undefined;
+  /** What a call of the context has violated. It fails the node, whatever the body does with the error. */
+  violation: string | undefined;
   readonly fields: ContextFields;
   readonly parts: WorkerParts;
   readonly #replies: readonly Json[];
@@ -167,11 +171,16 @@ class RemoteContext {
     this.#replies = replies;
   }
 
-  interrupt(payload: Json, options: { readonly expects?: ExpectedType; readonly within?: number } = {}): Json {
+  interrupt(
+    payload: Json,
+    options: { readonly expects?: ExpectedType | undefined; readonly within?: number | undefined },
+  ): Json {
     if (this.wait !== undefined) throw new WaitSignal();
     const index = this.#waits++;
     if (index < this.#replies.length) return this.#replies[index]!;
-    const { expects, within } = fitting(options, interruptProblem(options));
+    const problem = interruptProblem(options);
+    if (problem !== undefined) throw this.#violate(problem);
+    const { expects, within } = options;
     this.wait = {
       payload: this.#plain("`interrupt`", payload ?? null),
       ...(expects === undefined ? {} : { expects }),
@@ -188,8 +197,22 @@ class RemoteContext {
 
   #plain(what: string, value: Json): Json {
     const admitted = admitJson(value);
-    if (admitted instanceof Mismatch) throw new TypeError(`${what} takes plain JSON: ${admitted.describe()}`);
+    if (admitted instanceof Mismatch) throw this.#violate(`${what} takes plain JSON: ${admitted.describe()}`);
     return admitted;
+  }
+
+  emit(data: unknown, options: { readonly kind?: string | undefined }): void {
+    const problem = emitProblem(options);
+    if (problem !== undefined) throw this.#violate(problem);
+    const { kind } = options;
+    const admitted = admitJson(data);
+    const shown = admitted instanceof Mismatch ? `not plain JSON: ${admitted.describe()}` : admitted;
+    this.requests.push({ do: "emit", data: shown, ...(kind === undefined ? {} : { kind }) });
+  }
+
+  #violate(problem: string): TypeError {
+    this.violation = problem;
+    return new TypeError(problem);
   }
 }
 
@@ -202,21 +225,11 @@ function bound(context: RemoteContext): BuiltinContext {
     ...{ signal, memory, context: objects, redact, allowedHosts, tools: [], thread, step, attempt, idempotencyKey },
     ...{ item, expects, failure },
     ...(name === undefined ? {} : { node: name }),
-    interrupt: ((payload: Json, options) =>
-      context.interrupt(payload, options as object)) as BuiltinContext["interrupt"],
+    interrupt: ((payload: Json, options) => context.interrupt(payload, options ?? {})) as BuiltinContext["interrupt"],
     goto: (...args: readonly unknown[]) => context.request({ do: "goto", args: args as readonly Json[] }),
     send: (node: string, ...items: readonly Json[]) => context.request({ do: "send", node, items }),
     stop: () => context.request({ do: "stop" }),
     usage: (used) => void context.request({ do: "usage", used: used as Json }),
-    emit: (data, options = {}) => {
-      const { kind } = fitting(options, emitProblem(options));
-      context.request({ do: "emit", data, ...(kind === undefined ? {} : { kind }) });
-    },
+    emit: (data, options) => context.emit(data, options ?? {}),
   };
-}
-
-/** Options that have no problem. */
-function fitting<T>(options: T, problem: string | undefined): T {
-  if (problem !== undefined) throw new TypeError(problem);
-  return options;
 }

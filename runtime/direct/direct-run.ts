@@ -246,7 +246,7 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
       const ended = module.items!.begin(run, node, items, step);
       if (ended !== undefined) {
         open++;
-        void ended.then(hasEnded);
+        ended.then(hasEnded).catch((error: Error) => resolve?.(Promise.reject(error)));
       }
       continue;
     }

@@ -189,6 +189,20 @@ describe("ngc compile", () => {
 });
 
 describe("watching", () => {
+  test("a system that allows no further watches ends the watch with the way out", () => {
+    const project = createProject({
+      "hello.ngraph": HELLO,
+      "full.mjs": `import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+fs.watch = () => { throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }); };
+syncBuiltinESMExports();`,
+    });
+    const ran = project.ngc(["check", "hello.ngraph", "--watch"], { env: { NODE_OPTIONS: "--import ./full.mjs" } });
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toContain("cannot watch .: the system allows no further watches");
+    expect(ran.stderr).toContain("fs.inotify.max_user_watches");
+  });
+
   test("check reports the findings of each version, and goes on after a missing file", async () => {
     const project = createProject({ "hello.ngraph": HELLO });
     const watch = watching(project, ["check", "hello.ngraph", "--watch"]);

@@ -64,6 +64,28 @@ test("a graph that lacks its secret is refused with the reason, and the others a
   expect(alone.stderr).toContain("the environment does not have the secret `SERVE_KEY`");
 });
 
+test("limits by name are for the graphs that have the name, and an unknown name is refused", async () => {
+  const outer =
+    'graph inner {\n  output t: string\n  node a = "a" into t\n  start -> a\n}\ngraph outer {\n  output t: string\n  node b = inner() into { t }\n  start -> b\n}\n';
+  const project = createProject({ "hello.ngraph": HELLO, "outer.ngraph": outer });
+  const files = ["hello.ngraph", "outer.ngraph"];
+  for (const command of [
+    ["serve", ...files, "--port", "0"],
+    ["mcp", ...files],
+  ]) {
+    const refused = project.ngc([...command, "--max-steps", "iner=5"]);
+    expect(refused).toMatchObject({ status: 64, stdout: "" });
+    expect(refused.stderr).toContain("--max-steps names `iner`, which is no graph that is served or called");
+    expect(refused.stderr).toContain("did you mean `inner`?");
+  }
+  const server = await serve(project, [...files, "--max-steps", "inner=5", "--max-steps", "outer=7"]);
+  const client = createClient({ url: server.url });
+  for (const name of ["hello", "outer"]) {
+    const input = name === "hello" ? { name: "Ada" } : {};
+    expect(await client.graph(name).run(input)).toMatchObject({ status: "completed" });
+  }
+});
+
 test("serves graphs over HTTP; the command line shows their threads", async () => {
   const project = createProject({ "flow.ngraph": FLOW, "hello.ngraph": HELLO, "nodes.ts": NODES });
   const server = await serve(project, ["flow.ngraph", "hello.ngraph"]);
