@@ -23,7 +23,8 @@ import { compileProgram } from "../program/program.ts";
 import { applyConfig } from "../run/run-config.ts";
 import { applyInput } from "../run/run-input.ts";
 import { beginRun } from "../step/run-loop.ts";
-import { takeFirstTurn } from "../run/take-turns.ts";
+import { endTurnAfter } from "../run/cut-work.ts";
+import { takeFirstTurn, turnOf, waitForTurn } from "../run/take-turns.ts";
 import { executeRun, orCancelled, resultOf } from "../run/execute-run.ts";
 import { createCore, createShared, limitsOfCall, type EngineCore, type OpenMemory } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
@@ -176,8 +177,12 @@ function startRun(
   const turn = takeFirstTurn(core.clock, store !== undefined);
   if (turn !== undefined) return startLater(core, snapshotJson(input), snapshotOptions(options), turn, onThread);
   if (store === undefined) return runWithoutStore(core, input, options);
-  const { run, ended } = onThread;
-  return orCancelled(core, options, () => run(snapshotJson(input), snapshotOptions(options)), ended);
+  const copy = snapshotJson(input);
+  const work = { turn: turnOf(core.clock), clock: core.clock };
+  // The copy of a long input is the work of this turn. What is not JSON has no copy.
+  const next = copy !== input && endTurnAfter(work, copy) ? waitForTurn(work.turn, work.clock) : undefined;
+  if (next !== undefined) return startLater(core, copy, snapshotOptions(options), next, onThread);
+  return orCancelled(core, options, () => onThread.run(copy, snapshotOptions(options)), onThread.ended);
 }
 
 async function startLater(

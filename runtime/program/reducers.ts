@@ -2,8 +2,9 @@
  * The built-in reducers. Pure: `(current, update) => value`. Updates are admitted, so an update of a list is a list. A
  * reducer without a result throws, which fails the step (2.3).
  */
-import type { Json } from "../value/json.ts";
+import type { Json, JsonObject } from "../value/json.ts";
 import { isRecord, setField } from "../expression/operations.ts";
+import { isOwnLong, keepOwnRecord } from "../value/own-values.ts";
 import { endsPart, toEnd, type Work } from "../value/work.ts";
 
 /** Freezes an update that becomes the value: the direct runs pass lists of one item that are not frozen. */
@@ -71,16 +72,27 @@ export function mergeAll(current: Json, updates: readonly Json[]): Json {
 /** `mergeAll` in parts. */
 export function* merging(current: Json, updates: readonly Json[]): Work<Json> {
   if (updates.every((update) => update === null)) return current;
+  const parts = [current, ...updates].filter((part) => part !== null && !isEmpty(part)) as JsonObject[];
+  // A record of 100,000 fields takes 40 ms to build.
+  if (parts.length === 1 && isRecord(parts[0]!)) return Object.freeze(parts[0]);
   const merged: Record<string, Json> = {};
   let count = 0;
-  for (const part of [current, ...updates]) {
-    if (part === null) continue;
-    for (const [name, value] of Object.entries(part as Readonly<Record<string, Json>>)) {
-      setField(merged, name, value);
+  let most = 0;
+  for (const part of parts) {
+    const names = Object.keys(part);
+    most = Math.max(most, names.length);
+    for (const name of names) {
+      setField(merged, name, part[name]!);
       if (endsPart(count++)) yield;
     }
   }
-  return Object.freeze(merged);
+  return keepOwnRecord(merged, most);
+}
+
+function isEmpty(value: Json): boolean {
+  if (!isRecord(value) || isOwnLong(value)) return false;
+  for (const _name in value) return false;
+  return true;
 }
 
 /** Lists as sets: appends the items that the list does not contain, in their order. */

@@ -5,6 +5,7 @@ import { describeError, emitEvent } from "../event/run-events.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Run } from "../run/run.ts";
 import { endTurnAfter, inTurns } from "../run/cut-work.ts";
+import { isOwnLong } from "../value/own-values.ts";
 import type { Work } from "../value/work.ts";
 import type { Outcome, Task } from "./task.ts";
 
@@ -131,7 +132,8 @@ function isLong(current: Json, update: Json): boolean {
 
 function lengthOf(value: Json): number {
   if (Array.isArray(value)) return value.length;
-  return typeof value === "object" && value !== null ? Object.keys(value).length : 0;
+  // Not the names of a record with many fields: a list of them costs as much as the reducer.
+  return typeof value === "object" && value !== null && isOwnLong(value) ? LONG : 0;
 }
 
 const LONG = 256;

@@ -168,8 +168,8 @@ async function resumeHead(
   const { answers, fresh } = await takeAnswers(store, head, writes, options, presentId(core.program));
   // Writes behind a checkpoint use its names, which may be former ones: readers without the graph find the pauses.
   // Mutation point: stored-names
-  const asStored = (pause: PauseItem): PauseItem =>
-    stored.pauses.find(({ id }) => presentPauseId(core.program, id) === pause.id) ?? pause;
+  const byId = new Map(stored.pauses.map((pause) => [presentPauseId(core.program, pause.id), pause]));
+  const asStored = (pause: PauseItem): PauseItem => byId.get(pause.id) ?? pause;
   const named = hasAnswers(options);
   refuseOver(head, options);
   if (fresh.length > 0) {

@@ -6,14 +6,14 @@
 import type { Json, JsonObject } from "./json.ts";
 import { MAX_VALUE_COUNT, MAX_VALUE_DEPTH, MAX_VALUE_TEXT } from "./limits.ts";
 import { Mismatch } from "./mismatch.ts";
-import { isOwnList, keepOwnList } from "./own-lists.ts";
+import { isOwnLong, keepOwnList, keepOwnRecord } from "./own-values.ts";
 import { isPlainObject } from "./plain-object.ts";
 
 /** The remaining budget of one admission: values and characters. */
 export interface Walk {
   left: number;
   text: number;
-  /** The parts come from a list that was admitted before: they are frozen plain JSON, and are checked without a copy. */
+  /** The parts come from a value that was admitted before: they are frozen plain JSON, and are checked without a copy. */
   isOwn: boolean;
 }
 
@@ -73,7 +73,7 @@ export function admitList(list: readonly unknown[], item: Admit, walk: Walk, dep
   const { length } = list;
   if ((walk.left -= length + 1) < 0) return tooLarge();
   if (walk.isOwn) return checkOwnList(list, item, walk, depth);
-  if (isOwnList(list)) {
+  if (isOwnLong(list, length)) {
     walk.isOwn = true;
     const checked = checkOwnList(list, item, walk, depth);
     walk.isOwn = false;
@@ -111,6 +111,12 @@ export function admitRecord(
   const names = Object.keys(value);
   if ((walk.left -= names.length + 1) < 0) return tooLarge();
   if (walk.isOwn) return checkOwnRecord(value as JsonObject, names, fieldOf, walk, depth);
+  if (isOwnLong(value, names.length)) {
+    walk.isOwn = true;
+    const checked = checkOwnRecord(value as JsonObject, names, fieldOf, walk, depth);
+    walk.isOwn = false;
+    return checked;
+  }
   const copy: Record<string, Json> = {};
   for (const name of names) {
     const field = (value as Record<string, unknown>)[name];
@@ -122,7 +128,7 @@ export function admitRecord(
       Object.defineProperty(copy, name, { value: admitted, enumerable: true, writable: true, configurable: true });
     } else copy[name] = admitted;
   }
-  return Object.freeze(copy);
+  return keepOwnRecord(copy, names.length);
 }
 
 function checkOwnRecord(

@@ -1,5 +1,5 @@
 import type { Json } from "./json.ts";
-import { keepOwnList } from "./own-lists.ts";
+import { keepOwnList, keepOwnRecord } from "./own-values.ts";
 import { isPlainObject } from "./plain-object.ts";
 
 /** What a copy may still take. A text alone has no budget of values. */
@@ -67,5 +67,5 @@ function copyRecord(record: object, budget: Budget, level: number): Json | undef
       Object.defineProperty(copy, name, { value, enumerable: true, writable: true, configurable: true });
     } else copy[name] = value;
   }
-  return Object.freeze(copy);
+  return keepOwnRecord(copy, names.length);
 }

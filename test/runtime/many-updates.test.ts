@@ -34,6 +34,18 @@ describe("updates that are applied together have the result of those that are ap
     );
   });
 
+  test("a record that is merged with an empty one is not built again", () => {
+    const fields = { a: 1, b: 2 };
+    for (const [current, updates] of [
+      [{}, [fields]],
+      [null, [null, fields, {}]],
+      [fields, [{}, null]],
+    ] as const) {
+      expect(mergeAll(current, updates)).toBe(fields);
+    }
+    expect(mergeAll({}, [{}, null])).toEqual({});
+  });
+
   test("2.2: in task order, with and without a listener", async () => {
     const names = Array.from({ length: 8 }, (_, index) => `n${index}`);
     const text = `graph g { output log: string[] = [] reduce append  output seen: int[] = [] reduce union

@@ -69,6 +69,35 @@ it.each([
   }
 });
 
+it.each([
+  ["a list", (count: number) => Array.from({ length: count }, (_, n) => n)],
+  ["a list in a record", (count: number) => ({ some: { rows: Array.from({ length: count }, (_, n) => ({ n })) } })],
+  ["a map", (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n]))],
+])("a long input is copied in one turn, and checked and stored in a later one: %s", async (_, value) => {
+  const text = `graph g { input given: json  output back: json = null  node pass = given into back  start -> pass }`;
+  const store = new MemoryStore();
+  let turn = 0;
+  const claims: number[] = [];
+  const claim = store.claim.bind(store);
+  store.claim = (...args) => {
+    claims.push(turn);
+    return claim(...args);
+  };
+  // For this clock only a long value ends a turn.
+  const engine = engineOf(text, {}, { store, clock: slowClock(0) });
+  // Loads the code for threads.
+  await engine.run({ given: 1 });
+  claims.length = 0;
+  for (const count of [20, 20_000]) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const given = value(count);
+    turn = 0;
+    setImmediate(() => turn++);
+    expect((await engine.run({ given })).output).toEqual({ back: given });
+  }
+  expect(claims).toEqual([0, 1]);
+});
+
 it("the updates of many items are applied in a turn after that of the last item", async () => {
   const text = `graph g { input n: int  output s: int = 0 reduce addUp
     node work_all = work(i) for i in range(n) into s  start -> work_all }`;
