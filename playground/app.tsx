@@ -3,6 +3,7 @@ import type { EditorView } from "@codemirror/view";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Mark } from "../studio/marks.ts";
 import { Language } from "./connection.ts";
+import { draftOf, keepDraft } from "./draft.ts";
 import { createEditor, offsetOf, setText, showPlace } from "./editor.ts";
 import { Findings } from "./findings.tsx";
 import type { Analysis, Finding } from "./messages.ts";
@@ -26,6 +27,7 @@ export function App() {
   const language = useRef<Language>(undefined);
   language.current ??= new Language();
   const project = useRef<Project>(tourProject(0));
+  const isEdited = useRef(false);
   const editors = useRef(new Map<string, EditorView>());
   /** Counts the projects that were opened: each has editors of its own. */
   const [opened, setOpened] = useState(0);
@@ -57,6 +59,7 @@ export function App() {
       setNotice({ text: `The text could not be checked: ${sentence(error)}`, isProblem: true });
     }
   };
+  const keep = (): void => keepDraft(location.hash, isEdited.current ? project.current : undefined);
   const changed = (name: string, text: string): void => {
     const { files, main } = project.current;
     if ((MAIN_NAMES as readonly string[]).includes(name)) {
@@ -65,17 +68,20 @@ export function App() {
     } else {
       project.current = { files: { ...files, [name]: text }, main };
     }
+    isEdited.current = true;
     setPlayed(undefined);
     setMarks(NO_MARKS);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
+      keep();
       void analyse().then(() => {
         if (!(MAIN_NAMES as readonly string[]).includes(name)) language.current!.modulesChanged();
       });
     }, QUIET_MS);
   };
-  const open = (next: Project, show: Panel): void => {
+  const open = (next: Project, show: Panel, edited = false): void => {
     project.current = next;
+    isEdited.current = edited;
     turn.current++;
     setAnalysis(undefined);
     setMarks(NO_MARKS);
@@ -99,11 +105,23 @@ export function App() {
           setNotice({ text: `The address has a graph that cannot be opened: ${sentence(error)}.`, isProblem: true }),
       );
     };
-    load();
+    const draft = draftOf(location.hash);
+    if (draft === undefined) load();
+    else {
+      open(draft, "findings", true);
+      setNotice({
+        text: "Your edits in this tab are back. An example or a step of the tour replaces them.",
+        isProblem: false,
+      });
+    }
     addEventListener("hashchange", load);
+    addEventListener("pagehide", keep);
     // The examples are a file of their own.
     void import("virtual:examples").then(({ default: found }) => setExamples(found as readonly Example[]));
-    return () => removeEventListener("hashchange", load);
+    return () => {
+      removeEventListener("hashchange", load);
+      removeEventListener("pagehide", keep);
+    };
   }, []);
   // The button of a finding may be far below the picture, and on a narrow page below all else.
   useEffect(() => {

@@ -291,6 +291,28 @@ test("a graph is shared by its address; damaged and hostile addresses are refuse
   expect([...problems, ...second.problems, ...cut.problems, ...third.problems]).toEqual([]);
 });
 
+test("a reload keeps the edits of the tab, under the address where they were made", async () => {
+  const { page, problems } = await open();
+  const source = "graph kept { output a: int\n node n = 1 into a\n start -> n }";
+  await write(page, "graph.ngraph", source);
+  await page.reload();
+  await page.getByText("Your edits in this tab are back.", { exact: false }).waitFor();
+  await expect.poll(() => text(page, "graph.ngraph")).toBe(source);
+  // A step of the tour replaces them, for the next reload, too.
+  await tab(page, /^Tour/);
+  await page.getByRole("button", { name: /^Next: / }).click();
+  await expect.poll(() => text(page, "graph.ngraph")).not.toContain("graph kept");
+  await page.reload();
+  await page.getByRole("heading", { name: /^1 of 10/ }).waitFor();
+  expect(await text(page, "graph.ngraph")).not.toContain("graph kept");
+  // Another address opens its own graph.
+  await write(page, "graph.ngraph", source);
+  await page.goto(`${url}/${await share("graph other { output a: int\n node n = 1 into a\n start -> n }")}`);
+  await page.reload();
+  await expect.poll(() => text(page, "graph.ngraph")).toContain("graph other");
+  expect(problems).toEqual([]);
+});
+
 test("every example opens without errors", async () => {
   const { page, problems } = await open();
   await page.locator("header option").nth(3).waitFor({ state: "attached" });
