@@ -166,9 +166,9 @@ async function resumeHead(
   const { head, writes, moved } = await refuseDrift(core.program, store, stored, found);
   const options = withPresentIds(core.program, given);
   const { answers, fresh } = await takeAnswers(store, head, writes, options, presentId(core.program));
+  const byId = new Map(stored.pauses.map((pause) => [presentPauseId(core.program, pause.id), pause]));
   // Writes behind a checkpoint use its names, which may be former ones: readers without the graph find the pauses.
   // Mutation point: stored-names
-  const byId = new Map(stored.pauses.map((pause) => [presentPauseId(core.program, pause.id), pause]));
   const asStored = (pause: PauseItem): PauseItem => byId.get(pause.id) ?? pause;
   const named = hasAnswers(options);
   refuseOver(head, options);
