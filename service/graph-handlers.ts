@@ -120,9 +120,12 @@ export function graphHandlers(core: ServiceCore, runs: RunRequests) {
 
 /** @throws Problem `bad-field` for a limit above that of the graph: only its author and its operator raise limits */
 export function refuseHigherLimits(graph: Served, values: Readonly<Record<string, Json>>): void {
-  const { limits } = graph.table;
-  const own = (given: EngineOptions["maxSteps"], limit: number | null | undefined): number | null =>
-    typeof given === "number" ? given : (limit ?? null);
+  const { limits, name: ownName } = graph.table;
+  const own = (given: EngineOptions["maxSteps"], limit: number | null = null): number | null => {
+    const isByName = typeof given === "object" && given !== null;
+    const ofGraph = isByName ? new Map(Object.entries(given)).get(ownName) : given;
+    return ofGraph === undefined ? limit : ofGraph;
+  };
   const bounds = [
     ["maxSteps", own(graph.maxSteps, limits.steps)],
     ["maxTokens", own(graph.maxTokens, limits.tokens)],

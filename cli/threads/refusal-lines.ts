@@ -35,5 +35,6 @@ export function refusalLines(refused: readonly Refused[]): readonly string[] {
   const left = groups.slice(MOST_LINES);
   if (left.length === 0) return lines;
   const threads = left.reduce((sum, group) => sum + group.length, 0);
-  return [...lines, `${left.length} more problems, of ${threads} threads: --json lists all`];
+  const problems = left.length === 1 ? "1 more problem" : `${left.length} more problems`;
+  return [...lines, `${problems}, of ${threads === 1 ? "1 thread" : `${threads} threads`}: --json lists all`];
 }

@@ -48,6 +48,7 @@ export interface EngineOptions extends Bindings {
   /**
    * Values of declared secrets, by name, read when the engine is created. A run whose graph, or a graph that it calls, reads a secret
    * without a value rejects with NG_MISSING_SECRET before its first node. A secret that no run needs can be an empty text.
+   * With `mocks`, a node fails that reads such a secret.
    */
   readonly secrets?: Readonly<Record<string, string | undefined>> | ((name: string) => string | undefined);
   /**

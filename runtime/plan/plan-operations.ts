@@ -146,10 +146,6 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
         `the last run of thread \`${threadId}\` is completed: no task is left to resume; \`retry\` (\`--retry\`) and \`fromTask\` (\`--from-task\`) run tasks again`,
       );
     }
-    if (fresh.length > 0 && store.putWrites !== undefined) {
-      const records = fresh.map(({ pause, value }) => answerWrite(pause, value));
-      await durable.journal.write(() => store.putWrites?.(durable.claim, head.id, records) ?? undefined, true);
-    }
     const lastRun = lastRunOf(head);
     const info: PlanRunInfo = { runId: newId(), resumedFrom: lastRun.runId, thread: threadId, lastRun };
     const shared = createShared(core, limitsOf(options), {
@@ -173,6 +169,11 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
       const known = certainRecords(plan.plan, kept.tasks);
       const open = plan.tasks.filter(({ index }) => selected?.has(index) ?? !known.has(index));
       refuseMissingTaskSecrets(plan, open, core.missingSecrets);
+    }
+    // A resume that is refused leaves the thread unchanged.
+    if (fresh.length > 0 && store.putWrites !== undefined) {
+      const records = fresh.map(({ pause, value }) => answerWrite(pause, value));
+      await durable.journal.write(() => store.putWrites?.(durable.claim, head.id, records) ?? undefined, true);
     }
     const again = new Set([...restored.tasks.keys()].filter((task) => repeated?.has(task) === true));
     return executePlan(plan, run, kept, selected, info, options, { again, forced: retried });

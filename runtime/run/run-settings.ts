@@ -62,9 +62,10 @@ export function createCore(
   const redact = createRedactor(secrets);
   return {
     program,
+    // What a mocked node reads is not evaluated.
     missingSecrets: missingSecrets(
       programs.map(({ table }) => table),
-      (name) => secrets.has(name),
+      (name) => options.mocks !== undefined || secrets.has(name),
     ),
     options,
     cache: options.cache ?? cache(clock),

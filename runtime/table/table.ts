@@ -106,8 +106,8 @@ export interface FunctionSpec {
   readonly module: string;
   readonly export: string;
   /**
-   * SHA-256 of the signatures that the module declares, with the types in them: a table changes with them. Absent if the
-   * module declares none.
+   * The beginning of the SHA-256 of the signatures that the module declares, with the types in them: a table changes with them. Absent
+   * if the module declares none.
    */
   readonly signature?: string;
 }

@@ -101,6 +101,7 @@ export async function resumeInterrupted(
     const isPrepared = head.prepared === true && head.status !== "paused";
     const isCutOff = withAnswers(head, writes).status === "running" && !isPrepared;
     if (!isCutOff && !hasOpenWork(head, writes)) return undefined;
+    refuseMissingSecrets(core.missingSecrets);
     // An empty record of answers opens no gate.
     return resumeHead(core, durable, cancellation, latest, { ...options, answers: {} });
   });

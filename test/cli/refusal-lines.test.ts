@@ -35,6 +35,8 @@ test("many problems are counted beyond the first, and names of threads are print
   expect(lines).toHaveLength(41);
   expect(lines.slice(0, 2)).toEqual([first!.message, "  = note: 1 more thread has the same problem: `a\\u{001b}[31m`"]);
   expect(lines.at(-1)).toBe("5 more problems, of 10 threads: --json lists all");
+  const ofOne = refused(21, (at) => `channel \`c${at}\` no longer exists`);
+  expect(refusalLines(ofOne).at(-1)).toBe("1 more problem, of 1 thread: --json lists all");
 });
 
 test("the same problem in two graphs is two problems", () => {

@@ -7,6 +7,7 @@ import { createService } from "../../service/index.ts";
 import { builtinNodes } from "../../stdlib/builtin-nodes.ts";
 import { createProject } from "../emit/project.ts";
 import { planTable } from "../plan/compile-plan.ts";
+import { deferred } from "../support/deferred.ts";
 import { engineOf, tableOf } from "../support/graph.ts";
 
 const GRAPH = `secret OUTER
@@ -98,6 +99,49 @@ describe("a graph", () => {
     });
   });
 
+  test("a run that was cut off is not taken up, and waits as it is", async () => {
+    const store = new MemoryStore();
+    const begun = deferred<void>();
+    const released = deferred<void>();
+    const text = `secret KEY
+graph g {
+  output t: string
+  node first = first()
+  node last = { t: "hello", key: [KEY] } into { t }
+  start -> first -> last
+}`;
+    const first = async (): Promise<void> => {
+      begun.resolve();
+      await released.promise;
+    };
+    const open = (secrets: Readonly<Record<string, string>>) => engineOf(text, { first }, { store, secrets });
+    const dying = open({ KEY: "1234" });
+    const running = dying.run({}, { thread: "t" });
+    await begun.promise;
+    const drained = dying.drain();
+    released.resolve();
+    await Promise.all([running, drained]);
+    const before = await open({}).history("t");
+    expect(await open({}).recover()).toMatchObject({
+      results: [],
+      failures: [{ thread: "t", error: { code: "NG_MISSING_SECRET" } }],
+    });
+    expect(await open({}).history("t")).toEqual(before);
+    expect((await open({ KEY: "1234" }).recover()).results).toMatchObject([{ status: "completed" }]);
+  });
+
+  test("a mocked node needs no secret", async () => {
+    const mocks = { call: () => ({ text: "mocked" }), last: () => null, wait: () => null };
+    const { engine } = counted({ store: new MemoryStore(), mocks });
+    expect(await engine.run({})).toMatchObject({ status: "completed", output: { text: "mocked" } });
+    // Another node fails where it reads the secret.
+    const { last: _, ...some } = mocks;
+    expect(await counted({ store: new MemoryStore(), mocks: some }).engine.run({})).toMatchObject({
+      status: "failed",
+      error: { nodeId: "last", message: expect.stringContaining("the secret `OUTER`") as string },
+    });
+  });
+
   test("streams end with the error", async () => {
     const { engine } = counted({ store: new MemoryStore() });
     await expect(engine.stream({}).result).rejects.toMatchObject({ code: "NG_MISSING_SECRET" });
@@ -145,6 +189,25 @@ plan p {
     expect(await runner({ SECOND: "" }, store).resume("t", { retry: ["calls"] })).toMatchObject({
       status: "completed",
     });
+  });
+});
+
+test("a refused resume of a plan stores no answer", async () => {
+  const asking = planTable(`secret KEY
+
+plan p {
+  output x: json = ""
+  task ask = ask("ok?") into x
+  task own = shell("true", env: { KEY: KEY }) after ask
+}`);
+  const store = new MemoryStore();
+  const open = (secrets: Readonly<Record<string, string>>) =>
+    createPlanRunner(asking, { builtins: { ...builtinNodes, shell: () => SHELL_RESULT }, secrets, store });
+  await open({ KEY: "1234" }).run({}, { thread: "t" });
+  await expect(open({}).resume("t", { answer: "yes" })).rejects.toMatchObject({ code: "NG_MISSING_SECRET" });
+  expect(await open({ KEY: "1234" }).resume("t", { answer: "no" })).toMatchObject({
+    status: "completed",
+    output: { x: "no" },
   });
 });
 

@@ -229,6 +229,24 @@ describe("runs", () => {
     });
     expect(await post("/graphs/worker/runs", { input: { n: 1 }, maxSteps: 10 })).toMatchObject({ status: 200 });
   });
+
+  test.each([
+    [4, 4],
+    [{ worker: 4 }, 4],
+    [{ worker: 20 }, 20],
+    [{}, 10],
+    [null, undefined],
+    [{ worker: null }, undefined],
+  ])("the limits %j of the operator are the bound", async (maxSteps, bound) => {
+    const { post } = checkedService({ graphs: [{ ...worker((n) => n), maxSteps }] });
+    const steps = async (most: number) => post("/graphs/worker/runs", { input: { n: 1 }, maxSteps: most });
+    expect(await steps(bound ?? 1_000)).toMatchObject({ status: 200 });
+    if (bound === undefined) return;
+    expect(await steps(bound + 1)).toMatchObject({
+      status: 422,
+      body: { detail: `\`maxSteps\` is at most ${bound}, the limit of the graph` },
+    });
+  });
 });
 
 describe("threads", () => {
