@@ -147,7 +147,7 @@ graph hello {
   {
     title: "A person decides",
     text: [
-      "`ask` pauses the run until somebody answers. The run is stored while it waits, for days if need be.",
+      "`ask` pauses the run until an answer comes. The run is stored while it waits, for days if need be.",
       "Run it, and answer. `assert approve before send` is proven for every run.",
     ],
     look: "run",

@@ -125,7 +125,7 @@ export const evalCommand = defineCommand<EvalOptions>({
       await judging?.close();
       await session.close();
       if (isAborted) {
-        output.note(`interrupted: ${found.size} of ${cases.length} results are in ${out}; go on with --resume`);
+        output.note(`interrupted: ${found.size} of ${cases.length} results are in ${out}; continue with --resume`);
         return EXIT.interrupted;
       }
       const results = cases.flatMap(({ id }) => found.get(id) ?? []);

@@ -61,7 +61,7 @@ export const importCommand = defineCommand<ImportOptions>({
     const writesStubs = stubFile !== undefined && stubs !== undefined && !existsSync(stubFile);
     if (options.output !== undefined) {
       writeAtomically(options.output, imported.text);
-      // Functions that somebody has written stay.
+      // Functions that have been written stay.
       if (writesStubs) writeAtomically(stubFile, stubs);
     }
     output.document({ version: 1, ok: true, text: imported.text, stubs: stubs ?? null, changes: imported.changes });

@@ -4,10 +4,12 @@ import { START, type BoundChannel, type BoundGraph, type BoundNode } from "../..
 import { targetsOf } from "../../compiler/bind/edge-parts.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 
-/** `node begin = input into { a?, b? }` behind `start`: the input of a run writes the state. */
+/** `node begin = input into { a?, field?: b }` behind `start`: the input of a run writes the state. */
 export interface InputWriter {
   readonly node: BoundNode;
   readonly channel: BoundChannel;
+  /** By the fields of the input: the channels that they write. */
+  readonly channels: ReadonlyMap<string, string>;
 }
 
 /** The node that writes the input, as `ngc import` makes it; `undefined` if the graph has none. */
@@ -25,13 +27,14 @@ export function inputWriter(graph: BoundGraph): InputWriter | undefined {
   const channel = expression.op === "channel" ? graph.channels[expression.channel] : undefined;
   const { output } = node;
   if (channel?.role !== "input" || output?.kind !== "fields") return undefined;
-  if (!output.fields.every(({ field, channel: to, optional, set }) => field === to && optional && !set))
-    return undefined;
+  if (!output.fields.every(({ optional, set }) => optional && !set)) return undefined;
+  const channels = new Map(output.fields.map(({ field, channel: to }) => [field, to]));
+  if (channels.size < output.fields.length) return undefined;
   const isRead = graph.nodes.some((each) => each !== node && each.reads.includes(channel.name));
   const isEntered = graph.edges.some(
     (edge) => edge !== start && targetsOf(edge).some((target) => target.name === node.name),
   );
-  return isRead || isEntered ? undefined : { node, channel };
+  return isRead || isEntered ? undefined : { node, channel, channels };
 }
 
 /** The channels of a channel, or of a record whose fields have the names of their channels; `undefined` for other expressions. */

@@ -56,15 +56,19 @@ export function findBuilders(program: Tree): FoundBuilders {
     return builder;
   };
   const trees = [...walk(program)];
+  const classes = classesOf(trees);
+  /** The field of a class is a variable of this class only. `at` is a part of it. */
+  const keyOf = (variable: string | undefined, at: Tree): string =>
+    variable?.startsWith("this.") === true ? `${classes.get(at)} ${variable}` : (variable ?? "");
   // Methods of a class may come before the field.
   for (const tree of trees) {
     const [variable, value] = assigned(tree);
     if (variable?.startsWith("this.") !== true || value === undefined) continue;
     const { root } = chainOf(value);
-    if (isBuilder(root)) byVariable.set(variable, create(root, variable));
+    if (isBuilder(root)) byVariable.set(keyOf(variable, tree), create(root, variable));
   }
   const builderOf = (root: Tree): Builder | undefined =>
-    isBuilder(root) ? create(root, undefined) : byVariable.get(variableOf(root) ?? "");
+    isBuilder(root) ? create(root, undefined) : byVariable.get(keyOf(variableOf(root), root));
   const named = new Map<Tree, Builder>();
   const seen = new Set<Tree>();
   const unread: (readonly [string, string])[] = [];
@@ -73,7 +77,7 @@ export function findBuilders(program: Tree): FoundBuilders {
     if (variable !== undefined && value !== undefined) {
       const { root } = chainOf(value);
       const builder = builderOf(root);
-      if (builder !== undefined) byVariable.set(variable, create(builder.creation, variable));
+      if (builder !== undefined) byVariable.set(keyOf(variable, tree), create(builder.creation, variable));
     }
     if (isBuilder(tree)) create(tree, undefined);
     if (tree.type !== "CallExpression" || seen.has(tree)) continue;
@@ -96,6 +100,15 @@ export function findBuilders(program: Tree): FoundBuilders {
     }
   }
   return { builders, conditional: conditionalCalls(program), arguments: named, unread };
+}
+
+/** By the parts of a class: its number. */
+function classesOf(trees: readonly Tree[]): ReadonlyMap<Tree, number> {
+  const classes = new Map<Tree, number>();
+  for (const [index, tree] of trees.entries())
+    // A class in a class comes later, and replaces what the outer one has said of it.
+    if (/^Class(?:Declaration|Expression)$/.test(tree.type)) for (const part of walk(tree)) classes.set(part, index);
+  return classes;
 }
 
 const CLASSES: ReadonlySet<string> = new Set(["StateGraph", "MessageGraph"]);

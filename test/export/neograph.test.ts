@@ -31,6 +31,43 @@ async function roundTrip(json: unknown): Promise<unknown> {
   return JSON.parse(exportNeoGraph(bound).text);
 }
 
+test("fields of the input whose channels have other names", async () => {
+  const { json, losses } = await exported(`${HEAD}
+type S = { error?: json, x?: json }
+graph inner {
+  input input: S = {}
+  output error_: json = null reduce last
+  output x: json = null reduce last
+  node begin = input into { error?: error_, x? }
+  node only = a({ x }) into { x? }
+  start -> begin -> only -> end
+}
+graph outer {
+  input input: S = {}
+  output error_: json = null reduce last
+  output x: json = null reduce last
+  node begin = input into { error?: error_, x? }
+  node sub = inner(input: { error: error_, x }) into { error_, x }
+  start -> begin -> sub -> end
+}
+`);
+  const channels = { error_: { reducer: "overwrite" }, x: { reducer: "overwrite" } };
+  expect(json).toMatchObject({
+    channels,
+    nodes: {
+      sub: {
+        definition: { channels, nodes: { only: { type: "a" } }, edges: [{ from: "__start__", to: "only" }, {}] },
+        input_map: { error_: "error_", x: "x" },
+      },
+    },
+    edges: [
+      { from: "__start__", to: "sub" },
+      { from: "sub", to: "__end__" },
+    ],
+  });
+  expect(losses).toContain("a run of a topology gets the values of its channels: `error` is `error_` there");
+});
+
 test("a topology has channels, nodes, edges, barriers, conditions, pauses, retries and called graphs", async () => {
   const { json, losses } = await exported(`${HEAD}
 type S = { log?: json[], x?: json }

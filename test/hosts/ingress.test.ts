@@ -80,7 +80,7 @@ describe("a call", () => {
   }, 300_000);
 });
 
-test("the administration is told apart from other servers", async () => {
+test("the administration is distinguished from other servers", async () => {
   const names = serviceNames("g");
   const range = { after: "", before: { place: "9", thread: "" }, limit: 10 };
   const scan = (admin: string) => scanThreads({ url: "http://127.0.0.1:1", admin }, names)(range);

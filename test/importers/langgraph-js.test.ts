@@ -182,6 +182,23 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
     expect(changes).toEqual([]);
   });
 
+  test("a field is a variable of its class only, also if methods come before it", async () => {
+    const { text } = await imported(
+      `
+      const S = Annotation.Root({ a: Annotation<string>() });
+      class First { graph = new StateGraph(S); wire() { this.graph.addNode("one", f).addEdge(START, "one"); } }
+      class Second { wire() { this.graph.addNode("two", f).addEdge(START, "two"); } graph = new StateGraph(S); }
+      class Third { wire() { this.graph.addNode("three", f).addEdge(START, "three"); } graph = new StateGraph(S); }
+    `,
+      "source.ts",
+    );
+    expect(text.match(/start -> .*/g)).toEqual([
+      "start -> begin -> one",
+      "start -> begin -> two",
+      "start -> begin -> three",
+    ]);
+  });
+
   test("a class may have fields without values", async () => {
     const program = `import { StateGraph, Annotation, START, END } from "@langchain/langgraph";
       const S = Annotation.Root({ topic: Annotation<string> });

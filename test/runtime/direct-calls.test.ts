@@ -139,7 +139,7 @@ test("the items of a `for` node run without the engine, and bodies see the same 
   expect(keys.size).toBe(6);
 });
 
-test("the engine goes on with the items that have begun, and begins the others", async () => {
+test("the engine continues with the items that have begun, and begins the others", async () => {
   const calls: string[][] = [];
   const functions = () => {
     const called: string[] = [];

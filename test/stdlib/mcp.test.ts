@@ -233,7 +233,7 @@ test("a connection that has not begun is not made after `close`", async () => {
   await refused;
 });
 
-test("a server that prints text is told apart", async () => {
+test("a server that prints text is recognised", async () => {
   const print = "console.log('secret text'); setTimeout(() => process.exit(3), 300)";
   const servers = new McpServers({ servers: { s: { command: [process.execPath, "-e", print] } } });
   await expect(servers.call("s", "t", {}, fakeContext())).rejects.toThrow(

@@ -112,7 +112,7 @@ function taskOf(machine: Machine, node: BoundNode): State {
   if (call.kind === "builtin")
     machine.lose(
       node.declaration.call.span,
-      `\`${name}\` is a function that somebody has to write for the state machine`,
+      `\`${name}\` is a function that is to be written for the state machine`,
       `replace the resource \`\${${name}}\` by one that does the same`,
     );
   return {

@@ -30,6 +30,13 @@ export function topologyChannels(topology: Topology): Json {
       "channels without a reducer are `overwrite`: a second writer in one step is no error there",
       "nothing, if `ngc check` reports no second writer",
     );
+  const renamed = [...(topology.writer?.channels ?? [])].filter(([field, channel]) => field !== channel);
+  if (topology.writer !== undefined && renamed.length > 0)
+    topology.lose(
+      topology.writer.node.declaration.span,
+      `a run of a topology gets the values of its channels: ${renamed.map(([field, channel]) => `\`${field}\` is \`${channel}\``).join(", ")} there`,
+      "give the values the names of the channels in the program",
+    );
   return Object.fromEntries(
     channels.map(({ name, role, reducer, initial, declaration }) => {
       if (role === "memory")

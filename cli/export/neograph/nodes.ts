@@ -154,7 +154,7 @@ function inputMapOf(
   };
   for (const { name, value } of call.args) {
     const { expression, span } = value;
-    if (name !== writer?.channel.name) {
+    if (writer === undefined || name !== writer.channel.name) {
       add(name, namesOfChannels(expression, topology.graph, true)?.[0], span);
       continue;
     }
@@ -163,7 +163,8 @@ function inputMapOf(
     for (const field of expression.fields) {
       if ("spread" in field)
         topology.refuse(span, "a topology names each channel that it passes", "write it without `...`");
-      add(field.name, namesOfChannels(field.value, topology.graph, true)?.[0], span);
+      const inner = writer.channels.get(field.name) ?? field.name;
+      add(inner, namesOfChannels(field.value, topology.graph, true)?.[0], span);
     }
   }
   return Object.fromEntries(pairs);
