@@ -40,7 +40,7 @@ import {
 import { expiryOf, isListed } from "./contract/listed-thread.ts";
 import { keptCheckpoints } from "./contract/retention.ts";
 import { Chain, frozenChanges, snapshotChanges } from "./memory/chain.ts";
-import { baseOf, frozenHeader, headerOf, keptFieldsOf, ownHeader } from "./memory/header.ts";
+import { baseOf, frozenHeader, frozenMetadata, headerOf, keptFieldsOf, ownHeader } from "./memory/header.ts";
 import { Items } from "./memory/items.ts";
 import { memoryRunView } from "./memory/run-view.ts";
 import { ThreadRecord, type Holder, type Stored } from "./memory/thread-record.ts";
@@ -291,7 +291,7 @@ export class MemoryStore implements Store {
 
   #info(threadId: ThreadId, { head, size, written, holder, signals }: ThreadRecord): ThreadInfo {
     const header = headerOf(readable(head!));
-    const { id, status, step, timestamp, metadata, graph, prepared, due } = header;
+    const { id, status, step, timestamp, graph, prepared, due } = header;
     const waiting = waitingSignals(signals).length;
     return {
       threadId,
@@ -300,7 +300,7 @@ export class MemoryStore implements Store {
       step,
       checkpoints: size,
       timestamp,
-      metadata,
+      metadata: head!.fields === "frozen" ? header.metadata : frozenMetadata(header),
       label: head!.label ?? null,
       ...(graph === undefined ? {} : { graph }),
       position: written,

@@ -3,6 +3,11 @@ import type { Json } from "../../runtime/value/json.ts";
 import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { compiledEngine } from "../support/compiled-engine.ts";
+
+function frozen(value: unknown): boolean {
+  return typeof value !== "object" || value === null || (Object.isFrozen(value) && Object.values(value).every(frozen));
+}
 
 describeStore({ describe, it }, "MemoryStore", () => {
   const store = new MemoryStore();
@@ -43,9 +48,23 @@ describe("MemoryStore", () => {
       barrierState: { a: ["b"] },
     });
     await run.save([{ channel: "log", append: [[]] }]);
-    const frozen = (value: unknown): boolean =>
-      typeof value !== "object" || value === null || (Object.isFrozen(value) && Object.values(value).every(frozen));
     expect(store.list("thread").every(frozen)).toBe(true);
+  });
+
+  it("returns no record of a run through which a caller changes it", async () => {
+    const store = new MemoryStore();
+    const engine = compiledEngine("graph g { output x: int = 0  node a = 1 into x  start -> a }", {}, { store });
+    await engine.run({}, { thread: "run" });
+    await engine.update("run", { x: 2 }, { metadata: { by: { user: "ada" } } });
+    await engine.fork("run", { as: "copy" });
+    const records = () => ["run", "copy"].map((thread) => store.loadLatest(thread)!);
+    expect(records().every(frozen)).toBe(true);
+    expect(store.threads().map(({ metadata }) => metadata)).toEqual(
+      records()
+        .reverse()
+        .map(({ metadata }) => metadata),
+    );
+    expect(store.threads().every(({ metadata }) => frozen(metadata))).toBe(true);
   });
 
   it.each([

@@ -119,7 +119,7 @@ export class ModelStore implements Store {
   threads({ limit = 100 }: { readonly limit?: number } = {}): readonly ThreadInfo[] {
     const written = this.#threads.filter(({ heads }) => heads.has("")).reverse();
     return written.slice(0, limit).map(({ threadId, checkpoints }) => {
-      const { id: headId, status, step, timestamp, metadata, label } = this.loadLatest(threadId)!;
+      const { id: headId, status, step, timestamp, metadata, label, graph } = this.loadLatest(threadId)!;
       return {
         threadId,
         headId,
@@ -129,6 +129,7 @@ export class ModelStore implements Store {
         timestamp,
         metadata,
         label,
+        ...(graph === undefined ? {} : { graph }),
         position: 0,
         held: false,
       };

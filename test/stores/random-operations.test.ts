@@ -12,6 +12,8 @@ import { numRuns, scale } from "../support/depth.ts";
 
 describe("after any sequence of operations", () => {
   it("a MemoryStore returns what the model returns", () => expectToAnswerAsModel(inMemory, numRuns(200)));
+  it("so does a MemoryStore that keeps the records of runs without copying them", () =>
+    expectToAnswerAsModel(ofRuns, numRuns(200)));
   it("so does a SQLite store", () => expectToAnswerAsModel(() => inFile(1), scale(30, 5)));
   it("so does a SQLite store with three connections", () => expectToAnswerAsModel(() => inFile(3), scale(30, 5)));
   it("so does a SQLite store that groups the calls of one turn", () =>
@@ -20,6 +22,11 @@ describe("after any sequence of operations", () => {
 
 function inMemory(): StoresUnderTest {
   const stores = [new MemoryStore()];
+  return { reopen: () => stores, dispose: () => {} };
+}
+
+function ofRuns(): StoresUnderTest {
+  const stores = [runViewOf(new MemoryStore())];
   return { reopen: () => stores, dispose: () => {} };
 }
 

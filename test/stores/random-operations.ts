@@ -1,7 +1,7 @@
 /** After any sequence of operations a store returns what the simple model returns. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { ChannelChange } from "../../runtime/interface/checkpoint.ts";
+import type { ChannelChange, CheckpointHeader } from "../../runtime/interface/checkpoint.ts";
 import type { Json, MaybePromise } from "../../runtime/value/json.ts";
 import type { Claim, Store } from "../../runtime/interface/store.ts";
 import { sampleHeader } from "../../runtime/stores/conformance/sample-run.ts";
@@ -227,6 +227,7 @@ class Actor {
     const child = operation.child === null ? undefined : this.#pick(this.#ids, operation.child);
     const header = {
       ...{ ...sampleHeader(claim.threadId, id, from?.id ?? null), namespace, timestamp: operation.time },
+      ...partsOfRun(operation),
       ...(child === undefined ? {} : { children: { sub: child, gone: "not there" } }),
     };
     await store.save(claim, {
@@ -249,6 +250,24 @@ class Actor {
     return from.length === 0 ? undefined : from.at(-1 - (index % from.length));
   }
 }
+
+/** The fields of a header that a run fills. The headers of a run share its empty lists and records, and its metadata. */
+function partsOfRun({ owner, tasks, limit, pages }: Operation): Partial<CheckpointHeader> {
+  return {
+    runId: owner,
+    step: limit,
+    currentNodes: tasks,
+    currentNode: tasks.at(-1) ?? null,
+    nextNodes: tasks,
+    graph: "g",
+    ...{ pendingSends: NO_ITEMS, pauses: NO_ITEMS, answers: NO_ITEMS, barrierState: NO_FIELDS, errors: NO_FIELDS },
+    metadata: pages ? METADATA : NO_FIELDS,
+  };
+}
+
+const NO_ITEMS: readonly never[] = [];
+const NO_FIELDS = {};
+const METADATA = { by: "a run" };
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? "null") as unknown;
 

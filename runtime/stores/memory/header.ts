@@ -86,6 +86,10 @@ export function ownHeader(header: CheckpointHeader): CheckpointHeader {
   return isShared ? { ...header, currentNodes: [...currentNodes], pauses: frozenJson(pauses, "") } : header;
 }
 
+export function frozenMetadata({ id, metadata }: CheckpointHeader): CheckpointHeader["metadata"] {
+  return frozenRecord(metadata, () => `the metadata of checkpoint ${quote(id)}`);
+}
+
 /**
  * A frozen copy of a header. Runs save and read many, so the fields are copied one by one, and empty lists and records
  * share one instance.
