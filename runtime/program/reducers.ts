@@ -77,16 +77,14 @@ export function* merging(current: Json, updates: readonly Json[]): Work<Json> {
   if (parts.length === 1 && isRecord(parts[0]!)) return Object.freeze(parts[0]);
   const merged: Record<string, Json> = {};
   let count = 0;
-  let most = 0;
   for (const part of parts) {
-    const names = Object.keys(part);
-    most = Math.max(most, names.length);
-    for (const name of names) {
+    for (const name of Object.keys(part)) {
       setField(merged, name, part[name]!);
       if (endsPart(count++)) yield;
     }
   }
-  return keepOwnRecord(merged, most);
+  // Fields that replace others count as well: a short record that is taken for a long one costs no more than the merge.
+  return keepOwnRecord(merged, count);
 }
 
 function isEmpty(value: Json): boolean {

@@ -73,7 +73,7 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
 function resumeFinally(run: Run, head: Checkpoint): Promise<RunEnd> {
   run.children = head.children ?? {};
   run.endedAt = { phase: head.phase, step: head.step, current: head.currentNodes, keepsResults: isInStep(head) };
-  return withFinally(run, restoredEnd(run, head), head.children);
+  return withFinally(run, restoredEnd(run, head), run.children);
 }
 
 /** How a run had ended whose `finally` part was interrupted. */

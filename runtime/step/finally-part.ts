@@ -26,9 +26,9 @@ interface OpenPart {
 /**
  * Opens the `finally` part of a run whose outcome is set: restores it from the store, or copies the state of the run.
  *
- * @param children the unfinished runs that the checkpoint of the run refers to
+ * @param children the unfinished runs of the checkpoint that has recorded the outcome; absent for an end that was reached just now
  */
-async function openFinally(run: Run, children: Readonly<Record<string, string>>): Promise<OpenPart> {
+async function openFinally(run: Run, children: Readonly<Record<string, string>> | undefined): Promise<OpenPart> {
   const { shared, program, outcome } = run;
   // A run that was cancelled cleans up under a fresh signal.
   const cancellation = new Cancellation(true);
@@ -78,12 +78,20 @@ function copyState(run: Run, child: Run): void {
 
 /** Stores the pause of the `finally` part, or its end and with it the end of the run. */
 async function saveFinally(run: Run, end: RunEnd, child: Run, ended: RunEnd): Promise<RunEnd> {
-  // The head of the thread says that the part is in progress: `recover` continues it.
-  if (ended.drained === true) return ended;
   const { phase, step, current, keepsResults } = run.endedAt ?? NOT_SAVED;
-  if (ended.status === "paused") {
+  const keepChildren = (): void => {
     const headId = child.writer?.headId;
     run.finallyChildren = headId == null ? child.children : { ...child.children, [child.namespace]: headId };
+  };
+  if (ended.drained === true) {
+    // The head of the thread says that the part is in progress: `recover` continues it.
+    if (run.shared.durable?.durability !== "exit") return ended;
+    keepChildren();
+    await saveEnd(run, phase, step, current, { ...end, drained: true }, keepsResults);
+    return ended;
+  }
+  if (ended.status === "paused") {
+    keepChildren();
     await saveEnd(run, phase, step, current, { ...pausedEnd(ended.pauses), error: end.error }, keepsResults);
     return ended;
   }

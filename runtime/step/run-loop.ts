@@ -200,8 +200,12 @@ export function finish(run: Run, end: RunEnd): RunEnd | Promise<RunEnd> {
   return withFinally(run, end);
 }
 
-/** Runs the `finally` part from its first step, or continues it. */
-export async function withFinally(run: Run, end: RunEnd, children: Checkpoint["children"] = {}): Promise<RunEnd> {
+/**
+ * Runs the `finally` part from its first step, or continues it.
+ *
+ * @param children the unfinished runs of the checkpoint that has recorded the end; absent for an end that was reached just now
+ */
+export async function withFinally(run: Run, end: RunEnd, children?: Checkpoint["children"]): Promise<RunEnd> {
   const { finallyPart } = run.program.linker;
   const part = await finallyPart.open(run, children);
   const { child, head } = part;

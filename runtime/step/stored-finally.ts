@@ -22,17 +22,18 @@ export interface StoredFinally {
  * Restores the `finally` part of a run from the store.
  *
  * @param child the part
- * @param children the unfinished runs that the checkpoint of the run refers to
+ * @param children the unfinished runs of the checkpoint that has recorded the end of the run; absent for an end that was reached just
+ *   now: what the store has belongs to an equal end that was lost with its process
  */
 export async function openStoredFinally(
   run: Run,
   child: Run,
-  children: Readonly<Record<string, string>>,
+  children: Readonly<Record<string, string>> | undefined,
   durable: Durable,
 ): Promise<StoredFinally> {
-  const { latest, head: called, stored, writes } = await loadCall(durable, child, children);
+  const { latest, head: called, stored, writes } = await loadCall(durable, child, children ?? {});
   // Mutation point: continued-finally
-  if (called === undefined || called.runId !== child.runId) return { latest };
+  if (children === undefined || called === undefined || called.runId !== child.runId) return { latest };
   const present = await refuseDrift(run.program, durable.store, called, writes, { stored });
   const { head } = present;
   restoreRun(child, head, present.writes, present.moved);

@@ -153,7 +153,8 @@ function buildUnion(type: Extract<ValueType, { kind: "union" }>, context: BuildC
   const expected = printValueType(type);
   if (type.members.every((member) => member.kind === "literal" || member.kind === "null")) {
     const values = new Set<unknown>(type.members.map((member) => (member.kind === "literal" ? member.value : null)));
-    return (value) => (values.has(value) ? (value as Json) : refuse(value, expected));
+    // A set does not tell -0 from 0, which is what a store keeps.
+    return (value) => (values.has(value) ? (value === 0 ? 0 : (value as Json)) : refuse(value, expected));
   }
   const members = type.members.map((member) => buildMember(member, context, open));
   return (value, walk, depth) => {

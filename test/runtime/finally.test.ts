@@ -1,6 +1,7 @@
 /** Execution, rule 2.10: the part of a graph that `finally` leads to. */
 import { describe, expect, test } from "vitest";
 import { MemoryStore, type NodeContext, type RunEvent } from "../../runtime/index.ts";
+import type { Claim, SaveRequest } from "../../runtime/interface/store.ts";
 import { CrashingStore } from "../support/crashing-store.ts";
 import { engineOf } from "../support/graph.ts";
 
@@ -292,29 +293,58 @@ describe("5.2 to 5.5: a process that dies in the `finally` part", () => {
     expect(writes).toBeGreaterThan(10);
   });
 
-  test("a drain stops it at its next step, and a resume continues it", async () => {
-    const store = new MemoryStore();
-    const log: string[] = [];
-    const build = () =>
-      engineOf(
-        `graph g { output log: string[] reduce append
+  test.each(["sync", "async", "exit"] as const)(
+    "%s: a drain stops it at its next step, and a resume continues it",
+    async (durability) => {
+      const store = new MemoryStore();
+      const log: string[] = [];
+      const build = () =>
+        engineOf(
+          `graph g { output log: string[] reduce append
           node work = note("work") into log  node one = note("one") into log  node two = note("two") into log
           start -> work  finally -> one -> two }`,
-        {
-          note: (text: string) => {
-            log.push(text);
-            if (text === "one") void first.drain();
-            return text;
+          {
+            note: (text: string) => {
+              log.push(text);
+              if (text === "one") void first.drain();
+              return text;
+            },
           },
-        },
-        { store },
+          { store, durability },
+        );
+      const first = build();
+      const drained = await first.run({}, { thread: "t" });
+      expect(drained).toMatchObject({ status: "cancelled", error: { code: "NG_DRAINED" } });
+      const { results } = await build().recover();
+      expect(results).toMatchObject([{ status: "completed", output: { log: ["work", "one", "two"] } }]);
+      expect(log).toEqual(["work", "one", "two"]);
+    },
+  );
+
+  test("the part of an end that was lost with its process is not that of the next end", async () => {
+    let isDown = true;
+    class LossyStore extends MemoryStore {
+      override save(claim: Claim, request: SaveRequest): void {
+        // The end of the run follows that of its part.
+        if (isDown && request.header.namespace === "" && request.header.phase !== "input") throw new Error("lost");
+        super.save(claim, request);
+      }
+    }
+    const store = new LossyStore();
+    const fail = (text: string): string => {
+      if (isDown) throw new Error("down");
+      return text;
+    };
+    const build = () =>
+      engineOf(
+        `graph g { output done: string = ""  output log: string[] = [] reduce append
+          node work = fail("work") into done  node tidy = fail("tidy") into log  start -> work  finally -> tidy }`,
+        { fail },
+        { store, durability: "exit" },
       );
-    const first = build();
-    const drained = await first.run({}, { thread: "t" });
-    expect(drained).toMatchObject({ status: "cancelled", error: { code: "NG_DRAINED" } });
-    const { results } = await build().recover();
-    expect(results).toMatchObject([{ status: "completed", output: { log: ["work", "one", "two"] } }]);
-    expect(log).toEqual(["work", "one", "two"]);
+    await expect(build().run({}, { thread: "t" })).rejects.toMatchObject({ code: "NG_STORE_FAILED" });
+    isDown = false;
+    expect(await build().resume("t")).toMatchObject({ status: "completed", output: { done: "work", log: ["tidy"] } });
   });
 
   test("an interrupted part returns the error of the run again", async () => {

@@ -13,6 +13,7 @@ import {
   unionAll,
 } from "../../runtime/program/reducers.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { isOwnLong } from "../../runtime/value/own-values.ts";
 import { numRuns } from "../support/depth.ts";
 import { engineOf } from "../support/graph.ts";
 
@@ -44,6 +45,11 @@ describe("updates that are applied together have the result of those that are ap
       expect(mergeAll(current, updates)).toBe(fields);
     }
     expect(mergeAll({}, [{}, null])).toEqual({});
+  });
+
+  test("a long record of short ones is a long record", () => {
+    const fields = Array.from({ length: 1000 }, (_, n) => ({ [`k${n}`]: n }));
+    expect(isOwnLong(mergeAll({}, fields) as object)).toBe(true);
   });
 
   test("2.2: in task order, with and without a listener", async () => {

@@ -147,6 +147,11 @@ test("values admitted by a type are those that its JSON Schema accepts", () => {
   expect(accepted.no).toBeGreaterThan(numRuns(400));
 });
 
+test("-0 is stored as 0, also where literals are the type", () => {
+  const bit = unionOf([literal(0), literal(1)]);
+  for (const type of [bit, literal(0), INT, FLOAT]) expect(compileAdmit(type, NAMED)(-0)).toBe(0);
+});
+
 test.each([
   ["list", (items: readonly Json[]): unknown => [...items]],
   ["map", (items: readonly Json[]): unknown => Object.fromEntries(items.map((item, at) => [`k${at}`, item]))],
