@@ -102,7 +102,9 @@ export function gitFor(option: string): RunGit {
     try {
       return execGit(root, args, input, environment);
     } catch (error) {
-      const detail = error instanceof Error && "stderr" in error ? String(error.stderr).trim().split("\n")[0] : "";
+      const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+      const stderr = error instanceof Error && "stderr" in error ? String(error.stderr) : "";
+      const detail = isMissing ? "no such program `git`" : stderr.trim().split("\n")[0];
       throw new CommandError(`${option} needs git, which failed: ${detail}`, {
         help: `run the plan inside a git working tree, or omit ${option}`,
         cause: error,

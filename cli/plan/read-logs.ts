@@ -35,7 +35,7 @@ export function logsOf(runs: string, run: string, task?: string): readonly TaskL
   }
   return names
     .flatMap((name) => {
-      const parsed = readLogName(name);
+      const parsed = readLogName(directory, name);
       if (parsed === undefined) return [];
       const [, owner = parsed.node, check] = /^(.*) check (\d+)$/.exec(parsed.node) ?? [];
       if (task !== undefined && owner !== task && !owner.startsWith(`${task}[`) && !owner.startsWith(`${task}/`))

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { closeSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
+import { StringDecoder } from "node:string_decoder";
 import { CommandError } from "../process/command-error.ts";
 import { makeDirectory } from "../output/make-directory.ts";
 import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
@@ -55,16 +57,18 @@ export function createRunDirectory(
     appendEvent: (line) => append(events, line),
     openLog(node, attempt) {
       makeDirectory(join(path, LOGS), PRIVATE);
-      const file = openSync(join(path, LOGS, logName(node, attempt)), "a", 0o600);
+      const name = fileNameOf(node);
+      if (CUT_NAME.test(name)) writeFileSync(join(path, LOGS, `${name}.name`), node, { mode: 0o600 });
+      const file = openSync(join(path, LOGS, `${attempt}.${name}.log`), "a", 0o600);
       return { write: (text) => void writeSync(file, text), close: () => closeSync(file) };
     },
     storeFailure(node, attempt, text) {
       makeDirectory(join(path, FAILURES), PRIVATE);
-      const file = resolve(path, FAILURES, `${attempt}.${encodeURIComponent(node).slice(0, 200)}.txt`);
+      const file = resolve(path, FAILURES, `${attempt}.${fileNameOf(node)}.txt`);
       writeFileSync(file, text, { mode: 0o600 });
       return file;
     },
-    diffPath: (task) => resolve(path, DIFFS, `${encodeURIComponent(task).slice(0, 200)}.patch`),
+    diffPath: (task) => resolve(path, DIFFS, `${fileNameOf(task)}.patch`),
     appendProcess: (line) => append((processes ??= openSync(join(path, PROCESSES), "a", 0o600)), line),
     writePlanned: (planned) => writeOnce(join(path, PLANNED), `${JSON.stringify(planned)}\n`),
     writeSummary: (summary) => writeOnce(join(path, "summary.json"), `${JSON.stringify(summary, null, 2)}\n`),
@@ -109,19 +113,37 @@ export const LOGS = "logs";
 const FAILURES = "failures";
 const DIFFS = "diffs";
 
-/** The name of a log file: the attempt, then the node with all characters encoded that a file name may not have. */
-function logName(node: string, attempt: number): string {
-  return `${attempt}.${encodeURIComponent(node).slice(0, 200)}.log`;
+/** The longest part of a file name that a task gives, in bytes: file systems allow 255 for the whole name. */
+const LONGEST_NAME = 200;
+
+/** The end of a name that was cut. Its file `.name` has the whole. */
+const CUT_NAME = /~[0-9a-f]{16}$/;
+
+/**
+ * A task, or one of its checks, as a part of a file name. ASCII characters that a file name may not have are encoded. Letters of
+ * other scripts stay, because their code is three times as long. A longer name is cut, and a digest of the whole stands behind it.
+ */
+function fileNameOf(node: string): string {
+  const name = Buffer.from(node.replace(/[\0-\x7f]+/g, encodeURIComponent));
+  if (name.byteLength <= LONGEST_NAME) return name.toString();
+  const digest = createHash("sha256").update(name).digest("hex").slice(0, 16);
+  // A cut character would be a replacement character.
+  const kept = new StringDecoder("utf8").write(name.subarray(0, LONGEST_NAME - digest.length - 1));
+  return `${kept.replace(/%.?$/, "")}~${digest}`;
 }
 
 /** The attempt and the node of a log file; `undefined` for another file. */
-export function readLogName(name: string): { readonly attempt: number; readonly node: string } | undefined {
-  const [, attempt, node] = /^(\d+)\.(.+)\.log$/.exec(name) ?? [];
-  if (attempt === undefined || node === undefined) return undefined;
+export function readLogName(
+  directory: string,
+  name: string,
+): { readonly attempt: number; readonly node: string } | undefined {
+  const [, attempt, part] = /^(\d+)\.(.+)\.log$/.exec(name) ?? [];
+  if (attempt === undefined || part === undefined) return undefined;
   try {
-    return { attempt: Number(attempt), node: decodeURIComponent(node) };
-  } catch {
+    const node = CUT_NAME.test(part) ? readFileSync(join(directory, `${part}.name`), "utf8") : decodeURIComponent(part);
     return { attempt: Number(attempt), node };
+  } catch {
+    return { attempt: Number(attempt), node: part };
   }
 }
 

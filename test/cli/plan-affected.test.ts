@@ -2,11 +2,15 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { affectedTasks } from "../../cli/plan/affected-tasks.ts";
 import { compile } from "../../compiler/index.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { createProject, type Project } from "./project.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 const SHIP = `plan ship {
   state version: string
@@ -130,6 +134,12 @@ describe("the affected tasks", () => {
     git(project, "commit", "-qm", "other");
     expect(() => affected(project, "main")).toThrow("have no common ancestor");
     expect(() => affected(createProject({}))).toThrow("--affected needs git, which failed");
+  });
+
+  test("names the program if git is not installed", () => {
+    const project = createProject({});
+    vi.stubEnv("PATH", project.directory);
+    expect(() => affected(project)).toThrow("--affected needs git, which failed: no such program `git`");
   });
 });
 

@@ -51,6 +51,21 @@ test("names what there is if a thread, a run or a task has no log", () => {
   expect(refused("t", "--follow", "--json")).toContain("choose one of them");
 });
 
+test("long names of tasks and names in other scripts are whole, and do not share a log", () => {
+  const long = "部署".repeat(60);
+  const plan = `plan p {
+  task a = shell(\`echo ${"${v}"}\`) for v in ["${long}一", "${long}二", "请修复登录页面的样式问题并添加测试用例"] { done when shell("echo checked") }
+}
+`;
+  const project = createProject({ "p.ngraph": plan });
+  expect(project.ngc(["run", "p.ngraph", "--thread", "t"]).status).toBe(0);
+  for (const value of [`${long}一`, `${long}二`, "请修复登录页面的样式问题并添加测试用例"]) {
+    const { stdout, stderr } = project.ngc(["logs", "t", `a[${value}]`]);
+    expect(stdout).toBe(`${value}\nchecked\n`);
+    expect(stderr).toBe(`==> a[${value}], try 1 <==\n==> a[${value}], try 1, check 1 <==\n`);
+  }
+});
+
 test("follows a run until it ends", async () => {
   const project = createProject({ "p.ngraph": PLAN });
   const run = project.start(["run", "p.ngraph", "--thread", "t"]);
