@@ -52,18 +52,26 @@ test("names what there is if a thread, a run or a task has no log", () => {
 });
 
 test("long names of tasks and names in other scripts are whole, and do not share a log", () => {
-  const long = "部署".repeat(60);
+  const value = "请修复登录页面的样式问题并添加测试用例";
+  const long = "a".repeat(210);
   const plan = `plan p {
-  task a = shell(\`echo ${"${v}"}\`) for v in ["${long}一", "${long}二", "请修复登录页面的样式问题并添加测试用例"] { done when shell("echo checked") }
+  task a = shell(\`echo ${"${v}"}\`) for v in ["${value}"] { done when shell("echo checked") }
+  task ${long}_one = shell("echo 1") { done when shell("echo checked") }
+  task ${long}_two = shell("echo 2")
 }
 `;
   const project = createProject({ "p.ngraph": plan });
   expect(project.ngc(["run", "p.ngraph", "--thread", "t"]).status).toBe(0);
-  for (const value of [`${long}一`, `${long}二`, "请修复登录页面的样式问题并添加测试用例"]) {
-    const { stdout, stderr } = project.ngc(["logs", "t", `a[${value}]`]);
-    expect(stdout).toBe(`${value}\nchecked\n`);
-    expect(stderr).toBe(`==> a[${value}], try 1 <==\n==> a[${value}], try 1, check 1 <==\n`);
-  }
+  const names = project
+    .json(["logs", "t"])
+    .document.logs.map(({ task, check }: { task: string; check?: number }) =>
+      check === undefined ? task : `${task}, check ${check}`,
+    );
+  const task = `a["${value}"]`;
+  expect(names.sort()).toEqual([task, `${task}, check 1`, `${long}_one`, `${long}_one, check 1`, `${long}_two`].sort());
+  expect(project.ngc(["logs", "t", task]).stdout).toBe(`${value}\nchecked\n`);
+  expect(project.ngc(["logs", "t", `${long}_one`]).stdout).toBe("1\nchecked\n");
+  expect(project.ngc(["logs", "t", `${long}_two`]).stdout).toBe("2\n");
 });
 
 test("follows a run until it ends", async () => {
