@@ -61,6 +61,27 @@ test.each([".ngraph", ".ngraph/", "node_modules"])("works in a repository that i
   expect(git(project, "status", "--short")).toBe("?? a.txt\n");
 });
 
+test("the values of a list that is known at run time have worktrees of their own", () => {
+  const project = repository({
+    ".gitignore": ".ngraph\n",
+    "p.ngraph": `plan p {
+      state names: string[] = []
+      task find = split("a b", " ") into names
+      task make = shell(\`echo one > \${name}.txt; test ! -e \${here}/\${name}.txt\`) for name in names after find {
+        worktree
+        touches "a.txt"
+        done when shell(\`test -e \${name}.txt && test ! -e \${here}/\${name}.txt\`)
+        tries 1
+      }
+      input here: string
+    }`,
+  });
+  const { document } = project.json(["run", "p.ngraph", "--input", JSON.stringify({ here: project.directory })]);
+  expect(document.outcome).toBe("partial");
+  expect(git(project, "status", "--short")).toBe("?? a.txt\n");
+  expect([...patches(project).keys()]).toEqual(["make%5Bb%5D.patch"]);
+});
+
 test("a task sees a copy of the tree, and only its files reach the tree of the run", () => {
   const project = repository({
     ".gitignore": "ignored\n",
