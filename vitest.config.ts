@@ -47,6 +47,7 @@ const FULL_ONLY = [
   "test/docs/snippets.test.ts",
   "test/fault/planted-bugs.test.ts",
   "test/fault/planted-edits.test.ts",
+  "test/fault/planted-lists.test.ts",
   "test/fault/planted-rollbacks.test.ts",
   "test/fault/planted-waits.test.ts",
   "test/grammar/flat-inputs.test.ts",

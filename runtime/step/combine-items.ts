@@ -35,6 +35,8 @@ export function* combineItems(
     yield* run.shared.durable!.code.recordBegunItems(run, items, outcomes);
   const broken = failures.find(({ failure }) => !handlesFailure(task, failure))?.failure;
   const first = broken ?? failures[0]?.failure;
+  if (run.writer !== undefined && pauses.length > 0 && (broken !== undefined || all.isCancelled))
+    run.shared.durable!.code.recordAskingItems(run, pauses);
   // Error edges are followed when all items have finished. A failure without an error edge ends the run even if items
   // wait.
   const isDecided = broken !== undefined || (!all.isCancelled && pauses.length === 0);

@@ -382,7 +382,9 @@ async function leaveStep(
   const isDropped = new Set(dropped);
   tasks.forEach((task, index) => {
     if (isDropped.has(task)) return;
-    const outcome = task.items === undefined ? outcomes[index]! : outcomes[index]!.onlyItem;
+    const { pauses, onlyItem } = outcomes[index]!;
+    if (pauses !== undefined && end.status !== "paused") run.shared.durable!.code.recordAskingItems(run, pauses);
+    const outcome = task.items === undefined ? outcomes[index]! : onlyItem;
     if (outcome === undefined) return;
     const write = run.shared.durable!.code.storeOutcome(run, task.items?.[0] ?? task, outcome);
     if (write !== undefined) writer.results.set(write.taskId, write);

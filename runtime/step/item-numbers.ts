@@ -3,7 +3,7 @@
  * moves it while its step is unfinished, it keeps the number under which its result, its pauses, its answers, its called graph and
  * its idempotency key are stored, so that it is neither run nor asked again.
  */
-import type { Checkpoint } from "../interface/checkpoint.ts";
+import type { Checkpoint, PauseItem } from "../interface/checkpoint.ts";
 import { digestOfIdentity, identityOfItem, taskName } from "../run/item-identity.ts";
 import { inTurns } from "../run/cut-work.ts";
 import type { Run } from "../run/run.ts";
@@ -147,6 +147,15 @@ export function* recordBegunItems(run: Run, items: readonly Task[], outcomes: re
   }
 }
 
+/** Records the items that ask beside a failure or a cancellation: its checkpoint has no pauses, and a resume runs these items again. */
+export function recordAskingItems(run: Run, pauses: readonly PauseItem[]): void {
+  for (const { id } of pauses) {
+    const [, node, number, digest] = NAMED.exec(run.ownPauseId(id) ?? "") ?? [];
+    // Mutation point: asking-item
+    if (node !== undefined) (run.parts ??= new Map()).set(`${node}[${number}]#${digest}/${BEGUN}`, true);
+  }
+}
+
 /**
  * Applies an edit of the state to an unfinished step. If it moves items that have no result, all of their node are recorded: a process
  * that has died may have begun any of them, and each keeps its number and its key.
@@ -170,11 +179,13 @@ function* recordMovedItems(run: Run, before: readonly Task[], after: readonly Ta
       if (run.stored?.get(item.id)?.item !== identityOfItem(item.item as Json)) open.push(item);
       if (endsPart(at)) yield;
     }
-    const present = new Map<number, Json>();
-    for (const { itemIndex, item } of presentItems.get(id) ?? []) present.set(itemIndex, item as Json);
+    // An item that has not moved may have a number behind the list, which moves with its length.
+    const present = new Map<string, Json>();
+    for (const { id: number, item } of presentItems.get(id) ?? []) present.set(number, item as Json);
     let hasMoved = false;
-    for (const [at, { itemIndex, item }] of open.entries()) {
-      const now = present.get(itemIndex);
+    for (const [at, { id: number, item }] of open.entries()) {
+      const now = present.get(number);
+      // Mutation point: edited-number
       hasMoved ||= now === undefined || identityOfItem(now) !== identityOfItem(item as Json);
       if (endsPart(at)) yield;
     }

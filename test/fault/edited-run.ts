@@ -12,6 +12,7 @@ import {
   type Stored,
   type Version,
 } from "./edited-graph.ts";
+import { numberItems, type Numbered } from "./numbered-items.ts";
 
 /** A task of the present stage. Names of channels are numbers (`Channel.id`), which edits do not change. */
 interface Task {
@@ -29,12 +30,6 @@ interface Task {
   readonly failed: Set<string>;
   /** Of `sleep`: when it began. */
   began?: number;
-}
-
-/** An item keeps its number when an edit moves it. */
-interface Numbered {
-  readonly number: number;
-  readonly item: string;
 }
 
 /** The meaning of a run that is edited. */
@@ -127,38 +122,13 @@ export class EditedRun {
     return channel === undefined ? items : (this.valueOf(channel) as readonly string[]);
   }
 
-  /**
-   * The items of a node with their numbers. An item about which something is known keeps its number: first those that have not
-   * moved, then the others in the order of their numbers. Others have their index, or the first free number behind the list.
-   */
+  /** The items of a node with their numbers. */
   numbered(version: Version, node: Node): readonly Numbered[] {
-    const list = this.itemsOf(version, node);
     const { items, answers, ran = [], failed } = this.task(node.id);
     const results = [...items].map(([number, { item }]) => `${number}:${item}`);
     const waiting = node.kind === "poll" ? ran.map(({ number, item }) => `${number}:${item}`) : [];
-    const known = new Set([...results, ...answers.keys(), ...failed, ...waiting]);
-    const byNumber = [...known].sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
-    const held = new Set<number>();
-    const numbers = list.map((item, index) => (known.has(`${index}:${item}`) ? index : undefined));
-    for (const number of numbers) if (number !== undefined) held.add(number);
-    const take = (index: number, number: number): void => {
-      numbers[index] = number;
-      held.add(number);
-    };
-    for (const [index, item] of list.entries()) {
-      if (numbers[index] !== undefined) continue;
-      const former = byNumber.find((each) => each.endsWith(`:${item}`) && !held.has(Number.parseInt(each, 10)));
-      if (former !== undefined) take(index, Number.parseInt(former, 10));
-    }
-    const others = list.flatMap((_, index) => (numbers[index] === undefined ? [index] : []));
-    const displaced = others.filter((index) => held.has(index));
-    for (const index of others) if (!displaced.includes(index)) numbers[index] = index;
-    for (const index of displaced) {
-      let next = list.length;
-      while (held.has(next)) next++;
-      take(index, next);
-    }
-    return list.map((item, index) => ({ item, number: numbers[index]! }));
+    const list = this.itemsOf(version, node).map((item, index) => ({ item, index }));
+    return numberItems(list, list.length, new Set([...results, ...answers.keys(), ...failed, ...waiting]));
   }
 
   #run(

@@ -5,13 +5,14 @@ import { expect, test } from "vitest";
 import { mutate, mutationPoints, wordsUnder } from "../support/mutate.ts";
 import { EDIT_BUGS } from "./edit-bugs.ts";
 import { KILL_BUGS } from "./kill-bugs.ts";
+import { LIST_BUGS } from "./list-bugs.ts";
 import { PLANTED_BUGS } from "./planted-bugs.ts";
 import { ROLLBACK_BUGS } from "./rollback-bugs.ts";
 import { WAITING_BUGS } from "./waiting-bugs.ts";
 
 const runtime = join(import.meta.dirname, "../../runtime");
 const words = wordsUnder(runtime);
-const edits = [...PLANTED_BUGS, ...KILL_BUGS, ...WAITING_BUGS, ...EDIT_BUGS, ...ROLLBACK_BUGS].flatMap(
+const edits = [...PLANTED_BUGS, ...KILL_BUGS, ...WAITING_BUGS, ...EDIT_BUGS, ...LIST_BUGS, ...ROLLBACK_BUGS].flatMap(
   (bug) => bug.edits,
 );
 

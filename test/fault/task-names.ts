@@ -1,6 +1,7 @@
 /** Maps an idempotency key to its task. Keys are digests, so all candidate tasks are tried. */
 import { createHash } from "node:crypto";
 import type { NodeContext } from "../../runtime/interface/context.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import type { Model } from "./model.ts";
 
 /** A task in a step of a run. */
@@ -18,11 +19,13 @@ export function withoutDigests(name: string): string {
 /** The name as the engine hashes it. The lists of models hold their own indexes. */
 export function withDigests(name: string): string {
   return name.replaceAll(/\[(\d+)\]/g, (item, index: string) => {
-    return `${item}#${createHash("sha256")
-      .update(JSON.stringify(Number(index)))
-      .digest("hex")
-      .slice(0, 12)}`;
+    return withDigest(item, Number(index));
   });
+}
+
+/** The name of a task of an item as the engine hashes it. */
+export function withDigest(task: string, item: Json): string {
+  return `${task}#${createHash("sha256").update(JSON.stringify(item)).digest("hex").slice(0, 12)}`;
 }
 
 export function nameOf({ runId, task, step }: TaskName): string {
@@ -59,7 +62,8 @@ export function taskOfKey(
   return found ?? search(runsOf(main, model, root, from));
 }
 
-function keyOf(name: string): string {
+/** The idempotency key of a task: `run:task@step`. */
+export function keyOf(name: string): string {
   return `sha256:${createHash("sha256").update(name).digest("hex")}`;
 }
 

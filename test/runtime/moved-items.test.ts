@@ -85,6 +85,36 @@ test("an item that has failed keeps its key when it moves, also across further f
   expect(new Set(keys).size).toBe(1);
 });
 
+test.each([
+  ["an item", "", "down"],
+  ["another node", '  node other = work("down")  start -> other', "x"],
+])(
+  "an item that asked beside the failure of %s keeps its key when an edit of the graph moves it",
+  async (_, other, first) => {
+    const store = new MemoryStore();
+    const keys: string[] = [];
+    let isDown = true;
+    const work = (x: string, context: NodeContext): string => {
+      if (isDown && x === "down") throw new Error("down");
+      if (x !== "ask") return x;
+      keys.push(context.idempotencyKey);
+      return context.interrupt<string>("?");
+    };
+    const resume = (items: readonly string[]) => {
+      const text = `graph g { output out: string[] = [] reduce append
+      node every = work(x) for x in ${JSON.stringify(items)} into out  start -> every${other} }`;
+      const engine = engineOf(text, { work }, { store });
+      return store.loadLatest("t") === undefined ? engine.run({}, { thread: "t" }) : engine.resume("t");
+    };
+    expect((await resume([first, "ask"])).status).toBe("failed");
+    isDown = false;
+    const { pauses } = await resume(["ask", first]);
+    expect(pauses).toMatchObject([{ taskId: "every[1]" }]);
+    expect(new Set(keys).size).toBe(1);
+    expect(keys).toHaveLength(2);
+  },
+);
+
 describe("items that were running when their process died", () => {
   /** Runs until the last item is in progress, lets the claim lapse as after a crash, edits, and resumes. Returns the keys by item. */
   async function afterCrash(
@@ -153,6 +183,37 @@ describe("items that were running when their process died", () => {
       await engine.update("t", { xs: ["last", "b", "new"] }, { replace: true });
     });
     for (const x of ["b", "last"]) expect(new Set(keys.get(x)).size).toBe(1);
+  });
+
+  test("keep their keys behind the end of a list that a second edit makes longer", async () => {
+    let now = 0;
+    const store = new MemoryStore({ now: () => now });
+    const keys: string[] = [];
+    let isDown = true;
+    let begun = (): void => undefined;
+    const work = (x: string, context: NodeContext): string | Promise<string> => {
+      if (x === "new") keys.push(context.idempotencyKey);
+      if (!isDown) return x;
+      if (x === "last") begun();
+      return new Promise(() => undefined);
+    };
+    const text = `graph g { input xs: string[]  output out: string[] = [] reduce append
+      node every = work(x) for x in xs into out  start -> every }`;
+    const open = (): Engine => engineOf(text, { work }, { store });
+    const die = async (start: (engine: Engine) => Promise<unknown>): Promise<void> => {
+      const isRunning = new Promise<void>((resolve) => (begun = resolve));
+      start(open()).catch(() => undefined);
+      await isRunning;
+      now += 3_600_000;
+    };
+    await die((engine) => engine.run({ xs: ["a", "last"] }, { thread: "t" }));
+    await open().update("t", { xs: ["new", "a", "last"] }, { replace: true });
+    await die((engine) => engine.resume("t"));
+    await open().update("t", { xs: ["new", "a", "last", "more"] }, { replace: true });
+    isDown = false;
+    expect((await open().resume("t")).output).toEqual({ out: ["new", "a", "last", "more"] });
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
   });
 
   test("keep their keys in a called graph", async () => {
