@@ -8,4 +8,27 @@ test("items of edited lists match the reference interpreter", { timeout: 600_000
   expectSeeds(simulateLists, scale(4000, 150), FEATURES),
 );
 
-const FEATURES = ["a completed run"];
+const FEATURES = [
+  "a completed run",
+  "a further attempt",
+  "condition while items are cut off",
+  "condition while items ask",
+  "condition while items have failed",
+  "condition while items have results",
+  "expression while items are cut off",
+  "expression while items ask",
+  "expression while items have failed",
+  "expression while items have results",
+  "fork while items are cut off",
+  "fork while items ask",
+  "fork while items have failed",
+  "fork while items have results",
+  "function while items are cut off",
+  "function while items ask",
+  "function while items have failed",
+  "function while items have results",
+  "update while items are cut off",
+  "update while items ask",
+  "update while items have failed",
+  "update while items have results",
+];
