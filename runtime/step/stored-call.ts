@@ -32,7 +32,8 @@ export async function openStoredCall(
   const caller = attempt.run;
   const call = await loadCall(durable, child, caller.children);
   const { latest, head, stored, writes } = call;
-  const isMoved = stored !== head;
+  // Another item may have used the namespace since the caller recorded the call.
+  const isMoved = stored?.id !== latest?.id || stored !== head;
   // Mutation point: continued-call
   if (head !== undefined && continuesCall(attempt, child, head, input)) {
     const present = await refuseDrift(program, durable.store, head, writes, { stored });

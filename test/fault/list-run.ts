@@ -51,6 +51,8 @@ export class ListRun {
   readonly begun = new Set<ItemName>();
   /** Number -> the called graph. */
   readonly calls = new Map<number, Call>();
+  /** The unfinished called graphs that the last checkpoint of the step has recorded: another item may use their numbers. */
+  recorded = new Map<number, Call>();
   hasSideEnded = false;
   /** The list of results of a completed run. */
   output: readonly string[] = [];
@@ -89,8 +91,7 @@ export class ListRun {
 
   /** The unfinished called graph of an item. */
   callOf({ number, item }: Numbered): Call | undefined {
-    const call = this.calls.get(number);
-    return call?.item === item ? call : undefined;
+    return [this.calls, this.recorded].map((calls) => calls.get(number)).find((call) => call?.item === item);
   }
 
   /**
@@ -112,9 +113,12 @@ export class ListRun {
       return { ...item, end };
     });
     this.asked = new Set();
+    this.recorded = new Map();
     for (const { number, item, end } of all) {
       // The result of another item that had this number is dropped.
       this.results.delete(number);
+      const call = this.calls.get(number);
+      if (call?.item === item && typeof end !== "object") this.recorded.set(number, call);
       if (typeof end === "object") this.results.set(number, { item, value: end.value });
       else if (end === "failed") this.begun.add(nameOf({ number, item }));
     }
