@@ -265,7 +265,7 @@ function partsOfRun({ owner, tasks, limit, pages }: Operation): Partial<Checkpoi
   };
 }
 
-const NO_ITEMS: readonly never[] = [];
+const NO_ITEMS: readonly never[] = Object.freeze([]);
 const NO_FIELDS = {};
 const METADATA = { by: "a run" };
 

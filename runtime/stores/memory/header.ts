@@ -79,11 +79,11 @@ export function idOf(parent: Stored["parent"]): CheckpointId | null {
   return typeof parent === "string" || parent === null ? parent : parent.id;
 }
 
-/** The lists of a header that its run also returns to its caller are copied. */
+/** The lists of a header that its run also returns to its caller are copied. Without pauses, the list is the one of all headers. */
 export function ownHeader(header: CheckpointHeader): CheckpointHeader {
   const { currentNodes, pauses } = header;
-  const isShared = !Object.isFrozen(currentNodes) || pauses.length > 0;
-  return isShared ? { ...header, currentNodes: [...currentNodes], pauses: frozenJson(pauses, "") } : header;
+  if (pauses.length > 0) return { ...header, currentNodes: [...currentNodes], pauses: frozenJson(pauses, "") };
+  return Object.isFrozen(currentNodes) ? header : { ...header, currentNodes: [...currentNodes] };
 }
 
 export function frozenMetadata({ id, metadata }: CheckpointHeader): CheckpointHeader["metadata"] {
