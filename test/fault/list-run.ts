@@ -79,6 +79,11 @@ export class ListRun {
     return stored?.item === item ? stored.value : undefined;
   }
 
+  /** Questions without an answer. */
+  get questions(): readonly ItemName[] {
+    return [...this.asked].filter((name) => !this.answers.has(name));
+  }
+
   /** An item that waits for an answer is not asked again. */
   isWaiting(item: Numbered): boolean {
     return this.asked.has(nameOf(item)) && !this.answers.has(nameOf(item));
@@ -113,15 +118,16 @@ export class ListRun {
       return { ...item, end };
     });
     this.asked = new Set();
-    this.recorded = new Map();
+    const unfinished = new Map<number, Call>();
     for (const { number, item, end } of all) {
       // The result of another item that had this number is dropped.
       this.results.delete(number);
-      const call = this.calls.get(number);
-      if (call?.item === item && typeof end !== "object") this.recorded.set(number, call);
+      const call = this.callOf({ number, item });
+      if (call !== undefined && typeof end !== "object") unfinished.set(number, call);
       if (typeof end === "object") this.results.set(number, { item, value: end.value });
       else if (end === "failed") this.begun.add(nameOf({ number, item }));
     }
+    this.recorded = unfinished;
     this.hasSideEnded = !hasSideFailed;
     const hasFailed = hasSideFailed || all.some(({ end }) => end === "failed");
     const waiting = all.filter(({ end }) => end === "asks").map(nameOf);
