@@ -20,6 +20,7 @@ import { nodeSignatures } from "../../stdlib/signatures.ts";
 import type { BoundArgument, BoundChannel, BoundGraph } from "./bound-graph.ts";
 import type { BoundPlan, BoundTaskCall } from "./plan/bound-plan.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
+import { checkContextPosition } from "../expressions/check-context-position.ts";
 import type { ExpressionScope, Typed } from "../expressions/scope.ts";
 import { typeFunctionArguments } from "../expressions/type-call.ts";
 import { reportUnwritten } from "../expressions/typed.ts";
@@ -89,6 +90,7 @@ function bindDeclared(
     case "import": {
       useFunction(declared.spec, context);
       const { args: typed, signature } = typeFunctionArguments(syntax, declared.signatures(), scope, typeExpression);
+      if (signature !== undefined) checkContextPosition(syntax, typed.length, signature, scope);
       const args = typed.map((arg) => toTypedExpression(arg, context));
       const call: BoundTaskCall = { kind: "function", function: declared.spec, args };
       return { call, result: signature?.result, effects: ["code"], callee: callee.name };

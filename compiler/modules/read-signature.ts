@@ -85,7 +85,7 @@ function readSignature(
   for (const [index, whole] of node.params.entries()) {
     const written = describeParameter(whole, index);
     const documented = doc?.parameters.get(written.name);
-    const type = written.type ?? documented?.type;
+    const type = written.type ?? documented?.type ?? (doc === undefined ? typeOfDefault(whole) : undefined);
     if (index === node.params.length - 1 && type !== undefined && isContext(type)) {
       takesContext = true;
       break;
@@ -148,6 +148,19 @@ function describeParameter(whole: FunctionNode["params"][number], index: number)
     optional: whole.type === "AssignmentPattern" || holder.optional === true,
     isRest: whole.type === "RestElement",
   };
+}
+
+/** The type that TypeScript infers for a parameter from a literal as its default: `limit = 3`. */
+function typeOfDefault(whole: FunctionNode["params"][number]): TsType | undefined {
+  if (whole.type !== "AssignmentPattern") return undefined;
+  const keywords: Readonly<Record<string, string>> = {
+    StringLiteral: "TSStringKeyword",
+    TemplateLiteral: "TSStringKeyword",
+    NumericLiteral: "TSNumberKeyword",
+    BooleanLiteral: "TSBooleanKeyword",
+  };
+  const type = keywords[whole.right.type];
+  return type === undefined ? undefined : ({ type } as TsType);
 }
 
 function takesAnything(type: TsType | undefined): boolean {

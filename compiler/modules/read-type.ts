@@ -61,7 +61,10 @@ export interface TypeScope {
   /** Type parameters by name, with their constraints. */
   readonly parameters: ReadonlyMap<string, TsType | undefined>;
   readonly depth: number;
-  /** The type is a function's result. `any` and `unknown` are opaque here, because results are checked at run time. */
+  /**
+   * The type is a function's result. `any`, `unknown` and type parameters are opaque here: a run checks results, and
+   * `tsc` the types that a call chooses.
+   */
   readonly isResult?: true;
 }
 
@@ -358,7 +361,8 @@ function readReference(syntax: Extract<TsType, { type: "TSTypeReference" }>, at:
   }
   const { name } = typeName;
   if (scope.parameters.has(name)) {
-    const constraint = scope.parameters.get(name);
+    // A caller may choose a narrower type than the constraint, and its result then has that type.
+    const constraint = scope.isResult === true ? undefined : scope.parameters.get(name);
     const without = new Map([...scope.parameters].filter(([other]) => other !== name));
     return constraint === undefined
       ? opaque(at, scope.specifier)
@@ -388,7 +392,9 @@ function readReference(syntax: Extract<TsType, { type: "TSTypeReference" }>, at:
     case "Omit":
       return first === undefined ? opaque(at, scope.specifier) : readUtility(name, first, second, at, scope);
     default:
-      return NOT_JSON.has(name) ? notJson(at, scope.specifier, `a \`${name}\``) : opaque(at, scope.specifier);
+      return NOT_JSON.has(name)
+        ? notJson(at, scope.specifier, `${/^[AEI]/.test(name) ? "an" : "a"} \`${name}\``)
+        : opaque(at, scope.specifier);
   }
 }
 

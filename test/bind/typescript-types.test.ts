@@ -170,7 +170,7 @@ const CASES: readonly Case[] = [
     about: "an argument too many",
     module: "export async function f(query: string, limit = 3): Promise<string> { return query; }",
     fires: `node a = f("x", 1, 2) into out`,
-    near: `node a = f("x") into out`,
+    near: `node a = f("x", 1) into out`,
     finding: "NG114 `f` takes 2 arguments",
     at: "2",
   },
@@ -263,7 +263,7 @@ const CASES: readonly Case[] = [
     module:
       "/**\n * @param {string} x\n * @param {number} [n]\n * @returns {Promise<string>}\n */\nexport async function f(x, n) { return x; }",
     fires: `node a = f(5) into out`,
-    near: `node a = f("5") into out`,
+    near: `node a = f("5", 1) into out`,
     finding: "NG408 argument `x` of `f` does not accept this value",
     at: "5",
   },
@@ -307,6 +307,43 @@ export function f(x: string | number): string | number { return x; }`;
     expect(explain(find(about, `node a = f("x") into out`))).toBe("");
     expect(find(about, `node a = f(1) into out`).map(({ code }) => code)).toEqual(["NG408"]);
     expect(find(about, `node a = f(true) into out`).map(({ code }) => code)).toEqual(["NG408"]);
+  });
+
+  it.each([
+    ["limit = 3", "`f` receives the context as `limit`"],
+    ["limit?: number", "`f` receives the context as `limit`"],
+    ["options: { deep?: boolean } = {}", "`f` receives the context as `options`"],
+    ["...more: string[]", "`f` receives the context as a further value"],
+  ])("take no context as a value: %s", (parameter, message) => {
+    const module = `export function f(x: string, ${parameter}): string { return x; }`;
+    const about = { about: "", module, fires: "", near: "", finding: "", at: "" };
+    const found = find(about, `node a = f("x") into out`);
+    expect(found.map(({ code, message: text }) => [code, text])).toEqual([["NG114", message]]);
+    // An expression passes no context.
+    expect(explain(find(about, 'node a = `${f("x")}` into out'))).toBe("");
+  });
+
+  it.each([
+    "given: { signal: AbortSignal }",
+    "given?: { step: number }",
+    "given?: unknown",
+    "...given: unknown[]",
+    "given?: Context",
+  ])("may declare the context in other ways: %s", (parameter) => {
+    const module = `import type { NodeContext as Context } from "ngraph/runtime";\nexport function f(x: string, ${parameter}): string { return x; }`;
+    const about = { about: "", module, fires: "", near: "", finding: "", at: "" };
+    expect(explain(find(about, `node a = f("x") into out`))).toBe("");
+  });
+
+  it("with a type parameter have the type that the call chooses, not its constraint", () => {
+    const module = `export function pick<T extends { id: number }>(items: readonly T[]): Promise<T | null> {
+  return Promise.resolve(items[0] ?? null);
+}`;
+    const about = { about: "", module, fires: "", near: "", finding: "", at: "" };
+    const state = `state all: { id: float, name: string }[] = []  state one: { id: float, name: string } | null`;
+    const rest = 'node b = `${one?.name ?? ""}` into out  a -> b';
+    expect(explain(find(about, `${state}  node a = pick(all) into one  ${rest}`))).toBe("");
+    expect(find(about, `${state}  node a = pick("x") into one  ${rest}`).map(({ code }) => code)).toEqual(["NG408"]);
   });
 
   it("of a `number` that becomes an int are left to the run", () => {
