@@ -17,13 +17,34 @@ const BUNDLED = /^(?:@babel\/parser|chevrotain|get-east-asian-width|picocolors|p
 const LAZY = "@babel/parser";
 
 /**
+ * Modules of which `ngraph/direct` has copies of its own. A bundler puts all of a file that the start of a program shares with the engine into the
+ * start, whatever the start uses of it, and keeps the names that the engine imports. Of a copy, the start has only what it uses. A copy has
+ * neither state nor an identity that matters.
+ */
+const COPIED = [
+  ...["expression/equal", "expression/generated", "expression/operations"],
+  ...["interface/usage", "memory/lazy-memory", "program/expected-type", "program/reducers", "program/update-types"],
+  ...["routing/routes", "run/begin-items", "run/check-options", "run/copy-arguments", "run/option-kinds"],
+  ...["run/option-names", "step/call-options", "table/effects", "table/refuse-effects"],
+  ...["table/sha256", "value/copy-plain", "value/limits", "value/plain-object", "value/work"],
+];
+const COPY = "?direct";
+/** The modules that import copies. The engine imports none of them. */
+const START = [
+  ...["api/direct", "runtime/engine/open-direct"],
+  ...["accept", "direct-context", "direct-graph", "direct-items", "direct-jumps", "direct-run"].map(
+    (name) => `runtime/direct/${name}`,
+  ),
+];
+
+/**
  * The chunks of the runtime, by the modules whose imports they contain. A module belongs to the first chunk that reaches it.
  * Bundlers of users split programs by the files of the package: the files of dynamic imports have no
  * module that the start of a program needs. The third element names modules of other chunks.
  */
 const RUNTIME_CHUNKS = [
-  // The code that loads the engine is in `direct-module`: other programs have no file of it.
-  ["direct", ["runtime/engine/open-direct.ts"], ["runtime/engine/open-direct.ts"]],
+  // What the start of a module without the engine shares with the engine: classes, and modules with state.
+  ["direct", ["runtime/engine/open-direct.ts"], COPIED.map((name) => `runtime/${name}.ts`)],
   // What expressions call, apart from the engine: a module without the engine imports no file of it. The engine needs the first of both, too.
   ["results", ["runtime/value/admit.ts", "runtime/expression/operations.ts"]],
   ["functions", ["runtime/expression/call-function.ts", "runtime/expression/library.ts"]],
@@ -64,18 +85,6 @@ const RUNTIME_CHUNKS = [
   ["whole-engine", ["runtime/engine/create-engine.ts", "runtime/plan/plan-runner.ts", "stdlib/builtin-nodes.ts"]],
   ["runtime", ["api/runtime.ts", "api/generated.ts", "api/stdlib.ts"]],
 ];
-
-/**
- * Modules of which `ngraph/direct` has copies of its own. A bundler puts all of a file that the start of a program shares with the engine into the
- * start, whatever the start uses of it. Of a copy, the start has only what it uses. A copy has neither state nor an identity that matters.
- */
-const COPIED = [
-  ...["expression/equal", "expression/generated", "expression/operations"],
-  ...["program/reducers", "run/begin-items", "value/work"],
-];
-const COPY = "?direct";
-/** The modules that import copies. The engine imports none of them. */
-const START = ["api/direct", "runtime/direct/direct-items"];
 
 /** The entry points below `api/`: the files that `exports` of package.json names. */
 export function entryPoints(packageJson) {
@@ -181,7 +190,8 @@ function copied(root) {
     load(id) {
       if (!id.endsWith(COPY)) return undefined;
       const code = readFileSync(id.slice(0, -COPY.length), "utf8");
-      if (/^(?:export )?(?:let|class|abstract)\b|^(?:export )?const .*\b(?:new|Symbol)\b/m.test(code)) {
+      // The class of an error is compared, so it extends another.
+      if (/^(?:export )?(?:let|abstract|class \w+ extends)\b|^(?:export )?const .*\b(?:new|Symbol)\b/m.test(code)) {
         throw new Error(`${id} has state, or values with an identity: it cannot be copied`);
       }
       return { code, moduleType: "ts" };

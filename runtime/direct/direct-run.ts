@@ -13,10 +13,10 @@ import { END } from "../table/table.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { dropPromise, isThenable } from "../value/promise.ts";
 import type { DirectBarriers } from "./direct-barriers.ts";
-import { DirectContext } from "./direct-context.ts";
+import { DirectContext, type Request } from "./direct-context.ts";
 import type { DirectItem, DirectStep } from "./direct-items.ts";
 import type { DirectTimer } from "./direct-timeouts.ts";
-import { FIELDS, type DirectGraph, type DirectNode } from "./direct-graph.ts";
+import { FIELDS, Unlocated, type DirectGraph, type DirectNode } from "./direct-graph.ts";
 
 /** A task of the step that the engine takes over. */
 export interface DirectTask {
@@ -66,6 +66,14 @@ export class DirectRun implements Scope {
   }
   get clock(): Clock {
     return this.code.clock;
+  }
+
+  /** For the engine, which imports no class of the start. */
+  close(context: DirectContext): readonly Request[] | undefined {
+    return DirectContext.close(context);
+  }
+  unlocated(thrown: unknown): Unlocated | undefined {
+    return thrown instanceof Unlocated ? thrown : undefined;
   }
 }
 

@@ -1,4 +1,7 @@
-/** Ends a run in the engine that began without it: from its state, and from the tasks of the step in progress. */
+/**
+ * Ends a run in the engine that began without it: from its state, and from the tasks of the step in progress. Imports only types from the start of
+ * a generated module: a bundler would keep the names of values apart, which is a part of the start's size.
+ */
 import type { RunResult } from "../interface/engine-options.ts";
 import { locateError } from "../expression/locate-error.ts";
 import { Cancellation } from "../run/cancellation.ts";
@@ -13,9 +16,7 @@ import { awaitBody, settleFailure, settleResult } from "../step/run-task.ts";
 import { plainTaskOf, runItems, runLeafOf, tasksOf, taskWithItems } from "../step/step-tasks.ts";
 import type { NodeCode } from "../program/program.ts";
 import type { Outcome, Task } from "../step/task.ts";
-import { DirectContext, type Request } from "./direct-context.ts";
-import type { JumpParts } from "./direct-jumps.ts";
-import { Unlocated } from "./direct-graph.ts";
+import type { Request } from "./direct-context.ts";
 import type { DirectRun, DirectTask } from "./direct-run.ts";
 
 /** @param begun the tasks of the step in progress, in task order; absent between two steps */
@@ -37,20 +38,16 @@ export async function takeOver(
   for (const barrier of direct.code.barriers.keys()) {
     for (const node of barriers?.arrived(barrier) ?? []) run.barriers.signal(barrier, node);
   }
-  const end = await (begun === undefined ? undefined : endStep(run, begun, direct.code.module.jumps));
+  const end = await (begun === undefined ? undefined : endStep(run, begun, direct));
   const stop = end ?? (begun === undefined ? nextStop(run) : undefined);
   return resultOf(run, await (stop === undefined ? loop(run) : finish(run, stop)));
 }
 
-async function endStep(
-  run: Run,
-  begun: readonly DirectTask[],
-  jumps: JumpParts | undefined,
-): Promise<RunEnd | undefined> {
+async function endStep(run: Run, begun: readonly DirectTask[], direct: DirectRun): Promise<RunEnd | undefined> {
   // The lists of `for` nodes are read once: what they call may have effects.
   const hasItems = begun.some(({ items }) => items !== undefined);
   const tasks = hasItems ? run.ready.map((index, at) => taskOf(run.program.nodes[index]!, begun[at]!)) : tasksOf(run);
-  const outcomes = await Promise.all(tasks.map((task, at) => outcomeOfTask(run, task, begun[at]!, jumps)));
+  const outcomes = await Promise.all(tasks.map((task, at) => outcomeOfTask(run, task, begun[at]!, direct)));
   return commitStep(run, tasks, outcomes);
 }
 
@@ -58,38 +55,33 @@ function taskOf(node: NodeCode, { items }: DirectTask): Task {
   return items === undefined ? plainTaskOf(node) : taskWithItems(node, items);
 }
 
-function outcomeOfTask(
-  run: Run,
-  task: Task,
-  begun: DirectTask,
-  jumps: JumpParts | undefined,
-): Outcome | Promise<Outcome> {
+function outcomeOfTask(run: Run, task: Task, begun: DirectTask, direct: DirectRun): Outcome | Promise<Outcome> {
   const tasks = task.items;
-  if (tasks === undefined) return outcomeOf(new Attempt(run, task, 1), begun, jumps);
+  if (tasks === undefined) return outcomeOf(new Attempt(run, task, 1), begun, direct);
   return runItems(run, task, tasks, (index) => {
     const item = tasks[index]!;
     const known = begun.items![index]!.task;
-    return known === undefined ? runLeafOf(run, item) : outcomeOf(new Attempt(run, item, 1), known, jumps);
+    return known === undefined ? runLeafOf(run, item) : outcomeOf(new Attempt(run, item, 1), known, direct);
   });
 }
 
 function outcomeOf(
   attempt: Attempt,
   { context, state, value, timer }: DirectTask,
-  jumps: JumpParts | undefined,
+  direct: DirectRun,
 ): Outcome | Promise<Outcome> {
   const end = (error: unknown): Outcome | Promise<Outcome> => {
-    repeatRequests(attempt, context, jumps);
+    repeatRequests(attempt, context, direct);
     return settleFailure(attempt, error);
   };
-  if (state === "thrown") return end(located(attempt.run, value));
+  if (state === "thrown") return end(located(attempt.run, value, direct));
   if (state === "value") {
-    repeatRequests(attempt, context, jumps);
+    repeatRequests(attempt, context, direct);
     return settleValue(attempt, value);
   }
   if (timer?.error !== undefined) return end(timer.error);
   // What the body requests until it ends is known when it has ended.
-  attempt.body = (value as Promise<unknown>).finally(() => repeatRequests(attempt, context, jumps));
+  attempt.body = (value as Promise<unknown>).finally(() => repeatRequests(attempt, context, direct));
   return new Promise((resolve, reject) => {
     if (timer !== undefined) {
       timer.onLate = (error) => {
@@ -114,9 +106,9 @@ function settleValue(attempt: Attempt, value: unknown): Outcome | Promise<Outcom
   }
 }
 
-function repeatRequests(attempt: Attempt, context: DirectContext, jumps: JumpParts | undefined): void {
-  const requests = DirectContext.close(context) ?? [];
-  const jump = jumps?.requestOf(context);
+function repeatRequests(attempt: Attempt, context: DirectTask["context"], direct: DirectRun): void {
+  const requests = direct.close(context) ?? [];
+  const jump = direct.code.module.jumps?.requestOf(context);
   for (const request of jump === undefined ? requests : [...requests, jump]) {
     try {
       repeatRequest(attempt, request);
@@ -150,12 +142,13 @@ function repeatRequest(attempt: Attempt, { method, args }: Request): void {
 }
 
 /** The error of an argument, with the text of its expression. */
-function located({ program }: Run, thrown: unknown): unknown {
-  if (!(thrown instanceof Unlocated)) return thrown;
+function located({ program }: Run, thrown: unknown, direct: DirectRun): unknown {
+  const unlocated = direct.unlocated(thrown);
+  if (unlocated === undefined) return thrown;
   const { table } = program;
   const names = {
     channels: table.channels.map(({ name }) => name),
     functions: table.functions.map(({ name }) => name),
   };
-  return locateError(thrown.error, table.expressions[thrown.expression]!, { names });
+  return locateError(unlocated.error, table.expressions[unlocated.expression]!, { names });
 }
