@@ -20,6 +20,7 @@ import { createPlanProgress, planEventLines } from "./plan-progress.ts";
 import { createPlanView } from "./plan-view.ts";
 import { endLeftovers, startOf } from "./process-groups.ts";
 import { planDocument, reportPlan } from "./report-plan.ts";
+import { withOutput } from "./read-logs.ts";
 import { RUNS_DIRECTORY } from "./run-directory.ts";
 import { outputOf, printedBy, writeReports } from "./run-report.ts";
 import { RunRecords } from "./run-records.ts";
@@ -151,7 +152,14 @@ export async function executePlan(given: PlanExecution, output: Output): Promise
     log.finish(planDocument(result, remarks));
     if (log.failure !== undefined) output.problem(`the run's log is not complete: ${reasonOf(log.failure)}`);
     await session.close();
-    const code = reportPlan(result, session.place, remarks, session.output, (task) => failedOutputs?.print(task));
+    const code = reportPlan(
+      result,
+      session.place,
+      remarks,
+      session.output,
+      (task) => failedOutputs?.print(task),
+      withOutput(log.runs, result.runId),
+    );
     if (timeline !== undefined)
       writeReports(options.report ?? [], {
         plan: table.name,

@@ -2,14 +2,14 @@ import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
 import type { Output } from "../output/output.ts";
 import { reasonOf } from "../sources/source-files.ts";
 import { createLogPrinter } from "./print-logs.ts";
-import { logsOf, type TaskLog } from "./read-logs.ts";
+import { belongsTo, logsOf, type TaskLog } from "./read-logs.ts";
 
 /** Prints what failed tasks have printed, when the run has ended. */
 export interface FailedOutputs {
   readonly onEvent: (event: PlanEvent) => void;
   /**
-   * Prints the whole output of the last attempt of a failed task, and of its checks. Of a task that calls a plan, it is the output of the
-   * tasks of that plan that have failed. Prints nothing if there is no output.
+   * Prints the whole output of the last attempt of a failed task, and of its checks. Of a task that calls a plan, and of a
+   * matrix over a list that is known at run time, it is the output of those of its tasks that have failed. Prints nothing if there is no output.
    */
   print(task: string): void;
 }
@@ -27,7 +27,7 @@ export function createFailedOutputs(runs: string, output: Pick<Output, "problem"
       else failed.delete(event.node_id);
     },
     print(task) {
-      const names = [...failed].filter((name) => name === task || name.startsWith(`${task}/`));
+      const names = [...failed].filter((name) => belongsTo(name, task));
       const printer = createLogPrinter({
         title: (text) => output.problem(text),
         text: (text) => output.printed(text),

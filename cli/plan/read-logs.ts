@@ -1,8 +1,9 @@
+import { findSimilar, listNames } from "../../diagnostics/similar.ts";
 import { printable } from "../../diagnostics/render/index.ts";
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "../process/command-error.ts";
-import { LOGS, readLogName } from "./run-directory.ts";
+import { LOGS, PLANNED, readLogName, readPlanned } from "./run-directory.ts";
 import { runAtWork } from "./tree-claim.ts";
 import { readRunIndex, type RunEntry } from "./run-index.ts";
 
@@ -38,8 +39,7 @@ export function logsOf(runs: string, run: string, task?: string): readonly TaskL
       const parsed = readLogName(directory, name);
       if (parsed === undefined) return [];
       const [, owner = parsed.node, check] = /^(.*) check (\d+)$/.exec(parsed.node) ?? [];
-      if (task !== undefined && owner !== task && !owner.startsWith(`${task}[`) && !owner.startsWith(`${task}/`))
-        return [];
+      if (task !== undefined && !belongsTo(owner, task)) return [];
       const path = join(directory, name);
       // A tidied directory loses logs while it is read.
       const found = statSync(path, { throwIfNoEntry: false });
@@ -55,6 +55,20 @@ export function logsOf(runs: string, run: string, task?: string): readonly TaskL
     })
     .sort((a, b) => a.begun - b.begun || a.log.attempt - b.log.attempt || compare(a.log.path, b.log.path))
     .map(({ log }) => log);
+}
+
+/** Whether a task is another one, one of its matrix, or one of the plan that it calls. */
+export function belongsTo(name: string, task: string): boolean {
+  return name === task || name.startsWith(`${task}[`) || name.startsWith(`${task}/`);
+}
+
+/** Whether a task has printed something in a run. The logs are read once, when the first task is named: a run may have thousands. */
+export function withOutput(runs: string, run: string): (task: string) => boolean {
+  let tasks: ReadonlySet<string> | undefined;
+  return (task) => {
+    tasks ??= new Set(logsOf(runs, run).map((log) => log.task));
+    return tasks.has(task) || [...tasks].some((name) => belongsTo(name, task));
+  };
 }
 
 /**
@@ -92,9 +106,11 @@ export function findLoggedRun(
     }
     return entry;
   }
-  if (follow && runAtWork(runs) === newest.id) return newest;
-  const found = entries.find(({ id }) => logsOf(runs, id, task).length > 0);
+  const isAtWork = follow && runAtWork(runs) === newest.id;
+  const found = isAtWork ? undefined : entries.find(({ id }) => logsOf(runs, id, task).length > 0);
   if (found !== undefined) return found;
+  if (task !== undefined) refuseUnknownTask(runs, newest, task);
+  if (isAtWork) return newest;
   if (task === undefined)
     throw new CommandError(`no task of thread \`${printable(name)}\` has printed anything`, { code: "NG_NO_LOGS" });
   const tasks = [...new Set(entries.flatMap(({ id }) => logsOf(runs, id).map((log) => log.task)))];
@@ -105,6 +121,24 @@ export function findLoggedRun(
         : ` (there are logs of: ${tasks.slice(0, 20).join(", ")}${tasks.length > 20 ? ", …" : ""})`),
     { code: "NG_NO_LOGS" },
   );
+}
+
+/**
+ * Names of tasks that exist only while the run works, those of called plans and of run-time lists, are accepted.
+ *
+ * @throws CommandError NG_NO_LOGS for a task that the plan does not have
+ */
+function refuseUnknownTask(runs: string, { id, plan }: RunEntry, task: string): void {
+  const planned = readPlanned(join(runs, id, PLANNED))?.tasks.map((each) => each.id) ?? [];
+  if (planned.length === 0 || planned.some((each) => belongsTo(task, each) || belongsTo(each, task))) return;
+  const similar = findSimilar(task, [...planned, ...planned.map((each) => each.replace(/\[.*/s, ""))]);
+  throw new CommandError(`plan \`${printable(plan)}\` has no task \`${printable(task)}\``, {
+    help:
+      similar === undefined
+        ? `its tasks are ${printable(listNames(planned))}`
+        : `did you mean \`${printable(similar)}\`?`,
+    code: "NG_NO_LOGS",
+  });
 }
 
 /** Reads a file from a position to its end, in parts. */

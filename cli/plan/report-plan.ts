@@ -11,6 +11,7 @@ import { reportPauses, type RunPlace } from "../run/report-result.ts";
  * Prints the result of a plan's run with all its failures (interface.md), and returns the exit code.
  *
  * @param printOutput prints what a failed task has printed
+ * @param hasOutput whether an attempt of a task has printed something
  */
 export function reportPlan(
   result: PlanRunResult,
@@ -18,6 +19,7 @@ export function reportPlan(
   remarks: readonly string[],
   output: Output,
   printOutput: (task: string) => void,
+  hasOutput: (task: string) => boolean,
 ): ExitCode {
   output.document(planDocument(result, remarks));
   const { stderrStyles: styles, stdoutStyles } = output;
@@ -31,7 +33,8 @@ export function reportPlan(
     for (const line of (task.error ?? "").trim().split("\n")) if (line !== "") output.problem(`  ${line}`);
     printOutput(task.id);
     const name = result.thread ?? result.runId;
-    output.note(`  all its attempts: ngc logs ${quoteArgument(name)} ${quoteArgument(task.id)}`);
+    if (hasOutput(task.id))
+      output.note(`  all its attempts: ngc logs ${quoteArgument(name)} ${quoteArgument(task.id)}`);
   }
   const blocked = result.tasks.filter((task) => task.status === "blocked");
   if (blocked.length > 0) {

@@ -99,9 +99,7 @@ export function createTaskWorktrees(
       if (existsSync(directory)) removeLeftovers(tree, directory, onKept);
     },
     rootOf(node) {
-      const task = node.replace(/ check \d+$/, "");
-      // A task of a list that is known at run time is `roll[eu]`, and its node is in a plan of its own: `roll/roll[eu]`.
-      const worktree = open.get(task) ?? open.get(task.replace(/^(.*\/)?([^/[]+)\/(?=\2\[)/s, "$1"));
+      const worktree = open.get(node.replace(/ check \d+$/, ""));
       return worktree === undefined ? undefined : join(worktree.path, treeOf().prefix);
     },
     open(task, touches, outputs = []) {

@@ -35,7 +35,11 @@ export async function callPlan(attempt: Attempt, linked: PlanProgram, input: Jso
   const run = new Run(program.program, shared, {
     cancellation,
     limits: NO_LIMITS,
-    place: placeOfCall(caller, task),
+    place: {
+      ...placeOfCall(caller, task),
+      // The tasks of a matrix have the name of the task that calls it, with their value.
+      ...(program.plan.matrix === undefined ? {} : { names: caller.names }),
+    },
     caller,
   });
   const call = durable === undefined ? undefined : await loadCall(durable, run, caller.children);
@@ -58,7 +62,7 @@ export async function callPlan(attempt: Attempt, linked: PlanProgram, input: Jso
     program,
     run,
     emit: (body) => emit?.(body),
-    prefix: `${prefix}${pathOf(run, program)}`,
+    prefix: `${prefix}${run.names.map((name) => `${name}/`).join("")}`,
     ledger: ledgerOf(shared),
     options,
     restored: certainRecords(program.plan, restored.tasks),
@@ -86,12 +90,6 @@ export async function callPlan(attempt: Attempt, linked: PlanProgram, input: Jso
       ? `plan \`${program.plan.name}\`: ${why}`
       : `${why}${first === undefined ? "" : `: ${first}`}`;
   throw new ChildStopped(new NodeError("NG_NODE_FAILED", failed[0] ?? task.node.spec.name, reason), reason);
-}
-
-/** The prefix of task names. The tasks of a matrix have the name of the task that calls it, with their value. */
-function pathOf({ path }: Run, { plan }: PlanProgram): string {
-  const parts = plan.matrix === undefined ? path : path.slice(0, -1);
-  return parts.length === 0 ? "" : `${parts.join("/")}/`;
 }
 
 /** The outputs of a matrix in which some task is done: without such a task, nothing is written. */

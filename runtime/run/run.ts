@@ -56,6 +56,8 @@ export interface PendingTask {
 export interface Place {
   /** Ids of the calling tasks, outermost first. */
   readonly path: readonly string[];
+  /** The path in names of tasks, where it differs from `path`. */
+  readonly names?: readonly string[];
   /** Starts with the outermost run's id. Equal on every resume. */
   readonly runId: string;
   /** As `runId`, without the number of the run of this call: equal on every re-execution. */
@@ -83,6 +85,7 @@ export function placeOfFinally(run: Run): Place {
   return {
     ...(former.length === 0 ? {} : { former }),
     path: [...run.path, FINALLY],
+    ...(run.names === run.path ? {} : { names: [...run.names, FINALLY] }),
     runId: `${run.runId}${end}`,
     keyId: `${run.keyId}${end}`,
   };
@@ -104,6 +107,7 @@ export function placeOfCall(caller: Run, task: Task, tool?: ToolCallPlace): Plac
   return {
     ...(former.length === 0 ? {} : { former }),
     path: [...caller.path, segmentOfCall(task, tool)],
+    ...(caller.names === caller.path ? {} : { names: [...caller.names, segmentOfCall(task, tool)] }),
     runId: `${caller.runId}${call}`,
     keyId: `${caller.keyId}${call}`,
   };
@@ -146,6 +150,8 @@ export class Run {
   readonly shared: Shared;
   readonly cancellation: Cancellation;
   readonly path: readonly string[];
+  /** As `path`, without the segments that are no names of tasks: a matrix over a run-time list is a plan, whose tasks are `build[linux]`. */
+  readonly names: readonly string[];
   readonly namespace: string;
   /** Attempt of the node that calls the graph, 1-based. */
   attempt: number;
@@ -243,6 +249,7 @@ export class Run {
     this.shared = shared;
     this.cancellation = details.cancellation;
     this.path = details.place?.path ?? NOTHING;
+    this.names = details.place?.names ?? this.path;
     this.namespace = this.path.length === 0 ? "" : this.path.join("/");
     this.#former = details.place?.former ?? NOTHING;
     this.attempt = details.place?.attempt ?? 1;

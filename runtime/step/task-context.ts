@@ -19,7 +19,7 @@ export class TaskContext implements BuiltinContext, Waits {
   }
   get node(): string {
     const { run, task } = this.#attempt;
-    return [...run.path, task.id].join("/");
+    return [...run.names, task.id].join("/");
   }
   get step(): number {
     return this.#attempt.step;

@@ -47,6 +47,11 @@ test("names what there is if a thread, a run or a task has no log", () => {
   };
   expect(refused("nope")).toContain("no run of a plan with thread or run id `nope`");
   expect(refused("t", "q")).toContain("task `q` of thread `t` has printed nothing (there are logs of: a, b[x], c)");
+  expect(refused("t", "A")).toContain("plan `p` has no task `A`\n  = help: did you mean `a`?");
+  expect(refused("t", "nothing")).toContain(
+    "plan `p` has no task `nothing`\n  = help: its tasks are `a`, `q`, `b[x]` and `c`",
+  );
+  expect(refused("t", "b[y]")).toContain("did you mean `b[x]`?");
   expect(refused("t", "--run", "zzz")).toContain("thread `t` has no run `zzz` (there are:");
   expect(refused("t", "--follow", "--json")).toContain("choose one of them");
 });
@@ -83,6 +88,53 @@ test("follows a run until it ends", async () => {
   follow.stdout.on("data", (chunk) => (text += String(chunk)));
   expect(await new Promise((resolve) => follow.once("close", resolve))).toBe(0);
   expect(text.split("\n")).toEqual(expect.arrayContaining(["one", "tick 1", "tick 3", "\\u{001b}[31mred"]));
+});
+
+test("refuses to follow a task that the running plan does not have", async () => {
+  const project = createProject({
+    "p.ngraph": 'plan p { task slow = shell("while [ ! -f go ]; do sleep 0.05; done; echo gone") }',
+  });
+  const run = project.start(["run", "p.ngraph", "--thread", "t"]);
+  await new Promise<void>((resolve) => run.stderr.on("data", (chunk) => String(chunk).includes("▸ slow") && resolve()));
+  const refused = project.ngc(["logs", "t", "slwo", "--follow"]);
+  project.write("go", "");
+  expect(refused).toMatchObject({
+    status: 64,
+    stdout: "",
+    stderr: "error: plan `p` has no task `slwo`\n  = help: did you mean `slow`?\n",
+  });
+  await new Promise((resolve) => run.once("close", resolve));
+});
+
+test("tasks of a matrix over a list that is known at run time, and of plans that they call, have their names", () => {
+  const project = createProject({
+    "p.ngraph": `plan p {
+  input values: string[]
+  task dyn = inner(v: v) for v in values
+  task own = shell(\`echo own \${v}; exit 1\`) for v in values
+}
+plan inner { input v: string  task t = shell(\`echo \${v}\`) { done when shell("echo checked") } }
+`,
+  });
+  const { stderr } = project.ngc(["run", "p.ngraph", "--thread", "t", "--input", '{"values": ["x", "y"]}']);
+  expect(stderr).toContain("▸ dyn[x]/t\n");
+  expect(project.ngc(["logs", "t", "dyn[x]"]).stdout).toBe("x\nchecked\n");
+  expect(project.ngc(["logs", "t", "dyn[y]/t"]).stdout).toBe("y\nchecked\n");
+  expect(project.ngc(["logs", "t", "own[x]"]).stdout).toBe("own x\n");
+  // The summary has the output of each of its tasks.
+  expect(stderr).toContain("==> own[x], try 1 <==\nown x\n");
+  expect(stderr).toContain("==> own[y], try 1 <==\nown y\n");
+  expect(stderr).toContain("all its attempts: ngc logs t own\n");
+});
+
+test("no log is offered of a failed task that has printed nothing", () => {
+  const project = createProject({
+    "p.ngraph": 'plan p { task quiet = shell("exit 3")  task loud = shell("echo why; exit 3") }',
+  });
+  const { stderr } = project.ngc(["run", "p.ngraph", "--thread", "t"]);
+  expect(stderr).toContain("failed: quiet");
+  expect(stderr).not.toContain("ngc logs t quiet");
+  expect(stderr).toContain("ngc logs t loud");
 });
 
 test("a task may print any amount that the plan does not store; secrets are replaced", () => {
