@@ -1,6 +1,7 @@
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { findSimilar, listNames } from "../../diagnostics/similar.ts";
 import type { BoundGraph } from "../../compiler/bind/bound-graph.ts";
+import type { BoundPlan } from "../../compiler/bind/plan/bound-plan.ts";
 import type { CompileResult } from "../../compiler/compile.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
@@ -94,13 +95,20 @@ function entryOf(names: readonly string[], compiled: CompileResult, file: string
 
 /** Of the names of graphs and plans, those that no other graph or plan of the file calls; all of them if each is called. */
 function uncalledOf(names: readonly string[], compiled: CompileResult): readonly string[] {
-  const called = new Set<object>();
-  for (const { bound } of compiled.graphs) for (const graph of bound.graphs) called.add(graph);
-  for (const { bound } of compiled.plans) for (const each of [...bound.graphs, ...bound.plans]) called.add(each);
+  const called = calledBounds(compiled);
   const uncalled = new Set<string>();
   for (const { name, bound } of [...compiled.graphs, ...compiled.plans]) if (!called.has(bound)) uncalled.add(name);
   const entries = names.filter((name) => uncalled.has(name));
   return entries.length === 0 ? names : entries;
+}
+
+/** What the graphs and plans of a file call. */
+export function calledBounds({ graphs, plans }: CompileResult): ReadonlySet<BoundGraph | BoundPlan> {
+  const callsOf = (bound: BoundGraph | BoundPlan) => [...bound.graphs, ...(bound.plans ?? [])];
+  const called = new Set([...graphs, ...plans].flatMap(({ bound }) => callsOf(bound)));
+  // A matrix over a run-time list is a plan of its own, which calls for its task.
+  for (const bound of called) for (const each of callsOf(bound)) called.add(each);
+  return called;
 }
 
 /** The graph with this earlier name (`was`), which a thread may contain. */

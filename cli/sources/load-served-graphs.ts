@@ -5,7 +5,7 @@ import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { CommandError } from "../process/command-error.ts";
 import { compileSource } from "./compile-source.ts";
 import { findSources } from "./source-files.ts";
-import { loadGraphsWithSource } from "./load-graph.ts";
+import { calledBounds, loadGraphsWithSource } from "./load-graph.ts";
 
 /** A graph of a server, and its source file. */
 export interface ServedGraph {
@@ -57,7 +57,7 @@ export async function findServedGraphs(output: Output): Promise<readonly ServedG
       continue;
     }
     hasPlan ||= compiled.plans.length > 0;
-    const called = new Set([...compiled.graphs, ...compiled.plans].flatMap(({ bound }) => bound.graphs));
+    const called = calledBounds(compiled);
     for (const { name, bound } of compiled.graphs) {
       const table = compiled.tables.get(name);
       if (table?.kind !== "graph" || called.has(bound)) continue;

@@ -118,6 +118,28 @@ graph outer {
     expect(document).toMatchObject({ ok: false, diagnostics: [{ code: "NG101" }] });
   });
 
+  test("a plan that a graph calls, and what a matrix over a run-time list calls, is not a choice", () => {
+    const { ngc } = createProject({
+      "called.ngraph": `graph outer {
+  input values: string[] = ["a"]
+  node n = p(values: values)
+  start -> n
+}
+plan p {
+  input values: string[]
+  task plans = inner(v: v) for v in values
+  task graphs = g(v: v) for v in values
+}
+plan inner { input v: string  task t = shell("true", env: { V: v }) }
+graph g { input v: string  output o: string  node n = v into o  start -> n }
+`,
+    });
+    expect(ngc(["graph", "called.ngraph", "--format", "json"])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('"outer"') as string,
+    });
+  });
+
   test("--graph chooses among several; for a wrong name a similar one is suggested", () => {
     const { ngc } = createProject({
       "two.ngraph": `${HELLO}\n${HELLO.replace("graph hello", "graph farewell").replace("hello $", "bye $")}`,
@@ -505,6 +527,8 @@ plan tasks {
     const plan = project.ngc(["run", "s.ngraph", "--graph", "tasks"], { env: { LARGE_KEY: "1234567" } });
     expect(plan.status).toBe(64);
     expect(plan.stderr).toContain("the run lacks secrets: `SMALL_KEY` (read by `tasks`); no node has run");
+    expect(plan.stderr).toContain("help: set each in the environment of the command");
+    expect(plan.stderr).not.toContain("of the engine");
     expect(project.has("first.txt")).toBe(false);
     const part = project.ngc(["run", "s.ngraph", "--graph", "tasks", "--only", "second"]);
     expect(part.status).toBe(64);
