@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
 import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
+import { isGraphFile } from "../../compiler/load/find-file.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { executeGraph } from "../run/execute-graph.ts";
 import { addStoredOptions } from "../run/stored-options.ts";
@@ -43,6 +44,8 @@ export const runCommand = defineCommand<RunOptions>({
       "--affected [ref]",
       "plans: run only tasks that the changes since the branch left a commit concern, and their dependents (default: since the last commit)",
     );
+    const parseOptions = command.parseOptions.bind(command);
+    command.parseOptions = (args) => parseOptions(withFileFirst(args));
     command.option("--dry-run", "plans: print the order in which tasks would start, and run nothing");
     command.option("--watch", "plans: after the run, run tasks again when files change that they declare");
     command.option("--abandon", "discard the thread's last run if it is paused, failed or unfinished");
@@ -120,6 +123,16 @@ export const runCommand = defineCommand<RunOptions>({
     });
   },
 });
+
+/** `--affected FILE`: a graph file behind the option is the argument of the command, and not a commit. `--affected=NAME` is always one. */
+function withFileFirst(args: readonly string[]): string[] {
+  const at = args.indexOf("--affected");
+  const isBeforeFile = at !== -1 && !args.slice(0, at).includes("--") && isGraphFile(args[at + 1] ?? "");
+  if (!isBeforeFile) return [...args];
+  const rest = args.toSpliced(at, 1);
+  const end = rest.indexOf("--");
+  return rest.toSpliced(end === -1 ? rest.length : end, 0, "--affected");
+}
 
 /** `--watch`: all rounds are runs of one thread, so that tasks whose files have not changed keep their results. */
 async function watchRun(file: string, options: RunOptions, output: Output): Promise<ExitCode> {

@@ -215,6 +215,17 @@ test("ngc run --affected", () => {
   expect(project.ngc(["run", "ship.ngraph", "--affected", "--dry-run"]).stdout).toBe("1. number\n2. api\n3. clean\n");
   const { status, document } = project.json(["run", "ship.ngraph", "--affected=HEAD", "--store", "memory"]);
   expect([status, document.batches]).toEqual([0, [["number"], ["api"], ["clean"]]]);
+  // A graph file behind the option is the argument.
+  for (const args of [
+    ["--affected", "ship.ngraph", "--dry-run"],
+    ["--dry-run", "--affected", "ship.ngraph"],
+    ["--affected", "HEAD", "ship.ngraph", "--dry-run"],
+  ])
+    expect(project.ngc(["run", ...args])).toMatchObject({ status: 0, stdout: "1. number\n2. api\n3. clean\n" });
+  expect(project.ngc(["run", "ship.ngraph", "--affected=ship.ngraph"]).stderr).toContain(
+    "the repository has no commit `ship.ngraph`",
+  );
+  expect(project.ngc(["run", "--affected", "ship.ngraph", "HEAD"]).stderr).toContain("too many arguments");
   const both = project.ngc(["run", "ship.ngraph", "--affected", "--only", "api"]);
   expect([both.status, both.stderr]).toEqual([
     64,
