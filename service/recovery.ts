@@ -6,6 +6,8 @@ const EVERY_MS = 5_000;
 export class Recovery {
   readonly #core: ServiceCore;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The failures of the last look, with their causes. */
+  #known: ReadonlyMap<string, string> = new Map();
 
   constructor(core: ServiceCore) {
     this.#core = core;
@@ -32,17 +34,29 @@ export class Recovery {
   async #look(): Promise<void> {
     const { served, webhooks } = this.#core;
     const { signal } = this.#core.closing;
+    const failed = new Map<string, string>();
+    // A failure that stays, such as a missing secret, is logged once.
+    const fail = (key: string, message: string, error: unknown): void => {
+      const cause = String(error);
+      failed.set(key, cause);
+      if (this.#known.get(key) !== cause) this.#core.fail(message, error);
+    };
     for (const [name, { engine }] of served) {
-      for (const resume of [() => engine.recover({ signal }), () => engine.due(undefined, { signal })]) {
+      for (const [what, resume] of [
+        ["recover", () => engine.recover({ signal })],
+        ["due", () => engine.due(undefined, { signal })],
+      ] as const) {
         if (signal.aborted) return;
         try {
           const { results, failures } = await resume();
           for (const result of results) await webhooks.add(name, result);
-          for (const { thread, error } of failures) this.#core.fail(`thread \`${thread}\` could not be resumed`, error);
+          for (const { thread, error } of failures)
+            fail(`${name}\n${what}\n${thread}`, `thread \`${thread}\` could not be resumed`, error);
         } catch (error) {
-          if (!signal.aborted) this.#core.fail("threads could not be resumed", error);
+          if (!signal.aborted) fail(`${name}\n${what}`, "threads could not be resumed", error);
         }
       }
     }
+    this.#known = failed;
   }
 }

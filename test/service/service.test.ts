@@ -490,6 +490,59 @@ test("a service that ends refuses runs, and leaves its threads to others", async
     .toMatchObject({ status: "completed", output: { done: 3 } });
 });
 
+test("a thread that cannot be resumed is logged once for each cause", async () => {
+  let looks = 0;
+  let cause = "";
+  class WatchedStore extends MemoryStore {
+    override threads(...args: Parameters<MemoryStore["threads"]>): ReturnType<MemoryStore["threads"]> {
+      looks++;
+      if (cause !== "") throw new Error(cause);
+      return super.threads(...args);
+    }
+  }
+  const store = new WatchedStore();
+  const table = compiledTable(
+    `secret KEY
+graph bound {
+  output done: string
+  node first = work() into done
+  node last = { key: [KEY], done: done } into { done }
+  start -> first -> last
+}`,
+    ["work"],
+  );
+  const started = deferred<void>();
+  const released = deferred<string>();
+  const work = (): Promise<string> => {
+    started.resolve();
+    return released.promise;
+  };
+  const first = checkedService({ graphs: [{ table, functions: { work }, secrets: { KEY: "1234" } }], store });
+  const running = first.post("/graphs/bound/runs", { thread: "t" });
+  await started.promise;
+  await first.service.drain({ deadline: 1 });
+  await running;
+  const { service, entries } = checkedService({ graphs: [{ table, functions: { work } }], store, recoverEveryMs: 1 });
+  const more = async (): Promise<void> => {
+    const enough = looks + 8;
+    await expect.poll(() => looks).toBeGreaterThan(enough);
+  };
+  service.start();
+  for (const next of ["", "store is away", "another cause", "", "store is away"]) {
+    cause = next;
+    await more();
+  }
+  await service.drain({ deadline: 1 });
+  const logged = entries.flatMap((entry) =>
+    entry.type === "failure" ? [`${entry.message}: ${(entry.error as Error).message}`] : [],
+  );
+  const secret = expect.stringContaining("thread `t` could not be resumed: the run lacks secrets: `KEY`") as string;
+  const away = expect.stringContaining("store is away") as string;
+  const other = expect.stringContaining("another cause") as string;
+  // Two kinds of looks fail: for interrupted and for due threads.
+  expect(logged).toEqual([secret, away, away, other, other, secret, away, away]);
+});
+
 test("a graph has a picture, which is drawn once; a drawing that fails is tried again", async () => {
   let drawn = 0;
   const picture = async (): Promise<string> => {
