@@ -36,6 +36,7 @@ const HELP: ReadonlyMap<string, string> = new Map([
     "NG_MISSING_FUNCTION",
     "`llm` needs a model: `models` in ngraph.json, or OPENAI_API_KEY or OPENAI_BASE_URL, and NGRAPH_MODEL; `tool` needs `servers` in ngraph.json; --builtins FILE supplies any node",
   ],
+  ["NG_MISSING_SECRET", "set each in the environment of the command: a secret is the variable with its name"],
   ["NG_EFFECT_DENIED", "name the effect with --allow and in `allow` of ngraph.json, or leave both out"],
   ["NG_DRIFT", "`ngc migrate --help` explains the options"],
   ["NG_THREAD_BUSY", "resume the thread, or start a new run with --abandon"],

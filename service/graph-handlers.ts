@@ -123,7 +123,7 @@ export function refuseHigherLimits(graph: Served, values: Readonly<Record<string
   const { limits, name: ownName } = graph.table;
   const own = (given: EngineOptions["maxSteps"], limit: number | null = null): number | null => {
     const isByName = typeof given === "object" && given !== null;
-    const ofGraph = isByName ? new Map(Object.entries(given)).get(ownName) : given;
+    const ofGraph = isByName ? (Object.hasOwn(given, ownName) ? given[ownName] : undefined) : given;
     return ofGraph === undefined ? limit : ofGraph;
   };
   const bounds = [

@@ -52,7 +52,8 @@ async function rollBack(thread: string, store: OpenStore, options: RollbackOptio
     options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`,
   ].join("");
   const rollback = startRollback(thread);
-  const code = await executeGraph({ table, file, store, options, flags, start: rollback.start }, output);
+  const target = { table, file, store, options, flags, start: rollback.start, isRollback: true };
+  const code = await executeGraph(target, output);
   // The run has not completed, but the command has done its work.
   return rollback.isDone() ? EXIT.ok : code;
 }

@@ -43,13 +43,11 @@ export async function modelNodes(
     import("../../stdlib/mcp/servers.ts"),
   ]);
   const load = importOptional(file);
-  const secrets = (name: string): string | undefined => environment[name];
   const allowsCommands = allow === undefined || allow.includes("shell");
-  const servers = new McpServers({ servers: settings, load, secrets, allowsCommands });
+  const servers = new McpServers({ servers: settings, load, allowsCommands });
   const options: LlmOptions = {
     models,
     load,
-    secrets,
     servers,
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseUrl === undefined ? {} : { baseUrl }),

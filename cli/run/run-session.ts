@@ -41,6 +41,8 @@ export interface RunTarget<T extends Table | PlanTable> {
   readonly flags: string;
   /** A server has other graphs: a missing secret is a warning, and the engine refuses the runs of this graph. */
   readonly isBesideOthers?: boolean;
+  /** Only undos run: the engine knows which secrets they read. */
+  readonly isRollback?: boolean;
 }
 
 /** The part of a run's display that a session writes to. */
@@ -79,7 +81,7 @@ export interface RunSession {
 
 /** Loads the user's code and prepares what a run needs. `builtins` replace nodes of the standard library. */
 export async function openRunSession(
-  { table, file, store, options, flags, isBesideOthers = false }: RunTarget<Table | PlanTable>,
+  { table, file, store, options, flags, isBesideOthers = false, isRollback = false }: RunTarget<Table | PlanTable>,
   display: LineDisplay,
   output: Output,
   builtins: (redact: (text: string) => string) => Readonly<Record<string, BuiltinNode>> = () => ({}),
@@ -88,7 +90,7 @@ export async function openRunSession(
   refuseUserCode(table, allow, options.builtins);
   refuseManyPaths(table);
   // The runner of a plan knows which tasks run: the others may lack their secrets.
-  if (table.kind === "graph") checkSecrets(table, output, isBesideOthers);
+  if (table.kind === "graph" && !isRollback) checkSecrets(table, output, isBesideOthers);
   const secrets = secretNames(table);
   const redact = createRedactor(new Map(secrets.map((name) => [name, fromEnvironment(name) ?? ""])));
   redactUserErrors(redact);

@@ -30,7 +30,7 @@ export async function listTools(name: string, settings: ServerSettings, options:
   const { load, allow, environment, timeout, signal } = options;
   const used = new Set<string>();
   const secrets = (secret: string): string | undefined => {
-    const value = environment[secret];
+    const value = Object.hasOwn(environment, secret) ? environment[secret] : undefined;
     if (value !== undefined && value.length >= SHORTEST_SECRET) used.add(value);
     return value;
   };

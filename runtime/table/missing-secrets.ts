@@ -31,6 +31,6 @@ export function refuseMissingSecrets(missing: MissingSecrets): void {
   const names = [...missing].map(([name, reader]) => `\`${name}\` (read by \`${reader}\`)`).join(", ");
   throw new RunError(
     "NG_MISSING_SECRET",
-    `the run lacks secrets: ${names}; no node has run: set each in the environment or in \`secrets\` of the engine, to an empty text if no run needs it`,
+    `the run lacks secrets: ${names}; no node has run: give each a value, an empty text if no run needs it`,
   );
 }

@@ -20,7 +20,9 @@ import { continueRun } from "../step/continue-run.ts";
 import { continueRollback } from "../step/run-loop.ts";
 import { undosOfRun } from "./thread-undos.ts";
 import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.ts";
-import { refuseMissingSecrets } from "../table/missing-secrets.ts";
+import { refuseMissingSecrets, type MissingSecrets } from "../table/missing-secrets.ts";
+import { secretsIn } from "../expression/secret-arguments.ts";
+import type { UndoEntry } from "../interface/undo.ts";
 
 /** Rolls back the last run of a thread (R4). */
 export async function rollbackThread(core: EngineCore, thread: ThreadId, given: RollbackOptions): Promise<RunResult> {
@@ -28,7 +30,8 @@ export async function rollbackThread(core: EngineCore, thread: ThreadId, given: 
   checkOptions("a rollback", options, ROLLBACK_OPTIONS);
   checkExecuteOptions(options);
   core.drain.refuseNewRun();
-  refuseMissingSecrets(core.missingSecrets);
+  // The `finally` part reads secrets as a run does.
+  if (core.program.table.finally !== undefined) refuseMissingSecrets(core.missingSecrets);
   storeOf(core, "a thread can only be rolled back in a store");
   const threadId = checkThreadId(thread);
   return orCancelled(core, { ...options, thread: threadId }, async () => {
@@ -63,14 +66,15 @@ async function rollbackClaimed(
     if (head.status === "rolled_back") return { ...ROLLED_BACK, rollback: { undone: [], open: [] } };
     // It has rolled back, and its `finally` part has not ended.
     if (restored.rollsBack && isInFinally(head)) return continueRun(restored, head);
-    if (!restored.rollsBack) await beginRollback(restored, durable, head);
+    const all = await undosOfRun(restored, durable, head);
+    refuseMissingSecrets(secretsOfUndos(openUndos(all), core.missingSecrets));
+    if (!restored.rollsBack) await beginRollback(restored, all);
     return continueRollback(restored);
   });
 }
 
 /** Stores that the thread rolls back, with all that is to be undone, before the first undo runs. */
-async function beginRollback(run: Run, durable: Durable, head: Checkpoint): Promise<void> {
-  const all = await undosOfRun(run, durable, head);
+async function beginRollback(run: Run, all: readonly UndoEntry[]): Promise<void> {
   setUndos(run, openUndos(all).length === 0 && undoLog(run).length === 0 ? NO_ENTRIES : all);
   run.rollsBack = true;
   run.ready = [];
@@ -90,6 +94,14 @@ async function beginRollback(run: Run, durable: Durable, head: Checkpoint): Prom
   // Mutation point: durable-rollback
   const saved = saveBetweenSteps(run, "completed", run.step - 1, [], undefined);
   if (saved !== undefined) await saved;
+}
+
+/** The missing secrets that undos read. Other nodes of the graph do not run. */
+function secretsOfUndos(entries: readonly UndoEntry[], missing: MissingSecrets): MissingSecrets {
+  if (missing.size === 0) return missing;
+  const args = entries.flatMap((entry) => entry.args ?? []);
+  const read = secretsIn(args.flatMap((arg) => ("expression" in arg ? [arg.expression] : [])));
+  return new Map([...missing].filter(([name]) => read.has(name)));
 }
 
 function refuseCompleted(head: Checkpoint): void {

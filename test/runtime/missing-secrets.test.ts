@@ -30,8 +30,8 @@ graph g {
 }`;
 
 const BOTH =
-  "the run lacks secrets: `OUTER` (read by `g`), `INNER` (read by `called`); no node has run: set each in the environment or in " +
-  "`secrets` of the engine, to an empty text if no run needs it";
+  "the run lacks secrets: `OUTER` (read by `g`), `INNER` (read by `called`); no node has run: give each a value, " +
+  "an empty text if no run needs it";
 
 /** The graph with `count` as an import. */
 function counted(options: EngineOptions) {
@@ -89,7 +89,6 @@ describe("a graph", () => {
     const { engine, runs } = counted({ store, secrets: { OUTER: "1234" } });
     const before = await engine.history("t");
     await expect(engine.resume("t", { answer: true })).rejects.toThrow("`INNER` (read by `called`)");
-    await expect(engine.rollback("t")).rejects.toMatchObject({ code: "NG_MISSING_SECRET" });
     expect(await engine.state("t")).toMatchObject({ status: "paused" });
     expect(await engine.history("t")).toEqual(before);
     expect(runs()).toBe(0);
@@ -97,6 +96,48 @@ describe("a graph", () => {
       status: "completed",
       output: { text: "hello" },
     });
+  });
+
+  test("a rollback needs the secrets that its undos read, and no others", async () => {
+    const undone: unknown[] = [];
+    const functions = {
+      book: () => "b1",
+      cancel: (...args: unknown[]) => void undone.push(args.slice(0, 2)),
+      count: () => null,
+    };
+    const graph = (undo: string, finallyPart = "") => `secret USED
+secret UNUSED
+graph g {
+  output ref: string
+  node first = book() into ref { undo ${undo} }
+  node wait = ask("continue?")
+  node last = count(UNUSED)
+  ${finallyPart}
+  start -> first -> wait -> last
+}`;
+    const paused = async (text: string) => {
+      const store = new MemoryStore();
+      await engineOf(text, functions, { store, secrets: { USED: "1234", UNUSED: "5678" } }).run({}, { thread: "t" });
+      return (secrets: Readonly<Record<string, string>>) => engineOf(text, functions, { store, secrets });
+    };
+    const plain = await paused(graph("cancel(ref)"));
+    await expect(plain({}).resume("t", { answer: true })).rejects.toMatchObject({ code: "NG_MISSING_SECRET" });
+    expect(await plain({}).rollback("t")).toMatchObject({ status: "rolled_back" });
+    expect(undone.splice(0)).toEqual([["b1", expect.anything()]]);
+
+    const reading = await paused(graph("cancel(ref, [USED])"));
+    const before = await reading({}).history("t");
+    await expect(reading({ UNUSED: "" }).rollback("t")).rejects.toThrow(
+      "lacks secrets: `USED` (read by `g`); no node has run",
+    );
+    expect(await reading({}).history("t")).toEqual(before);
+    expect(undone).toEqual([]);
+    expect(await reading({ USED: "1234" }).rollback("t")).toMatchObject({ status: "rolled_back" });
+    expect(undone.splice(0)).toEqual([["b1", ["1234"]]]);
+
+    const final = await paused(graph("cancel(ref)", "node tidy = count(UNUSED)\n  finally -> tidy"));
+    await expect(final({}).rollback("t")).rejects.toThrow("lacks secrets: `UNUSED` (read by `g`)");
+    expect(undone).toEqual([]);
   });
 
   test("a run that was cut off is not taken up, and waits as it is", async () => {
