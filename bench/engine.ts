@@ -238,8 +238,8 @@ async function stalls(): Promise<void> {
     await second!.run({ n: 1 });
     row(
       name,
-      await longestStall(() => first!.run({ n: 10_000 })),
-      await longestStall(() => Promise.all(Array.from({ length: 10_000 }, (_, n) => second!.run({ n })))),
+      (await longestStall(() => first!.run({ n: 10_000 }))).longest,
+      (await longestStall(() => Promise.all(Array.from({ length: 10_000 }, (_, n) => second!.run({ n }))))).longest,
     );
   }
 }

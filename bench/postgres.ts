@@ -37,7 +37,7 @@ try {
     };
     const cpu = process.cpuUsage();
     const begin = performance.now();
-    const stall = await longestStall(() => Promise.all(Array.from({ length: threads }, work)));
+    const { longest } = await longestStall(() => Promise.all(Array.from({ length: threads }, work)));
     const seconds = (performance.now() - begin) / 1000;
     const { user, system } = process.cpuUsage(cpu);
     const perRun = (count: number): string => (count / RUNS).toFixed(1);
@@ -47,7 +47,7 @@ try {
     console.log(
       `postgres, ${threads} at a time: ${rates.at(-1)!.toFixed(0)} runs/s, ${perRun(sent)} messages and ` +
         `${perRun((await commits()) - commitsBefore)} transactions a run, ${perRun(user + system)} µs CPU of this process a run, ` +
-        `no turn for ${stall.toFixed(0)} ms at most`,
+        `no turn for ${longest.toFixed(0)} ms at most`,
     );
     await store.close();
   }

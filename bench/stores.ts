@@ -206,7 +206,7 @@ async function concurrentRuns(): Promise<void> {
     };
     let longest = 0;
     const time = await milliseconds(async () => {
-      longest = await longestStall(() => Promise.all(Array.from({ length: threads }, work)));
+      ({ longest } = await longestStall(() => Promise.all(Array.from({ length: threads }, work))));
     });
     store.close();
     rates.push((600 * 1000) / time);

@@ -1,19 +1,17 @@
 /**
- * The longest time that work keeps the event loop without a turn. A turn is measured in wall time and in CPU time, and counts with
- * the smaller of both: a machine with other work lengthens the one, threads that collect garbage the other. The pauses of the
- * garbage collector in the longest turn are shown beside it, in wall time. Each row is the median of its rounds after the first, in
- * which the code is compiled.
+ * The longest time that work keeps the event loop without a turn, and the longest of it outside of garbage collections. Each row is
+ * the median of its rounds after the first, in which the code is compiled.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PerformanceObserver } from "node:perf_hooks";
 import { createEngine } from "../runtime/engine/create-engine.ts";
 import type { Engine } from "../runtime/interface/engine-options.ts";
 import type { Store } from "../runtime/interface/store.ts";
 import { MemoryStore } from "../runtime/stores/memory.ts";
 import { SqliteStore } from "../runtime/stores/sqlite.ts";
 import { chainTable, functions, tableOf } from "./support/chain.ts";
+import { longestStall, type Stall } from "./support/stall.ts";
 
 const ROUNDS = 7;
 const directory = mkdtempSync(join(tmpdir(), "ngraph-bench-"));
@@ -36,9 +34,7 @@ const STORES: readonly (readonly [string, (name: string) => Store | undefined])[
   ["sqlite", (name) => new SqliteStore({ path: join(directory, `${name}.db`), journal: "wal" })],
 ];
 
-/** The pauses of the garbage collector, in milliseconds since the start. */
-const pauses: { readonly startTime: number; readonly duration: number }[] = [];
-new PerformanceObserver((list) => pauses.push(...list.getEntries())).observe({ entryTypes: ["gc"] });
+const xs = range(100_000);
 
 try {
   for (const [name, open] of STORES) {
@@ -46,13 +42,13 @@ try {
       `${name}: 100,000 items`,
       () => open("items"),
       ITEMS,
-      (engine) => engine.run({ xs: range(100_000) }),
+      (engine) => engine.run({ xs }),
     );
     await row(
       `${name}: 100,000 items into append`,
       () => open("appended"),
       APPENDED,
-      (engine) => engine.run({ xs: range(100_000) }),
+      (engine) => engine.run({ xs }),
     );
     for (const count of [10_000, 100_000]) {
       const all = rows(count);
@@ -93,57 +89,27 @@ async function row(
   open: () => Store | undefined,
   table: ReturnType<typeof tableOf>,
   work: (engine: Engine) => Promise<unknown>,
+  prepare?: (engine: Engine) => Promise<unknown>,
 ): Promise<void> {
-  const longest: Turn[] = [];
+  const stalls: Stall[] = [];
   const times: number[] = [];
   for (let round = 0; round <= ROUNDS; round++) {
     const store = open();
     const engine = createEngine(table, { functions, ...(store === undefined ? {} : { store }) });
+    await prepare?.(engine);
     const before = process.cpuUsage();
-    const turn = await longestTurn(() => work(engine));
+    const stall = await longestStall(() => work(engine));
     const { user, system } = process.cpuUsage(before);
     await store?.close?.();
     if (round === 0) continue;
-    longest.push(turn);
+    stalls.push(stall);
     times.push((user + system) / 1000);
   }
-  const [length, garbage] = [median(longest.map((turn) => turn.length)), median(longest.map((turn) => turn.garbage))];
+  const longest = median(stalls.map((stall) => stall.longest)).toFixed(1);
+  const outside = median(stalls.map((stall) => stall.outsideGarbage)).toFixed(1);
   console.log(
-    `${name}: no turn for ${length.toFixed(1)} ms, at most ${garbage.toFixed(1)} of them garbage collection; ` +
-      `${median(times).toFixed(0)} ms CPU in all`,
+    `${name}: no turn for ${longest} ms, ${outside} ms outside of garbage collections; ${median(times).toFixed(0)} ms CPU in all`,
   );
-}
-
-interface Turn {
-  readonly length: number;
-  readonly garbage: number;
-}
-
-async function longestTurn(work: () => Promise<unknown>): Promise<Turn> {
-  await new Promise((resolve) => setTimeout(resolve, 5));
-  pauses.length = 0;
-  let isOver = false;
-  let longest = { from: 0, to: 0, length: 0 };
-  let from = performance.now();
-  let cpu = process.cpuUsage();
-  const look = (): void => {
-    const to = performance.now();
-    const { user, system } = process.cpuUsage(cpu);
-    const length = Math.min(to - from, (user + system) / 1000);
-    if (length > longest.length) longest = { from, to, length };
-    from = to;
-    cpu = process.cpuUsage();
-    if (!isOver) setImmediate(look);
-  };
-  setImmediate(look);
-  await work();
-  isOver = true;
-  look();
-  // The observer is told later.
-  await new Promise((resolve) => setTimeout(resolve, 5));
-  const inside = pauses.filter(({ startTime }) => startTime >= longest.from && startTime < longest.to);
-  const garbage = inside.reduce((all, { duration }) => all + duration, 0);
-  return { length: longest.length, garbage: Math.min(garbage, longest.length) };
 }
 
 function median(values: readonly number[]): number {
