@@ -25,6 +25,7 @@ import { channelShapes } from "./channel-shapes.ts";
 import { newId } from "./ids.ts";
 import { listChange } from "./list-change.ts";
 import type { Durable } from "../run/shared.ts";
+import { WritesByTask } from "./writes-by-task.ts";
 
 /** The parts of a checkpoint that the run itself does not contain. */
 export interface SaveDetails {
@@ -75,7 +76,7 @@ export class CheckpointWriter {
   hasRecordedChannels = false;
   /** The head for which a write of the usage is under way. */
   #usageAt: CheckpointId | undefined;
-  #results: Map<string, PendingWrite> | undefined;
+  #results: WritesByTask | undefined;
 
   constructor(run: Run, durable: Durable) {
     this.#run = run;
@@ -83,8 +84,8 @@ export class CheckpointWriter {
   }
 
   /** Results of the step in progress, by task id. */
-  get results(): Map<string, PendingWrite> {
-    return (this.#results ??= new Map());
+  get results(): WritesByTask {
+    return (this.#results ??= new WritesByTask());
   }
 
   /** The next checkpoint replaces the head, but continues another checkpoint: that of its `parent`, or none. */
@@ -111,7 +112,7 @@ export class CheckpointWriter {
 
   /** Stores the result of a finished task. It is durable when the promise resolves (5.3). */
   keep(write: PendingWrite): Promise<void> | undefined {
-    this.results.set(write.taskId, write);
+    this.results.set(write);
     const { store, claim, journal, durability } = this.#durable;
     const { headId } = this;
     if (store.putWrites === undefined || headId === null || durability === "exit") return undefined;

@@ -19,6 +19,7 @@ import type {
   ThreadInfo,
 } from "../interface/store.ts";
 import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
+import { WritesByTask } from "../checkpoint/writes-by-task.ts";
 import { checkOptions, type OptionNames } from "../run/option-names.ts";
 import { noteClaimedHead } from "../interface/claimed-heads.ts";
 import { registerRunView } from "../interface/run-view.ts";
@@ -220,15 +221,15 @@ export class MemoryStore implements Store {
     const copies = writes.map((write) => frozenJson(write, () => `the result of task ${quote(write.taskId)}`));
     const all = (thread.writes ??= new Map());
     let pending = all.get(checkpointId);
-    if (pending === undefined) all.set(checkpointId, (pending = new Map()));
-    for (const write of copies) pending.set(write.taskId, write);
+    if (pending === undefined) all.set(checkpointId, (pending = new WritesByTask()));
+    for (const write of copies) pending.set(write);
     if (takenSignals !== undefined) takeSignals(thread, takenSignals);
   }
 
   getWrites(threadId: ThreadId, checkpointId: CheckpointId): readonly PendingWrite[] {
     this.#checkOpen();
     checkNames(checkpointId);
-    return [...(this.#find(threadId)?.writes?.get(checkpointId)?.values() ?? [])];
+    return this.#find(threadId)?.writes?.get(checkpointId)?.values() ?? [];
   }
 
   clearWrites(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): void {

@@ -46,7 +46,7 @@ export async function forkCheckpoint(
   const { head, at } = request;
   const { program } = core;
   // A fork is stored at once, whatever the durability of the run that continues it.
-  const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false, core.clock) };
+  const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false, core.later) };
   const writes = await loadWrites(durable.store, request.source.threadId, request.source.id);
   // Only the state and the barriers matter to a fork at a chosen node.
   const known = underPresentNames(program, request.source, writes);
@@ -202,9 +202,9 @@ async function continueLog(core: EngineCore, durable: Durable, run: Run, request
 function forgetUndos(run: Run): void {
   setUndos(run, NO_ENTRIES);
   run.unapplied = NO_ENTRIES;
-  for (const [taskId, write] of run.writer?.results ?? []) {
+  for (const write of run.writer?.results.values() ?? []) {
     const { undo: _, ...result } = write.result as unknown as StoredOutcome;
-    run.writer?.results.set(taskId, { ...write, result: result as unknown as PendingWrite["result"] });
+    run.writer?.results.set({ ...write, result: result as unknown as PendingWrite["result"] });
   }
 }
 

@@ -193,12 +193,12 @@ function finishTasks(
   const isOwn = (id: string | undefined): boolean => tasks.some((task) => id === task || id?.startsWith(`${task}[`));
   const { results } = run.writer!;
   // Mutation point: results-beside
-  for (const task of [...results.keys()]) if (isOwn(task)) results.delete(task);
+  for (const { taskId } of results.values()) if (isOwn(taskId)) results.delete(taskId);
   forgetBegunItems(run, isOwn);
   const sent = new Map(head.pendingSends.map(({ taskId, node }) => [taskId, node]));
   tasks.forEach((taskId, at) => {
     const result: StoredOutcome = { edited: true, updates: at === 0 ? updates : [] };
-    results.set(taskId, { taskId, node: sent.get(taskId) ?? taskId, result: result as unknown as Json });
+    results.set({ taskId, node: sent.get(taskId) ?? taskId, result: result as unknown as Json });
   });
   const children = Object.entries(head.children ?? {}).filter(
     ([namespace]) => !isOwn(taskOfSegment(namespace.split("/", 1)[0] ?? "")),
