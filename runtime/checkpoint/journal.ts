@@ -1,4 +1,3 @@
-import type { Clock } from "../interface/clock.ts";
 import type { PendingWrite } from "../interface/checkpoint.ts";
 import { NgraphError, StoreError } from "../interface/errors.ts";
 import { reasonOf } from "../interface/thrown-reason.ts";
@@ -30,17 +29,20 @@ interface ResultGroup {
  */
 export class Journal {
   readonly #behind: boolean;
-  readonly #clock: Clock;
+  readonly #later: (work: () => void) => void;
   /** By the checkpoint that the results belong to. Absent if there are none. */
   #groups: Map<string, ResultGroup> | undefined;
   #tail: Promise<void> | undefined;
   #pending = 0;
   #error: NgraphError | undefined;
 
-  /** @param behind the caller does not wait for writes (durability `async`) */
-  constructor(behind: boolean, clock: Clock) {
+  /**
+   * @param behind the caller does not wait for writes (durability `async`)
+   * @param later does work in the next turn of the event loop
+   */
+  constructor(behind: boolean, later: (work: () => void) => void) {
     this.#behind = behind;
-    this.#clock = clock;
+    this.#later = later;
   }
 
   /**
@@ -111,8 +113,7 @@ export class Journal {
       if (this.#tail === undefined) this.#sendGroups();
       else void this.#tail.then(send);
     };
-    if (this.#clock.nextTurn === undefined) queueMicrotask(send);
-    else this.#clock.nextTurn(send);
+    this.#later(send);
   }
 
   #sendGroups(): void {

@@ -25,7 +25,7 @@ import type { Mailbox } from "./mailbox.ts";
 import type { Durable, Shared } from "./shared.ts";
 import { Slots } from "./slots.ts";
 import { limitsOf, readLimits, type Limits, type RunLimits } from "./limits.ts";
-import { type Turn, turnOf } from "./take-turns.ts";
+import { atNextTurn, type Turn, turnOf } from "./take-turns.ts";
 import { ON_RESULT, ON_STATE, type WatchedOptions } from "./watched-options.ts";
 
 /** The parts of an engine that all its runs share. */
@@ -37,6 +37,8 @@ export interface EngineCore {
   readonly cache: NodeCache;
   readonly memory: LongTermMemory;
   readonly clock: Clock;
+  /** Does work in the next turn of the event loop. */
+  readonly later: (work: () => void) => void;
   readonly redact: (text: string) => string;
   readonly allowedHosts: readonly string[] | undefined;
   readonly drain: Drain;
@@ -71,6 +73,7 @@ export function createCore(
     cache: options.cache ?? cache(clock),
     memory: openMemory({ store: options.store, now: () => clock.now(), options: options.memory ?? {} }),
     clock,
+    later: (work) => atNextTurn(turnOf(clock), clock, work),
     redact,
     allowedHosts: hostsOf(options.allow),
     drain: new Drain(),

@@ -93,7 +93,7 @@ export async function asRunner<T>(
     });
     held = isThenable(claiming) ? await claiming : claiming;
     const { claim, ensureHeld: ensureClaimed, lease } = held;
-    const journal = new Journal(durability === "async", core.clock);
+    const journal = new Journal(durability === "async", core.later);
     const headAtClaim = claimedHead(core.options.store, claim);
     const recentHeads = headAtClaim === undefined ? undefined : recentHeadsOf(core.options.store!);
     const code = DURABLE_CODE;

@@ -1,6 +1,7 @@
 /** Runs together leave the event loop a turn every few milliseconds, also when a program starts many at once. */
 import { expect, it } from "vitest";
 import type { Clock, NodeContext } from "../../runtime/index.ts";
+import { atNextTurn, turnOf } from "../../runtime/run/take-turns.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { engineOf } from "../support/graph.ts";
 
@@ -38,6 +39,23 @@ it.each([
   }
   await Promise.all(runs);
   expect(Math.max(...perTurn)).toBeLessThan(RUNS / 2);
+});
+
+it("work for the next turn is done in its order, and in several turns if it takes long", async () => {
+  const clock = slowClock();
+  const turn = turnOf(clock);
+  const done: number[] = [];
+  const order = Array.from({ length: 200 }, (_each, n) => n);
+  for (const n of order.slice(0, 100)) atNextTurn(turn, clock, () => done.push(n));
+  let most = 0;
+  for (let before = 0; before < 200; before = done.length) {
+    await new Promise((resolve) => setImmediate(resolve));
+    most = Math.max(most, done.length - before);
+    // Behind what is left of the first.
+    if (before === 0) for (const n of order.slice(100)) atNextTurn(turn, clock, () => done.push(n));
+  }
+  expect(done).toEqual(order);
+  expect(most).toBeLessThan(100);
 });
 
 it.each([

@@ -46,6 +46,28 @@ describe("5.3 concurrent runs on one SQLite file", () => {
     store.close();
   });
 
+  it("continue in several turns of the event loop when each of them works for long", async () => {
+    const store = new SqliteStore(inDirectory("runs.db"));
+    const count = 40;
+    const runs = await startRuns(store, count);
+    let ended = 0;
+    const all = Promise.all(
+      runs.map(async (run, index) => {
+        await run.save([{ channel: "n", set: index }]);
+        for (const end = Date.now() + 2; Date.now() < end;);
+        ended++;
+      }),
+    );
+    let most = 0;
+    for (let before = 0; before < count; before = ended) {
+      await new Promise((resolve) => setImmediate(resolve));
+      most = Math.max(most, ended - before);
+    }
+    await all;
+    expect(most).toBeLessThan(count / 2);
+    store.close();
+  });
+
   it("a call that fails leaves no trace, and the others of its group succeed", async () => {
     const store = new SqliteStore(inDirectory("runs.db"));
     const runs = await startRuns(store, 5);

@@ -1,5 +1,9 @@
+import { systemClock } from "../../interface/clock.ts";
 import type { SaveRequest } from "../../interface/store.ts";
+import { inTurns } from "../../run/cut-work.ts";
+import { atNextTurn, turnOf } from "../../run/take-turns.ts";
 import type { Json } from "../../value/json.ts";
+import type { Work } from "../../value/work.ts";
 import { continuesChain, snapshotChanges } from "./cells.ts";
 import { jsonText, keepText } from "./json-text.ts";
 import { quote } from "./store-error.ts";
@@ -9,9 +13,6 @@ const LONG = 2000;
 
 /** Number of items that are encoded together. */
 const PART = 256;
-
-/** Milliseconds of encoding between two turns of the event loop. */
-const TURN_MS = 4;
 
 /**
  * Encodes the long lists of a checkpoint before it is saved, in turns of the event loop: one call of `JSON.stringify` for 100,000
@@ -27,28 +28,24 @@ export function encodeLong(request: SaveRequest): Promise<void> | undefined {
       ? [{ channel: change.channel, list: content as readonly Json[] }]
       : [];
   });
-  return lists.length === 0 ? undefined : encodeAll(lists);
+  return lists.length === 0 ? undefined : inTurnsAndLast(encodeAll(lists));
 }
 
-async function encodeAll(
-  lists: readonly { readonly channel: string; readonly list: readonly Json[] }[],
-): Promise<void> {
-  let since = performance.now();
+async function inTurnsAndLast(work: Work<void>): Promise<void> {
+  const turn = turnOf(systemClock);
+  await inTurns({ turn, clock: systemClock }, work);
+  // The transaction is one call: it has a turn of its own.
+  await new Promise<void>((resolve) => atNextTurn(turn, systemClock, resolve));
+}
+
+function* encodeAll(lists: readonly { readonly channel: string; readonly list: readonly Json[] }[]): Work<void> {
   for (const { channel, list } of lists) {
     const what = () => `channel ${quote(channel)}`;
     const parts: string[] = [];
     for (let at = 0; at < list.length; at += PART) {
-      if (performance.now() - since >= TURN_MS) {
-        await nextTurn();
-        since = performance.now();
-      }
       parts.push(jsonText(list.slice(at, at + PART), what).slice(1, -1));
+      yield;
     }
     keepText(list, `[${parts.join(",")}]`);
   }
-  await nextTurn();
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,6 +3,8 @@
  * loop, so the transaction that supersedes them adds one row, the mark, and the rows are deleted in parts afterwards.
  * A read of the writes of a marked checkpoint returns none, also when the process ends in between.
  */
+import { systemClock } from "../../interface/clock.ts";
+import { atNextTurn, turnOf } from "../../run/take-turns.ts";
 import { decodeKey } from "../contract/key.ts";
 import { addChecksum, type ThreadRow, WRITES } from "../contract/rows.ts";
 import type { Connection } from "./connection.ts";
@@ -72,11 +74,13 @@ function clearLater(connection: Connection, thread: ThreadRow, checkpoint: strin
   const key = `${thread.name}\n${checkpoint}`;
   if (connection.clearing.has(key)) return;
   connection.clearing.add(key);
-  setImmediate(() => removeInTurns(connection, key));
+  removeInTurns(connection, key);
 }
 
 function removeInTurns(connection: Connection, key: string): void {
-  if (removePart(connection, key)) setImmediate(() => removeInTurns(connection, key));
+  atNextTurn(turnOf(systemClock), systemClock, () => {
+    if (removePart(connection, key)) removeInTurns(connection, key);
+  });
 }
 
 /** Returns whether rows remain. A failure leaves them to the next claim of the thread. */

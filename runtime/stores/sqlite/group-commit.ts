@@ -1,3 +1,5 @@
+import { systemClock } from "../../interface/clock.ts";
+import { atNextTurn, continueLast, turnOf } from "../../run/take-turns.ts";
 import type { MaybePromise } from "../../value/json.ts";
 import type { Connection } from "./connection.ts";
 
@@ -53,11 +55,15 @@ export class GroupCommit {
 
   /** Commits all calls that wait. */
   flush(): void {
-    this.#flush(Number.POSITIVE_INFINITY);
+    this.#flush(Number.POSITIVE_INFINITY, (settle) => settle());
   }
 
-  /** Commits as many waiting calls as fit into `maxMs`. The others wait for the next turn. */
-  #flush(maxMs: number): void {
+  /**
+   * Commits as many waiting calls as fit into `maxMs`. The others wait for the next turn.
+   *
+   * @param later settles a call
+   */
+  #flush(maxMs: number, later: (settle: () => void) => void): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     if (waiting.length === 0) return;
@@ -86,21 +92,22 @@ export class GroupCommit {
       // the group.
       for (const one of waiting) {
         const outcome = outcomes.get(one);
-        one.reject(outcome !== undefined && "error" in outcome ? outcome.error : error);
+        later(() => one.reject(outcome !== undefined && "error" in outcome ? outcome.error : error));
       }
       return;
     }
     const left = waiting.filter((one) => !outcomes.has(one));
     if (left.length > 0) this.#waiting = left;
     for (const [one, outcome] of outcomes) {
-      if ("error" in outcome) one.reject(outcome.error);
-      else one.resolve(outcome.value);
+      later(() => ("error" in outcome ? one.reject(outcome.error) : one.resolve(outcome.value)));
     }
     if (left.length > 0) this.#flushLater();
   }
 
+  /** The time of a group is part of a turn of the runs: they continue in it if there is time left. */
   #flushLater(): void {
-    setImmediate(() => this.#flush(MAX_GROUP_MS));
+    const turn = turnOf(systemClock);
+    atNextTurn(turn, systemClock, () => this.#flush(MAX_GROUP_MS, (settle) => continueLast(turn, settle)));
   }
 
   #run<T>(isRead: boolean, call: () => T): MaybePromise<T> {
