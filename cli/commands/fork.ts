@@ -6,6 +6,7 @@ import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { findOwnCheckpoint } from "../threads/find-checkpoint.ts";
 import { unrunnableBindings } from "../sources/bind-functions.ts";
+import { undoneNote, undoneSince } from "../threads/checkpoint-undos.ts";
 import { loadGraph } from "../sources/load-graph.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { collect, CONFIG_FLAG, CONFIG_HELP } from "../run/execution-options.ts";
@@ -59,8 +60,15 @@ export const forkCommand = defineCommand<ForkOptions>({
         ...(options.at === undefined ? {} : { at: options.at }),
         ...config,
       });
-      output.document({ version: 1, thread: fork.thread, checkpoint: fork.checkpointId });
+      const undone = await undoneSince(store, from, head);
+      output.document({
+        version: 1,
+        thread: fork.thread,
+        checkpoint: fork.checkpointId,
+        ...(undone.length === 0 ? {} : { undone }),
+      });
       output.result(`forked to thread ${printable(fork.thread)}, checkpoint ${fork.checkpointId}`);
+      if (undone.length > 0) output.note(`warning: ${undoneNote(undone)}`);
       output.note(`resume with: ngc resume ${quoteArgument(fork.thread)}${resumeFlags(options, flag, file)}`);
       return EXIT.ok;
     }),

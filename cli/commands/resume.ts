@@ -19,6 +19,7 @@ import { atHost } from "../hosts/with-threads.ts";
 import { parseConfig } from "../run/parse-config.ts";
 import { parseCount } from "../run/parse-values.ts";
 import { resumeThreads } from "../run/resume-threads.ts";
+import { undoneNote, undoneSince } from "../threads/checkpoint-undos.ts";
 import { parseAnswers } from "../threads/parse-answers.ts";
 import type { Output } from "../output/output.ts";
 import { executePlan } from "../plan/execute-plan.ts";
@@ -127,6 +128,8 @@ async function resume(thread: string, store: OpenStore, options: ResumeOptions, 
       });
     return executePlan({ table, file, store, options, flags, start }, output);
   }
+  const undone = from === undefined ? [] : await undoneSince(store.store, from, head);
+  if (undone.length > 0) output.note(`warning: ${undoneNote(undone)}`);
   const start = resumption(thread, { ...answers, ...config }, from?.id, options.at);
   return executeGraph({ table, file, store, options, flags, start }, output);
 }

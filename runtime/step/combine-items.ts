@@ -6,11 +6,11 @@ import type { Run } from "../run/run.ts";
 import type { OutputField } from "../table/table.ts";
 import type { Json } from "../value/json.ts";
 import { endsPart, type Work } from "../value/work.ts";
+import { openCallsOf } from "./open-calls.ts";
 import {
   CANCELLED_OUTCOME,
   allowsFailure,
   handlesFailure,
-  childrenOfAll,
   doneOutcome,
   failedOutcome,
   pausedOutcome,
@@ -29,9 +29,9 @@ export function* combineItems(
   items: readonly Task[],
   outcomes: readonly Outcome[],
 ): Work<Outcome> {
-  const all = yield* summaryOf(outcomes);
+  const all = yield* summaryOf(run, items, outcomes);
   const { children, taken, undo, failures, pauses } = all;
-  if (run.writer !== undefined && (failures.length > 0 || Object.keys(children).length > 0))
+  if (run.writer !== undefined && (failures.length > 0 || all.isCancelled || Object.keys(children).length > 0))
     yield* run.shared.durable!.code.recordBegunItems(run, items, outcomes);
   const broken = failures.find(({ failure }) => !handlesFailure(task, failure))?.failure;
   const first = broken ?? failures[0]?.failure;
@@ -87,7 +87,7 @@ interface ItemsSummary {
   readonly hasStopped: boolean;
 }
 
-function* summaryOf(outcomes: readonly Outcome[]): Work<ItemsSummary> {
+function* summaryOf(run: Run, items: readonly Task[], outcomes: readonly Outcome[]): Work<ItemsSummary> {
   const failures: { at: number; failure: Failure }[] = [];
   const pauses: PauseItem[] = [];
   const goto: number[] = [];
@@ -105,11 +105,11 @@ function* summaryOf(outcomes: readonly Outcome[]): Work<ItemsSummary> {
     isCancelled ||= outcome.cancelled;
     isExclusive ||= outcome.exclusive;
     hasStopped &&= outcome.stopped;
-    mayHaveMore ||= outcome.children !== undefined || outcome.taken !== undefined || outcome.undo !== undefined;
+    mayHaveMore ||= outcome.taken !== undefined || outcome.undo !== undefined;
     if (endsPart(at)) yield;
   }
   return {
-    children: mayHaveMore ? childrenOfAll(outcomes) : {},
+    children: openCallsOf(run, items, outcomes),
     taken: mayHaveMore ? takenOfAll(outcomes) : undefined,
     undo: mayHaveMore ? undosOfAll(outcomes) : undefined,
     failures,

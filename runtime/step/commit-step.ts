@@ -9,9 +9,9 @@ import { emitEvent, planObserver } from "../event/run-events.ts";
 import { cancelledEnd, gatePause, nextStop, pausedEnd, saveBetweenSteps, saveEnd, stoppedEnd } from "../run/run-end.ts";
 import type { PendingTask, Run, RunEnd } from "../run/run.ts";
 import { appendUndos } from "../checkpoint/undo-log.ts";
+import { openCallsOf } from "./open-calls.ts";
 import {
   allowsFailure,
-  childrenOfAll,
   handlesFailure,
   takenOfAll,
   undosOfAll,
@@ -378,7 +378,7 @@ async function leaveStep(
     appendUndos(run, undosOfAll(outcomes.filter((_, index) => dropped.includes(tasks[index]!))) ?? []);
   }
   if (writer === undefined) return end;
-  run.children = childrenOfAll(outcomes);
+  run.children = openCallsOf(run, tasks, outcomes);
   const isDropped = new Set(dropped);
   tasks.forEach((task, index) => {
     if (isDropped.has(task)) return;

@@ -136,15 +136,45 @@ function isOf(records: readonly ItemRecord[] | undefined, { item }: Task): boole
 }
 
 /**
- * Records the items that have failed, or whose called graph is unfinished: they have no result and may have no pause, but their next
- * execution needs the same key. Only a checkpoint inside the step stores it.
+ * Records the items that have failed, that were cut off, or whose called graph is unfinished: they have no result and may have no
+ * pause, but their next execution needs the same key. Only a checkpoint inside the step stores it.
  */
 export function* recordBegunItems(run: Run, items: readonly Task[], outcomes: readonly Outcome[]): Work<undefined> {
-  for (const [at, { failure, children, pauses }] of outcomes.entries()) {
-    if (failure !== undefined || (children !== undefined && pauses === undefined))
+  for (const [at, { failure, cutOff, children, pauses }] of outcomes.entries()) {
+    // Mutation point: cut-off-item
+    if (failure !== undefined || cutOff === true || (children !== undefined && pauses === undefined))
       (run.parts ??= new Map()).set(`${taskName(items[at]!)}/${BEGUN}`, true);
     if (endsPart(at)) yield;
   }
+}
+
+/**
+ * Stores the items whose number is behind their list, before any of them begins. An edit of the graph may change the length of the list,
+ * from which this number follows: a process that dies would leave nothing that shows it.
+ */
+export async function keepNumbers(run: Run, tasks: readonly Task[]): Promise<void> {
+  const displaced = await inTurns(run.shared, displacedItems(run, tasks));
+  const stored = displaced.map((item) => {
+    const id = `${taskName(item)}/${BEGUN}`;
+    (run.parts ??= new Map()).set(id, true);
+    // Mutation point: kept-number
+    return run.writer!.keepPart(item.node.spec.name, id, true);
+  });
+  await Promise.all(stored);
+}
+
+function* displacedItems(run: Run, tasks: readonly Task[]): Work<readonly Task[]> {
+  const displaced: Task[] = [];
+  for (const { id, items } of tasks) {
+    const records = run.itemRecords?.get(id);
+    if (records === undefined || items === undefined || run.stored?.has(id) === true) continue;
+    for (const [at, item] of items.entries()) {
+      const number = Number(ITEM.exec(item.id)![2]);
+      if (number !== item.itemIndex && !isOf(records.get(number), item)) displaced.push(item);
+      if (endsPart(at)) yield;
+    }
+  }
+  return displaced;
 }
 
 /** Records the items that ask beside a failure or a cancellation: its checkpoint has no pauses, and a resume runs these items again. */

@@ -133,6 +133,7 @@ async function runSteps(run: Run, awaited?: AwaitedAttempt, cancelled?: readonly
         }
         const renewed = run.shared.durable?.ensureClaimed();
         if (renewed !== undefined) await renewed;
+        if (run.itemRecords !== undefined) await run.shared.durable!.code.keepNumbers(run, tasks);
         if (tasks.length === 1 && isDirectAlone(run, tasks[0]!)) {
           // Awaits the body itself instead of calling `runTasks`: one promise less in each step. The rows "chain of 3" of
           // `bench/engine.ts` measure it.

@@ -15,7 +15,15 @@ import { PauseSignal } from "./pause-signal.ts";
 import { endsTheRun, failTask, isRetryable, isStoreFailure } from "./task-failure.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
-import { CANCELLED_OUTCOME, doneOutcome, pausedOutcome, type Outcome, type Task, type Update } from "./task.ts";
+import {
+  CANCELLED_OUTCOME,
+  CUT_OFF_OUTCOME,
+  doneOutcome,
+  pausedOutcome,
+  type Outcome,
+  type Task,
+  type Update,
+} from "./task.ts";
 
 /*
  * An attempt has two halves. `beginAttempt` calls the body. If the body returns a value, the attempt ends there. If the
@@ -37,10 +45,14 @@ export function runTask(run: Run, task: Task): Outcome | Promise<Outcome> {
 export function runAttempt(attempt: Attempt): Outcome | Promise<Outcome> {
   const { run } = attempt;
   // A drained run starts no further body. The step keeps its results.
-  if (run.cancellation.aborted || run.aborting || isDraining(run)) return CANCELLED_OUTCOME;
+  if (isStopping(run)) return CANCELLED_OUTCOME;
   const outcome = beginAttempt(attempt);
   if (outcome !== undefined) return outcome;
   return new Promise((resolve, reject) => finishAttempt(attempt, resolve, reject));
+}
+
+function isStopping(run: Run): boolean {
+  return run.cancellation.aborted || run.aborting || isDraining(run);
 }
 
 /** Calls the body. Returns the outcome if the body has ended, `undefined` if `attempt.body` is a promise to wait for. */
@@ -129,7 +141,7 @@ function watchBody(attempt: Attempt, done: (outcome: Outcome) => void, fail: (er
     }
     stop(reason, () => {
       attempt.abort(reason);
-      return { ...CANCELLED_OUTCOME, children: attempt.children, undo: calledUndos(attempt) };
+      return cutOff(attempt);
     });
   };
   cancellation.listen(onCancel);
@@ -190,6 +202,11 @@ function withTaken({ run, taken }: Attempt, outcome: Outcome): Outcome {
   return { ...outcome, taken };
 }
 
+/** The outcome of an attempt that a cancellation has ended after its body had begun. */
+function cutOff(attempt: Attempt): Outcome {
+  return { ...CUT_OFF_OUTCOME, children: attempt.children, undo: calledUndos(attempt) };
+}
+
 /** For streams of results. */
 function reportResult(run: Run, task: Task, updates: readonly Update[]): void {
   const record: Record<string, Json> = {};
@@ -229,8 +246,7 @@ export function settleFailure(attempt: Attempt, thrown: unknown): Outcome | Prom
   if (attempt.violation !== undefined) return failTask(run, task, attempt.violation, number);
   if (endsTheRun(task, error) || isStoreFailure(attempt.ending)) throw error;
   const isDrained = error instanceof ChildStopped && error.error.code === "NG_DRAINED";
-  if (run.cancellation.aborted || run.aborting || isDrained)
-    return { ...CANCELLED_OUTCOME, children: attempt.children, undo: calledUndos(attempt) };
+  if (run.cancellation.aborted || run.aborting || isDrained) return cutOff(attempt);
   const { tries } = task.node.spec;
   // Mutation point: attempts-left
   if (tries === undefined || number >= tries.attempts || !isRetryable(error)) {
@@ -243,6 +259,6 @@ export function settleFailure(attempt: Attempt, thrown: unknown): Outcome | Prom
     emitNodeEvent(run, task, number, { phase: "retry", error: eventError(run, error), delayMs: delay });
   }
   return waitUnlessCancelled(run, delay).then((hasElapsed) =>
-    hasElapsed ? runAttempt(nextAttempt(attempt)) : { ...CANCELLED_OUTCOME, undo: calledUndos(attempt) },
+    hasElapsed && !isStopping(run) ? runAttempt(nextAttempt(attempt)) : cutOff(attempt),
   );
 }

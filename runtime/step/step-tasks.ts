@@ -4,9 +4,9 @@ import { isThenable } from "../value/promise.ts";
 import { endsPart, toEnd, type Work } from "../value/work.ts";
 import { Attempt } from "./attempt.ts";
 import { combineItems } from "./combine-items.ts";
+import { openCallsOfTask } from "./open-calls.ts";
 import { awaitBody, beginAttempt, runTask } from "./run-task.ts";
 import { callsRuns, type NodeCode } from "../program/program.ts";
-import { taskOfSegment } from "../program/tool-segment.ts";
 import type { Run } from "../run/run.ts";
 import { mayContinue } from "../checkpoint/waits.ts";
 import { CANCELLED_OUTCOME, itemLocals, pausedOutcome, type Outcome, type Task } from "./task.ts";
@@ -219,7 +219,7 @@ function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcom
   // The pause has no answer yet, so the body would only raise the same pause again.
   const isOwn = waiting?.every(({ id }) => run.isPauseOf(id, task)) === true;
   if (waiting !== undefined && isOwn && !waiting.some((pause) => mayContinue(run, pause)))
-    return pausedOutcome(waiting, childrenOf(run, task));
+    return pausedOutcome(waiting, openCallsOfTask(run, task));
   const { slots } = run.shared;
   // The tasks of a called graph take slots of their own. A call that holds a slot could wait for itself.
   if (slots === undefined || (task.node.call.kind !== "plan" && callsRuns(task.node)))
@@ -239,26 +239,6 @@ function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcom
 function storedOutcome(run: Run, task: Task): Outcome | undefined {
   return run.stored === undefined ? undefined : run.shared.durable!.code.storedOutcome(run, task);
 }
-
-/** The unfinished called graphs of a task. */
-function childrenOf(run: Run, task: Task): Outcome["children"] {
-  let byTask = childrenByTask.get(run.children);
-  if (byTask === undefined) {
-    byTask = new Map();
-    const depth = run.path.length;
-    for (const [namespace, id] of Object.entries(run.children)) {
-      const own = taskOfSegment(namespace.split("/")[depth] ?? "");
-      let known = byTask.get(own);
-      if (known === undefined) byTask.set(own, (known = {}));
-      known[namespace] = id;
-    }
-    childrenByTask.set(run.children, byTask);
-  }
-  return byTask.get(task.id);
-}
-
-/** Called graphs by task, sorted once for all waiting tasks of a step. */
-const childrenByTask = new WeakMap<Run["children"], Map<string, Record<string, string>>>();
 
 function runAndKeep(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcome> {
   const outcome = runTask(run, task);

@@ -94,6 +94,8 @@ export interface Outcome {
   /** Set if the task waits for answers. */
   readonly pauses: readonly PauseItem[] | undefined;
   readonly cancelled: boolean;
+  /** Set if the task was cancelled after its body had begun: its next execution needs the same key. */
+  readonly cutOff?: true;
   /** Signals that the task has taken. */
   readonly taken: readonly Signal[] | undefined;
   /** Unfinished called graphs: namespace -> checkpoint id. */
@@ -148,3 +150,5 @@ export function undosOfAll(outcomes: readonly Outcome[]): Outcome["undo"] {
   return all;
 }
 export const CANCELLED_OUTCOME: Outcome = Object.freeze({ ...doneOutcome(NOTHING), cancelled: true });
+/** Of a task whose body had begun. */
+export const CUT_OFF_OUTCOME: Outcome = Object.freeze({ ...CANCELLED_OUTCOME, cutOff: true });

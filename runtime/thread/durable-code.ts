@@ -2,7 +2,7 @@ import { CheckpointWriter } from "../checkpoint/checkpoint-writer.ts";
 import type { Run } from "../run/run.ts";
 import type { Durable } from "../run/shared.ts";
 import { continueRun } from "../step/continue-run.ts";
-import { numberItems, recordAskingItems, recordBegunItems } from "../step/item-numbers.ts";
+import { keepNumbers, numberItems, recordAskingItems, recordBegunItems } from "../step/item-numbers.ts";
 import { openStoredCall } from "../step/stored-call.ts";
 import { followFinally, openStoredFinally } from "../step/stored-finally.ts";
 import { storedOutcome, storeOutcome } from "../step/stored-outcome.ts";
@@ -14,6 +14,7 @@ export const DURABLE_CODE = {
   openCall: openStoredCall,
   openFinally: openStoredFinally,
   followFinally,
+  keepNumbers,
   numberItems,
   recordAskingItems,
   recordBegunItems,

@@ -44,6 +44,30 @@ test("a failed thread is rolled back, and a rollback that fails can be tried aga
   expect(project.ngc(["resume", "7"])).toMatchObject({ status: 64 });
 });
 
+test("a fork from before a rollback names the results that it has undone", () => {
+  const project = createProject({ "trip.ngraph": graph(""), "nodes.mjs": NODES });
+  project.ngc(["run", "trip.ngraph", "--thread", "7"]);
+  const { checkpoints } = project.json(["history", "7"]).document as {
+    readonly checkpoints: readonly { readonly id: string }[];
+  };
+  const [failed, booked, input] = checkpoints.map(({ id }) => id);
+  expect(project.json(["fork", "7", "--from", booked!, "--as", "8"]).document).not.toHaveProperty("undone");
+  project.ngc(["rollback", "7"]);
+  for (const [at, from] of [failed!, booked!].entries()) {
+    const forked = project.json(["fork", "7", "--from", from, "--as", `9${at}`]);
+    expect(forked.document).toMatchObject({ undone: [{ task: "book", call: "cancel" }] });
+  }
+  expect(project.ngc(["fork", "7", "--from", booked!]).stderr).toContain(
+    "warning: a rollback has undone results of this checkpoint, which its values still have: `book`",
+  );
+  expect(project.json(["fork", "7", "--from", input!]).document).not.toHaveProperty("undone");
+  expect(project.json(["fork", "7"]).document).not.toHaveProperty("undone");
+  const resumed = project.ngc(["resume", "7", "--from", booked!]);
+  expect(resumed.stderr).toContain("a rollback has undone results of this checkpoint");
+  // The undo is not repeated: the log of the thread has it (R6).
+  expect(project.json(["rollback", "7"]).document).toMatchObject({ rollback: { undone: [], open: [] } });
+});
+
 test("a run that rolls back ends with exit code 1", () => {
   const text = graph("pay -> rollback on error");
   const project = createProject({ "trip.ngraph": text, "nodes.mjs": NODES });

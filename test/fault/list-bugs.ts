@@ -10,6 +10,14 @@ export const LIST_BUGS: readonly PlantedBug[] = [
     edits: [mutation(NUMBERS, "edited-number", "void now;")],
   },
   {
+    name: "a cancellation forgets the items that it has cut off",
+    edits: [mutation(NUMBERS, "cut-off-item", "failure !== undefined", "test")],
+  },
+  {
+    name: "a number behind the list is not stored",
+    edits: [mutation(NUMBERS, "kept-number", "return undefined;")],
+  },
+  {
     name: "a failure forgets the items that asked",
     edits: [mutation(NUMBERS, "asking-item", "false", "test")],
   },

@@ -41,7 +41,7 @@ export class ListRun {
   /** The channel with the list, and the list of the function. */
   xs: readonly string[];
   made: readonly string[];
-  status: "running" | "paused" | "failed" | "completed" = "running";
+  status: "running" | "paused" | "failed" | "cancelled" | "completed" = "running";
   /** Number -> the stored result. */
   results = new Map<number, { readonly item: string; readonly value: string }>();
   /** Questions that wait. */
@@ -65,12 +65,24 @@ export class ListRun {
 
   /** The items, in the order of the list. */
   items(): readonly Numbered[] {
-    const { source, expression, leavesOut } = this.version;
-    const list = { channel: this.xs, expression, function: this.made }[source];
-    const items = list.map((item, index) => ({ item, index })).filter(({ item }) => item !== leavesOut);
+    const { leavesOut } = this.version;
+    const items = this.#list.map((item, index) => ({ item, index })).filter(({ item }) => item !== leavesOut);
+    return numberItems(items, this.#list.length, this.#known);
+  }
+
+  /** Items with a number behind the list about which nothing is known: it is stored before they begin. */
+  displaced(): readonly Numbered[] {
+    return this.items().filter((item) => item.number >= this.#list.length && !this.#known.has(nameOf(item)));
+  }
+
+  get #list(): readonly string[] {
+    const { source, expression } = this.version;
+    return { channel: this.xs, expression, function: this.made }[source];
+  }
+
+  get #known(): ReadonlySet<ItemName> {
     const results = [...this.results].map(([number, { item }]) => nameOf({ number, item }));
-    const known = new Set([...results, ...this.asked, ...this.answers.keys(), ...this.begun]);
-    return numberItems(items, list.length, known);
+    return new Set([...results, ...this.asked, ...this.answers.keys(), ...this.begun]);
   }
 
   /** 5.4: a stored result belongs to its item. */
@@ -111,10 +123,12 @@ export class ListRun {
   }
 
   /** The step has ended, or a process has left it: the ends of all its items are durable. */
-  leave(items: readonly Numbered[], ends: ReadonlyMap<ItemName, ItemEnd>, hasSideFailed: boolean): void {
+  leave({ items, ends, started, displaced, isStopped, sideEnd }: StepEnd): void {
     const all = items.map((item) => {
       const value = this.valueOf(item);
-      const end: ItemEnd = value === undefined ? (ends.get(nameOf(item)) ?? "asks") : { value };
+      const name = nameOf(item);
+      const open = this.isWaiting(item) || !isStopped ? "asks" : started.has(name) ? "cut off" : "unreached";
+      const end: ItemEnd | "cut off" | "unreached" = value === undefined ? (ends.get(name) ?? open) : { value };
       return { ...item, end };
     });
     this.asked = new Set();
@@ -125,16 +139,31 @@ export class ListRun {
       const call = this.callOf({ number, item });
       if (call !== undefined && typeof end !== "object") unfinished.set(number, call);
       if (typeof end === "object") this.results.set(number, { item, value: end.value });
-      else if (end === "failed") this.begun.add(nameOf({ number, item }));
+      else if (end === "failed" || end === "cut off") this.begun.add(nameOf({ number, item }));
     }
+    for (const item of displaced) this.begun.add(nameOf(item));
     this.recorded = unfinished;
-    this.hasSideEnded = !hasSideFailed;
-    const hasFailed = hasSideFailed || all.some(({ end }) => end === "failed");
+    const { hasSide } = this.version;
+    this.hasSideEnded ||= isStopped ? sideEnd === "done" : sideEnd !== "failed";
+    const hasFailed = sideEnd === "failed" || all.some(({ end }) => end === "failed");
+    const isCut = all.some(({ end }) => end === "cut off" || end === "unreached") || (hasSide && !this.hasSideEnded);
     const waiting = all.filter(({ end }) => end === "asks").map(nameOf);
-    if (!hasFailed) this.asked = new Set(waiting);
-    // A run that has failed waits for nothing. The items that asked run again, under their keys.
-    else for (const name of waiting) this.begun.add(name);
+    // A run that has failed, or was cancelled, waits for nothing. The items that asked run again, under their keys.
+    if (hasFailed || isCut) for (const name of waiting) this.begun.add(name);
+    else this.asked = new Set(waiting);
     this.output = all.flatMap(({ end }) => (typeof end === "object" ? [end.value] : []));
-    this.status = hasFailed ? "failed" : waiting.length > 0 ? "paused" : "completed";
+    if (hasFailed) this.status = "failed";
+    else if (isCut) this.status = "cancelled";
+    else this.status = waiting.length > 0 ? "paused" : "completed";
   }
+}
+
+/** What a process has done in the step of the list. */
+export interface StepEnd {
+  readonly items: readonly Numbered[];
+  readonly ends: ReadonlyMap<ItemName, ItemEnd>;
+  readonly started: ReadonlySet<ItemName>;
+  readonly displaced: readonly Numbered[];
+  readonly isStopped: boolean;
+  readonly sideEnd: "done" | "failed" | undefined;
 }

@@ -10,9 +10,9 @@ import type { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { CrashingStore } from "../support/crashing-store.ts";
 import { tableOf } from "../support/graph.ts";
-import { ListRun, nameOf, type ItemEnd, type ItemName, type ListVersion } from "./list-run.ts";
+import { Life, type Body } from "./list-life.ts";
+import { ListRun, nameOf, type ItemName, type ListVersion } from "./list-run.ts";
 import { liveThrough } from "./live-through.ts";
-import type { Numbered } from "./numbered-items.ts";
 import { keyOf, withDigest } from "./task-names.ts";
 import { below, chance, pick, randomOf, type Random } from "./random.ts";
 import type { Subject } from "./simulate.ts";
@@ -26,12 +26,6 @@ export function simulateLists(subject: Subject, seed: number, covered = new Set<
 const CONTENTS = ["a", "b", "c", "d", "long ".repeat(21)] as const;
 const LATER = 3_600_000;
 const ACTS = 9;
-
-/** A body that has begun and not ended. */
-interface Body {
-  readonly of: Numbered | "side";
-  readonly end: () => void;
-}
 
 class Simulation {
   readonly problems: string[] = [];
@@ -194,10 +188,14 @@ class Simulation {
     const life: Life = new Life(store, open);
     this.#life = life;
     this.#note(`life: broken ${[...this.#broken].join()}, answers ${JSON.stringify([...given])}`);
+    // A person cancels the run, or the engine is drained: with a deadline that ends its bodies, or without one.
+    const stops = !mayDie || dies || chance(random, 0.6) ? undefined : pick(random, ["cancel", "drain", "deadline"]);
+    const stopsAt = stops === undefined ? Number.POSITIVE_INFINITY : below(random, 6);
     let result: RunResult | undefined;
     let failure: unknown;
     let isSettled = false;
-    call(this.#open(life))
+    const engine = this.#open(life);
+    call(engine)
       .then(
         (ended) => (result = ended),
         (error: unknown) => (failure = error),
@@ -206,7 +204,14 @@ class Simulation {
     for (let turn = 0; !store.dead && !isSettled; turn++) {
       await settle();
       if (isSettled || store.dead) break;
-      if (turn >= lasts) store.dead = true;
+      if (turn === stopsAt) {
+        this.#note(`  ${stops!}`);
+        this.#covered.add(`a ${stops!}`);
+        life.isStopped = true;
+        if (stops !== "drain") life.bodies.length = 0;
+        if (stops === "cancel") engine.cancel(this.#thread);
+        else void engine.drain(stops === "drain" ? {} : { deadline: 0 });
+      } else if (turn >= lasts) store.dead = true;
       else if (life.bodies.length === 0) {
         this.problems.push("the run hangs");
         return;
@@ -218,7 +223,7 @@ class Simulation {
     this.#absorb(life, before, given);
     if (store.dead) this.#now += LATER;
     else if (failure !== undefined) this.problems.push(`the call failed: ${String(failure)}`);
-    else this.#compare(life, result!);
+    else this.#compare(life, result!, this.#store.loadLatest(this.#thread)?.id === before);
   }
 
   #endOne(life: Life): void {
@@ -247,11 +252,15 @@ class Simulation {
       if (isLeft || isStored) run.answers.set(name, answer);
     }
     if (isLeft) {
-      run.leave(life.items, life.ends, life.hasSideFailed);
+      run.leave(life);
       return;
     }
+    // The number of such an item is durable before it begins.
+    for (const each of life.displaced) if (life.started.has(nameOf(each))) run.begun.add(nameOf(each));
     for (const { taskId } of writes) {
       if (taskId === "side") run.hasSideEnded = true;
+      const kept = Number(/^part:every\[(\d+)\]#/.exec(taskId)?.[1] ?? -1);
+      for (const each of life.displaced) if (each.number === kept) run.begun.add(nameOf(each));
       const number = Number(/^every\[(\d+)\]$/.exec(taskId)?.[1] ?? -1);
       const item = life.items.find((each) => each.number === number);
       const end = item && life.ends.get(nameOf(item));
@@ -264,10 +273,12 @@ class Simulation {
   }
 
   /** What a process that has not died returns. */
-  #compare(life: Life, result: RunResult): void {
+  #compare(life: Life, result: RunResult, isUnchanged: boolean): void {
     const run = this.#run;
+    // A run that stops before its first body leaves the thread as it was.
+    if (life.isStopped && isUnchanged && result.status === "cancelled") return;
     if (result.status !== run.status) this.problems.push(`${result.status}, expected ${run.status}`);
-    for (const item of life.expected)
+    for (const item of life.isStopped ? [] : life.expected)
       if (!life.started.has(nameOf(item))) this.problems.push(`${nameOf(item)} has not run`);
     const [found, wanted] = [result.pauses.map((pause) => nameOfPause(pause)), [...run.questions]];
     if (result.status === "paused" && String(found.sort()) !== String(wanted.sort()))
@@ -317,8 +328,8 @@ class Simulation {
 
   #endOf(life: Life, node: string, of: Body["of"], serial: string, mid: string, context: NodeContext): Json {
     if (of === "side") {
-      life.hasSideFailed = this.#broken.has(of);
-      if (life.hasSideFailed) throw new Error("broken");
+      life.sideEnd = this.#broken.has(of) ? "failed" : "done";
+      if (life.sideEnd === "failed") throw new Error("broken");
       return serial;
     }
     if (node === "first") {
@@ -356,7 +367,11 @@ class Simulation {
     return this.#subject.createEngine(table, {
       store: life?.store ?? this.#store,
       wake: false,
-      clock: { now: () => this.#now, setTimeout: () => undefined, clearTimeout: () => undefined },
+      clock: {
+        now: () => this.#now,
+        setTimeout: (work, delay) => (delay === 0 ? setImmediate(work) : undefined),
+        clearTimeout: () => undefined,
+      },
       functions: {
         item: (x: string, context: NodeContext) => begin("item", x, "", context),
         first: (x: string, context: NodeContext) => begin("first", x, "", context),
@@ -369,53 +384,6 @@ class Simulation {
 
   #note(line: string): void {
     if (process.env["SEED"] !== undefined) console.info(line);
-  }
-}
-
-/** A process. */
-class Life {
-  readonly store: CrashingStore;
-  /** The items at its start, and those that it executes. */
-  readonly items: readonly Numbered[];
-  readonly expected: readonly Numbered[];
-  readonly bodies: Body[] = [];
-  readonly started = new Set<ItemName>();
-  readonly ends = new Map<ItemName, ItemEnd>();
-  isDead = false;
-  hasSideFailed = false;
-  /** Items whose nodes have not begun. */
-  readonly #waits: Record<"item" | "first" | "second", Numbered[]> = { item: [], first: [], second: [] };
-
-  constructor(store: CrashingStore, run: ListRun) {
-    this.store = store;
-    this.items = run.items();
-    this.expected = run.open().filter((item) => {
-      const call = run.callOf(item);
-      // The called graph has ended, or waits: none of its nodes runs.
-      if (call?.y !== undefined) this.ends.set(nameOf(item), { value: call.y });
-      const isAsking = call?.asks === true && !run.answers.has(nameOf(item));
-      if (isAsking) this.ends.set(nameOf(item), "asks");
-      return call?.y === undefined && !isAsking;
-    });
-    for (const item of this.expected) {
-      if (run.version.body === "function") this.#waits.item.push(item);
-      else if (run.callOf(item)?.mid === undefined) this.#waits.first.push(item);
-      else this.#waits.second.push(item);
-    }
-  }
-
-  /** The item of a body that begins. */
-  take(node: "item" | "first" | "second", x: string, hasKey: (item: Numbered) => boolean): Numbered | undefined {
-    const waits = this.#waits[node];
-    const found = waits.find((item) => item.item === x && hasKey(item));
-    this.#waits[node] = waits.filter((item) => item !== found);
-    if (found !== undefined) this.started.add(nameOf(found));
-    return found;
-  }
-
-  /** The first node of a called graph has ended. */
-  continues(item: Numbered): void {
-    this.#waits.second.push(item);
   }
 }
 

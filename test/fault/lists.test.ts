@@ -9,8 +9,11 @@ test("items of edited lists match the reference interpreter", { timeout: 600_000
 );
 
 const FEATURES = [
+  "a cancel",
   "a completed run",
   "a further attempt",
+  "a deadline",
+  "a drain",
   "condition while items are cut off",
   "condition while items ask",
   "condition while items have failed",

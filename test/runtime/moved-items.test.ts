@@ -115,6 +115,42 @@ test.each([
   },
 );
 
+test.each<[string, (engine: Engine) => unknown]>([
+  ["cancelled", (engine) => engine.cancel("t")],
+  ["drained", (engine) => engine.drain({ deadline: 0 })],
+])(
+  "an item that was in progress when its run was %s keeps its key when an edit of the graph moves it",
+  async (_, end) => {
+    const store = new MemoryStore();
+    const keys: string[] = [];
+    let blocks = true;
+    let begun = (): void => undefined;
+    const isRunning = new Promise<void>((resolve) => (begun = resolve));
+    const work = (x: string, context: NodeContext): string | Promise<string> => {
+      if (x === "pay") keys.push(context.idempotencyKey);
+      if (!blocks || x === "done") return x;
+      begun();
+      return new Promise(() => undefined);
+    };
+    const open = (items: readonly string[]): Engine =>
+      engineOf(
+        `graph g { output out: string[] = [] reduce append
+      node every = work(x) for x in ${JSON.stringify(items)} into out  start -> every }`,
+        { work },
+        { store },
+      );
+    const engine = open(["done", "pay"]);
+    const run = engine.run({}, { thread: "t" });
+    await isRunning;
+    await end(engine);
+    expect((await run).status).toBe("cancelled");
+    blocks = false;
+    expect((await open(["pay", "new", "done"]).resume("t")).output).toEqual({ out: ["pay", "new", "done"] });
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
+  },
+);
+
 describe("items that were running when their process died", () => {
   /** Runs until the last item is in progress, lets the claim lapse as after a crash, edits, and resumes. Returns the keys by item. */
   async function afterCrash(
@@ -212,6 +248,41 @@ describe("items that were running when their process died", () => {
     await open().update("t", { xs: ["new", "a", "last", "more"] }, { replace: true });
     isDown = false;
     expect((await open().resume("t")).output).toEqual({ out: ["new", "a", "last", "more"] });
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test("keep their keys behind the end of a list whose length an edit of the graph changes", async () => {
+    let now = 0;
+    const store = new MemoryStore({ now: () => now });
+    const keys: string[] = [];
+    let isDown = true;
+    let begun = (): void => undefined;
+    const work = (x: string, context: NodeContext): string | Promise<string> => {
+      if (x === "new") keys.push(context.idempotencyKey);
+      if (x === "bad" && isDown) throw new Error("bad");
+      if (x !== "new" || !isDown) return x;
+      begun();
+      return new Promise(() => undefined);
+    };
+    const open = (items: readonly string[]): Engine =>
+      engineOf(
+        `graph g { output out: string[] = [] reduce append
+        node every = work(x) for x in ${JSON.stringify(items)} into out  start -> every }`,
+        { work },
+        { store },
+      );
+    await open(["a", "bad"]).run({}, { thread: "t" });
+    const isRunning = new Promise<void>((resolve) => (begun = resolve));
+    // The result of `a` has number 0, so `new` has the first number behind the list.
+    open(["new", "a", "bad"])
+      .resume("t")
+      .catch(() => undefined);
+    await isRunning;
+    now = 3_600_000;
+    isDown = false;
+    const items = ["new", "a", "bad", "more"];
+    expect((await open(items).resume("t")).output).toEqual({ out: items });
     expect(keys).toHaveLength(2);
     expect(new Set(keys).size).toBe(1);
   });
