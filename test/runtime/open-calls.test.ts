@@ -137,3 +137,42 @@ describe("a run that ends while a call waits for its next attempt", () => {
     expect(ran).toEqual(["book a"]);
   });
 });
+
+test("a call continues after another item has used its namespace in a process that died", async () => {
+  let now = 0;
+  const store = new MemoryStore({ now: () => now });
+  const ran: string[] = [];
+  let mode: "fails" | "hangs" | "works" = "fails";
+  let begun = (): void => undefined;
+  const functions = {
+    take: (x: string) => void ran.push(`take ${x}`),
+    send: (x: string): string | Promise<string> => {
+      ran.push(`send ${x}`);
+      if (mode === "fails") throw new Error("down");
+      if (mode === "works") return x;
+      begun();
+      return new Promise(() => undefined);
+    },
+  };
+  const open = (item: string): Engine =>
+    engineOf(
+      `graph child { input x: string  output y: string  node take = take(x)  node send = send(x) into y  start -> take -> send }
+      graph g { output out: string[] = [] reduce append
+        node every = child(x: x) for x in ["${item}"] into { y: out }  start -> every }`,
+      functions,
+      { store },
+    );
+  await open("a").run({}, { thread: "t" });
+  mode = "hangs";
+  const isRunning = new Promise<void>((resolve) => (begun = resolve));
+  open("b")
+    .resume("t")
+    .catch(() => undefined);
+  await isRunning;
+  now = 3_600_000;
+  mode = "works";
+  expect((await open("a").resume("t")).output).toEqual({ out: ["a"] });
+  expect(ran).toEqual(["take a", "send a", "take b", "send b", "send a"]);
+  const history = await store.list("t", { namespace: "every[0]" });
+  expect(history.at(0)).toMatchObject({ status: "completed" });
+});
