@@ -115,14 +115,8 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
 
 /** Compiles a text in steps: a stage, or the check of one graph. Editors do other work between them. */
 export function* compileInSteps(text: string, options: CompileOptions = {}): Steps<CompileResult> {
-  const { path = "input.ngraph", host = emptyHost, root, spelling, supports, baseline } = options;
-  const loaded = loadProject(text, { path, host, root, spelling });
-  yield;
-  const names = resolveProject(loaded, { supports });
-  yield;
-  const control = buildProjectControl(names);
-  yield;
-  const project = typeProject(names, control);
+  const { path = "input.ngraph", baseline } = options;
+  const project = yield* bindInSteps(text, path, options);
   yield;
   const checked = yield* checkProject(project, options.maxStates === undefined ? {} : { maxStates: options.maxStates });
   const found = withoutFollowUps([...project.diagnostics, ...checked.diagnostics]);
@@ -157,6 +151,21 @@ export function* compileInSteps(text: string, options: CompileOptions = {}): Ste
     importerOf: createImporterIndex(project.files),
     files: project.files.map((file) => file.source.path).filter((each) => !isLibraryPath(each)),
   };
+}
+
+/** Binds a text in steps. What a stage has found for the next one is free when it returns: the checks need the bound project only. */
+function* bindInSteps(
+  text: string,
+  path: string,
+  { host = emptyHost, root, spelling, supports }: CompileOptions,
+): Steps<BoundProject> {
+  const loaded = loadProject(text, { path, host, root, spelling });
+  yield;
+  const names = resolveProject(loaded, { supports });
+  yield;
+  const control = buildProjectControl(names);
+  yield;
+  return typeProject(names, control);
 }
 
 /** The graphs and plans of the file. Where the file is valid, each is lowered when its table is read first. */

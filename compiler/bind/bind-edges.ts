@@ -29,6 +29,7 @@ export function bindEdge(
   context: GraphContext,
   channels: readonly ChannelEntry[],
 ): BoundEdge {
+  if (hasNoConditions(edge)) return edge;
   const { source } = edge;
   const unwritten = [...flow.atEdge(edge).unwritten.keys()].flatMap((index) => channels[index]?.name ?? []);
   return {
@@ -41,13 +42,16 @@ export function bindEdge(
   };
 }
 
+function hasNoConditions(edge: ResolvedEdge): edge is ResolvedEdge & Pick<BoundEdge, "to"> {
+  return edge.to.kind === "plain" || edge.to.kind === "otherwise";
+}
+
 function bindTargets(edge: ResolvedEdge, makeScope: () => ExpressionScope, context: GraphContext): BoundEdge["to"] {
   const { to } = edge;
   switch (to.kind) {
     case "plain":
-      return { kind: "plain", targets: to.targets };
     case "otherwise":
-      return { kind: "otherwise", targets: to.targets };
+      return to;
     case "when": {
       const condition = toTypedExpression(typeCondition(to.condition, makeScope()), context);
       return { kind: "when", condition, targets: to.targets };

@@ -10,6 +10,7 @@ import { typeCondition, typeExpression } from "../expressions/type-expression.ts
 import { bindConfig } from "./bind-config.ts";
 import { bindEdge } from "./bind-edges.ts";
 import { bindNode } from "./bind-nodes.ts";
+import { NO_POLICIES } from "./bind-policies.ts";
 import { bindAssertions, bindLimits } from "./declarations.ts";
 import { deleteStatement } from "./delete-unused.ts";
 import type { Expansion } from "./expand-names.ts";
@@ -55,15 +56,12 @@ export function bindGraph(resolved: ResolvedGraph, { net, flow, mayEndNull }: Gr
     ...(dropped.length === 0 ? {} : { dropped }),
     nodes,
     edges,
-    ...(declarations.derived.length === 0
-      ? {}
-      : { derivedTypes: () => typesOfDerived(declarations.derived, resolved.expansion, flow, context) }),
+    ...(declarations.derived.length === 0 ? {} : derivedTypesOf(declarations.derived, resolved.expansion, flow, context)),
     control: net,
     assertions,
     limits,
     functions: functionsOf(channels, context),
-    signatureOf: (name) => signatureDigest(name, context),
-    mayInterrupt: (name) => mayInterrupt(name, context),
+    ...declaredFunctions(context),
     types: referencedTypes([...typesOf(channels, nodes), ...config.map(({ channel }) => channel.type)], options.types),
     typeScriptChecks: context.typeScriptChecks,
     graphs: [...context.called],
@@ -71,6 +69,14 @@ export function bindGraph(resolved: ResolvedGraph, { net, flow, mayEndNull }: Gr
     secrets: [...scope.secrets.keys()],
     hasErrors: options.foundErrors() || isCalledBroken || declarations.hasBroken,
     poisoned: context.poisoned,
+  };
+}
+
+/** What imported functions declare. The closures keep the scope of the file, not all that binding the graph has needed. */
+function declaredFunctions({ scope, types }: GraphContext): Pick<BoundGraph, "signatureOf" | "mayInterrupt"> {
+  return {
+    signatureOf: (name) => signatureDigest(name, { scope, types }),
+    mayInterrupt: (name) => mayInterrupt(name, { scope }),
   };
 }
 
@@ -94,10 +100,19 @@ function reportUnreadNames(
 }
 
 /** The types that derived names have wherever nothing more is known. Reports nothing: errors are found where the names are read. */
-function typesOfDerived(
+function derivedTypesOf(
   derived: readonly Ast.DeriveDecl[],
   { expand }: Expansion,
-  flow: Flow,
+  { anywhere }: Flow,
+  shared: GraphContext,
+): Pick<BoundGraph, "derivedTypes"> {
+  return { derivedTypes: () => typeDerived(derived, expand, anywhere, shared) };
+}
+
+function typeDerived(
+  derived: readonly Ast.DeriveDecl[],
+  expand: Expansion["expand"],
+  anywhere: Flow["anywhere"],
   shared: GraphContext,
 ): ReadonlyMap<Ast.DeriveDecl, ValueType> {
   const types = new Map<Ast.DeriveDecl, ValueType>();
@@ -111,14 +126,12 @@ function typesOfDerived(
       functions: new Map(shared.functions),
       poisoned: new Set(shared.poisoned),
     };
-    const place = { flow: flow.anywhere, reader: `\`${each.name.name}\``, locals: new Map<string, never>() };
+    const place = { flow: anywhere, reader: `\`${each.name.name}\``, locals: new Map<string, never>() };
     const { type } = typeExpression(expand(each.value), scopeAt(place, context));
     if (!hasErrors) types.set(each, type);
   }
   return types;
 }
-
-const NO_POLICIES = { pauseBefore: false, pauseAfter: false, idempotent: false };
 
 export function toBoundChannel(channel: ChannelEntry, mayEndNull: ReadonlySet<string>): BoundChannel {
   const { startsNull: _start, index: _position, hasWrongReducer: _reported, ...bound } = channel;

@@ -12,6 +12,7 @@ import { bindUndo } from "./bind-undo.ts";
 import type { BoundPolicies } from "./bind-policies.ts";
 import type { Flow } from "../control/flow.ts";
 import { placeIn, type GraphContext, type NodeEntry } from "./graph-context.ts";
+import { channelList } from "./name-list.ts";
 import { createNames } from "./resolve-names.ts";
 import { toTypedExpression } from "./typed-expression.ts";
 
@@ -64,8 +65,8 @@ export function bindNode(
     call,
     ...policies,
     effects: effects.size === 0 ? NO_EFFECTS : [...effects].sort(),
-    reads: [...reads],
-    writes: unique(parts.writes.map(({ channel }) => channel.name)),
+    reads: channelList(reads, context),
+    writes: channelList(new Set(parts.writes.map(({ channel }) => channel.name)), context),
   };
   if (declaration.doc !== undefined) bound.doc = declaration.doc.text;
   if (each !== undefined) bound.each = each.bound;
@@ -87,10 +88,6 @@ function withoutUndo(all: BoundPolicies): {
 }
 
 const NO_EFFECTS: readonly Effect[] = [];
-
-function unique(names: readonly string[]): readonly string[] {
-  return names.length < 2 ? names : [...new Set(names)];
-}
 
 const NO_LOCALS: ReadonlyMap<string, ValueType> = new Map();
 

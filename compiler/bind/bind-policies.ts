@@ -41,14 +41,12 @@ export type BoundPolicies = Pick<
   };
 };
 
+export const NO_POLICIES: BoundPolicies = { pauseBefore: false, pauseAfter: false, idempotent: false };
+
 /** Binds the policies of a node. Reports and omits repeated, impossible and misplaced policies. */
 export function bindPolicies(node: Ast.NodeDecl, context: GraphContext): BoundPolicies {
-  const bound: { -readonly [Key in keyof BoundPolicies]: BoundPolicies[Key] } = {
-    pauseBefore: false,
-    pauseAfter: false,
-    idempotent: false,
-  };
-  if (node.policies.length === 0) return bound;
+  if (node.policies.length === 0) return NO_POLICIES;
+  const bound: { -readonly [Key in keyof BoundPolicies]: BoundPolicies[Key] } = { ...NO_POLICIES };
   for (const policy of withoutRepeated(node.policies, context)) bindPolicy(policy, node, bound, context);
   if (bound.cache !== undefined && bound.undo !== undefined) {
     const cache = node.policies.find(({ kind }) => kind === "Cache")!;

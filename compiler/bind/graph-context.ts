@@ -44,6 +44,8 @@ export interface GraphContext {
   readonly channels: ReadonlyMap<string, ChannelEntry>;
   /** By index. */
   readonly channelNames: readonly string[];
+  /** By name of a channel: the list with this name alone, which all that read or write nothing else share. */
+  readonly channelLists: ReadonlyMap<string, readonly string[]>;
   /** Derived names, with their places. */
   readonly derived: ReadonlyMap<string, Span>;
   readonly nodes: ReadonlyMap<string, NodeEntry>;

@@ -62,6 +62,7 @@ export function openContext(unit: CallableUnit, parts: UnitParts, options: BindO
     typeScriptChecks: [],
     channels: new Map(channels.map((channel) => [channel.name, channel])),
     channelNames: channels.map((channel) => channel.name),
+    channelLists: new Map(channels.map(({ name }) => [name, [name]])),
     derived: new Map((parts.derived ?? []).map(({ name }) => [name.name, name.span])),
     nodes: new Map(nodes.map((node) => [node.name, node])),
     noun,

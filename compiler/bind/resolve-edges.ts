@@ -83,11 +83,12 @@ function resolveStatement(syntax: Ast.EdgeDecl, edges: ResolvedEdge[], resolutio
     if (reference === undefined) {
       source = undefined;
     } else {
+      const nodes = [reference];
       if (source !== undefined) {
-        const to: ResolvedTargets = { kind: "plain", targets: [reference] };
+        const to: ResolvedTargets = { kind: "plain", targets: nodes };
         edges.push({ span: coverSpans(from, link.span), syntax, source, onError: false, to });
       }
-      source = { kind: "nodes", nodes: [reference] };
+      source = { kind: "nodes", nodes };
     }
     from = link.span;
   }
@@ -231,18 +232,18 @@ function resolveNode(identifier: Ast.Identifier, use: Use, resolution: Resolutio
     return undefined;
   };
   if (name === START || name === FINALLY) {
-    if (use === "source") return { name, span };
+    if (use === "source") return identifier;
     return boundary(name, use === "failed source" ? "error" : use === "member" ? "member" : "target");
   }
   if (name === ROLLBACK_NAME) {
-    if (use === "target" && !resolution.isFirst) return { name, span };
+    if (use === "target" && !resolution.isFirst) return identifier;
     return boundary(ROLLBACK_NAME, use === "member" ? "member" : use === "target" ? "first" : "source");
   }
   if (name === END_NAME) {
-    if (use === "target") return { name, span };
+    if (use === "target") return identifier;
     return boundary(END_NAME, use === "member" ? "member" : "source");
   }
-  if (context.nodes.has(name)) return { name, span };
+  if (context.nodes.has(name)) return identifier;
   resolution.isPartial = true;
   const builtIn = use === "target" ? [END_NAME, ROLLBACK_NAME] : use === "source" ? [START, FINALLY] : [];
   reportUnknownNode(identifier, context, builtIn);

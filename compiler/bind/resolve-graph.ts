@@ -88,7 +88,10 @@ function expandDeclarations(
   const expanded = {
     ...declarations,
     channels: declarations.channels.map((channel) => expandChannel(channel, constantsOnly(expand, derived))),
-    nodes: declarations.nodes.map((node) => ({ ...node, declaration: expandNode(node.declaration, expand) })),
+    nodes: declarations.nodes.map((node) => {
+      const declaration = expandNode(node.declaration, expand);
+      return declaration === node.declaration ? node : { ...node, declaration };
+    }),
     edges: declarations.edges.map((edge) => expandEdge(edge, expand)),
     assertions: declarations.assertions.map((assertion) => expandAssertion(assertion, expand)),
   };

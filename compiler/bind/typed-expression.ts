@@ -5,14 +5,12 @@ import { MAX_EXPRESSION_DEPTH } from "../../runtime/expression/limits.ts";
 import type { TypedExpression } from "./bound-graph.ts";
 import type { Typed } from "../expressions/scope.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
+import { channelList } from "./name-list.ts";
 
 /** The form of a typed expression in the bound graph. Reports an expression that nests too deep to be evaluated. */
 export function toTypedExpression(typed: Typed, context: GraphContext): TypedExpression {
   const { syntax, type, expression } = typed;
   const { span } = syntax;
-  // Most expressions are the name of a channel.
-  if (expression.op === "channel")
-    return { expression, type, span, syntax, reads: [context.channelNames[expression.channel] ?? ""] };
   const reads = new Set<string>();
   let level: readonly Expression[] = [expression];
   for (let depth = 1; level.length > 0; depth++) {
@@ -26,5 +24,5 @@ export function toTypedExpression(typed: Typed, context: GraphContext): TypedExp
       context.report(tooDeep(placeIn(context, span), "operators", MAX_EXPRESSION_DEPTH));
     }
   }
-  return { expression, type, span, syntax, reads: [...reads] };
+  return { expression, type, span, syntax, reads: channelList(reads, context) };
 }

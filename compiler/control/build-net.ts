@@ -57,7 +57,7 @@ export function buildNet(graph: NetInput, options: { readonly sent?: boolean } =
       errorRouting: failed.length === 0 ? undefined : routingOf(failed),
       jumps,
       jumpsBack: goes?.includes(ROLLBACK_NAME) === true,
-      sends: (jumps ?? []).flatMap((target) => (target === END_TARGET ? [] : (places.sent.get(target) ?? []))),
+      sends: jumps === undefined ? NO_NODES : sentBy(jumps, places),
       waits: places.waits.get(declared) ?? -1,
     };
   };
@@ -74,6 +74,12 @@ export function buildNet(graph: NetInput, options: { readonly sent?: boolean } =
     barrierOfPlace: Int32Array.from(places.barrierOfPlace),
   };
 }
+
+function sentBy(jumps: readonly number[], { sent }: Places): readonly number[] {
+  return jumps.flatMap((target) => (target === END_TARGET ? [] : (sent.get(target) ?? [])));
+}
+
+const NO_NODES: readonly number[] = [];
 
 /** Nodes to which another node can send tasks. */
 function sentNodes(graph: NetInput): readonly number[] {

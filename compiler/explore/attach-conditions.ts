@@ -4,7 +4,7 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundGraph, BoundNode, TypedExpression } from "../bind/bound-graph.ts";
-import { ELSE_ARM, type NetBranch, type NetRouting, type RouteGroup, type Signal } from "../control/net.ts";
+import { ELSE_ARM, type NetBranch, type NetRouting, type RouteGroup, type Routing as RoutingOf, type Signal } from "../control/net.ts";
 import { definedFormula } from "./defined-formula.ts";
 import type { Definitions } from "./definitions.ts";
 import {
@@ -89,11 +89,13 @@ function withDefinitions(
 }
 
 function mapBranches<B extends { readonly signals: readonly Signal[] }>(
-  { groups }: { readonly groups: readonly RouteGroup<B>[] },
+  routing: { readonly groups: readonly RouteGroup<B>[] },
   change: (branch: B) => Branch,
 ): Routing {
+  // Most routings have no conditions.
+  if (hasNoBranches(routing)) return routing;
   return {
-    groups: groups.map((group): RouteGroup<Branch> => {
+    groups: routing.groups.map((group): RouteGroup<Branch> => {
       switch (group.kind) {
         case "always":
           return group;
@@ -108,6 +110,10 @@ function mapBranches<B extends { readonly signals: readonly Signal[] }>(
       }
     }),
   };
+}
+
+function hasNoBranches(routing: { readonly groups: readonly RouteGroup<unknown>[] }): routing is RoutingOf<never> {
+  return routing.groups.every(({ kind }) => kind === "always");
 }
 
 function branchReader(

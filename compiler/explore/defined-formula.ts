@@ -4,7 +4,7 @@ import { ALWAYS, both, either, type Formula, formulaOf, isCondition, negation } 
 import { isArithmetic, magnitude, SAFE_NUMBERS } from "./arithmetic.ts";
 import { complementNumbers, type Interval, numberPoint, numbersCompared, type NumberSet } from "./number-set.ts";
 import { domainOf, hasKnownType, hasTexts, termOf, type TermTable } from "./terms.ts";
-import { ANYTHING, numbersAsValues, type ValueSet } from "./value-set.ts";
+import { ANYTHING, numbersAsValues, type ValueSet, valueSetKey } from "./value-set.ts";
 
 /**
  * The formula under which an expression has a value, as far as arithmetic is concerned: a divisor is not 0, and a sum
@@ -165,5 +165,9 @@ function isBounded({ numbers }: ValueSet): boolean {
 }
 
 function within(table: TermTable, expression: Expression, set: ValueSet): Formula {
-  return { kind: "in", term: termOf(table, expression), set };
+  const term = termOf(table, expression);
+  const key = `${term.id} ${valueSetKey(set)}`;
+  let formula = table.definedConditions.get(key);
+  if (formula === undefined) table.definedConditions.set(key, (formula = { kind: "in", term, set }));
+  return formula;
 }

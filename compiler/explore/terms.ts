@@ -7,6 +7,7 @@ import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import { type ExpressionNames, printExpression } from "../../runtime/expression/print-expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
+import type { Formula } from "./formula.ts";
 import { calculate, calculateCall, SAFE_NUMBERS } from "./arithmetic.ts";
 import {
   ALL_INTEGERS,
@@ -64,6 +65,8 @@ export interface TermChannel {
 export interface TermTable {
   readonly terms: Term[];
   readonly byKey: Map<string, Term>;
+  /** Equal conditions under which expressions have a value are one object: many nodes compute the same. */
+  readonly definedConditions: Map<string, Formula>;
   readonly channels: readonly TermChannel[];
   readonly names: ExpressionNames;
   readonly resolve: TypeNames;
@@ -78,7 +81,7 @@ export function createTermTable(
   resolve: TypeNames = () => undefined,
 ): TermTable {
   const names = { channels: channels.map((channel) => channel.name), functions };
-  return { terms: [], byKey: new Map(), channels, names, resolve };
+  return { terms: [], byKey: new Map(), definedConditions: new Map(), channels, names, resolve };
 }
 
 /**
