@@ -56,7 +56,9 @@ export function bindGraph(resolved: ResolvedGraph, { net, flow, mayEndNull }: Gr
     ...(dropped.length === 0 ? {} : { dropped }),
     nodes,
     edges,
-    ...(declarations.derived.length === 0 ? {} : derivedTypesOf(declarations.derived, resolved.expansion, flow, context)),
+    ...(declarations.derived.length === 0
+      ? {}
+      : derivedTypesOf(declarations.derived, resolved.expansion, flow, context)),
     control: net,
     assertions,
     limits,

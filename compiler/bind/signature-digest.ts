@@ -8,7 +8,10 @@ import type { GraphContext } from "./graph-context.ts";
  * them. Names of parameters do not count. `undefined` if nothing is known. The beginning of the digest differs as reliably, and a generated module has one
  * for each function.
  */
-export function signatureDigest(name: string, { scope, types }: Pick<GraphContext, "scope" | "types">): string | undefined {
+export function signatureDigest(
+  name: string,
+  { scope, types }: Pick<GraphContext, "scope" | "types">,
+): string | undefined {
   const declared = scope.names.get(name);
   const signatures = declared?.kind === "import" ? declared.signatures() : [];
   if (signatures.length === 0) return undefined;

@@ -4,7 +4,14 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundGraph, BoundNode, TypedExpression } from "../bind/bound-graph.ts";
-import { ELSE_ARM, type NetBranch, type NetRouting, type RouteGroup, type Routing as RoutingOf, type Signal } from "../control/net.ts";
+import {
+  ELSE_ARM,
+  type NetBranch,
+  type NetRouting,
+  type RouteGroup,
+  type Routing as RoutingOf,
+  type Signal,
+} from "../control/net.ts";
 import { definedFormula } from "./defined-formula.ts";
 import type { Definitions } from "./definitions.ts";
 import {

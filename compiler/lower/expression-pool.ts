@@ -49,8 +49,8 @@ export function createExpressionPool(
       const text = canonicalJson(expression);
       const known = byText.get(text);
       if (known !== undefined) {
-        const first = positions[known] as Position;
-        positions[known] = { line: first.line, column: first.column, shared: true };
+        const first = positions[known] as (typeof positions)[number];
+        if (first.shared !== true) positions[known] = { line: first.line, column: first.column, shared: true };
         return known;
       }
       byText.set(text, expressions.length);

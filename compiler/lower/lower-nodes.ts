@@ -7,6 +7,7 @@ import type {
   NamedArgument,
   NodeIndex,
   NodeSpec,
+  OutputField,
   OutputSpec,
   PlanCallSpec,
   ToolSpec,
@@ -44,6 +45,8 @@ export interface NodeContext extends CallContext {
 export type NodeDraft = { -readonly [Key in keyof Omit<NodeSpec, EdgeField>]: NodeSpec[Key] } & {
   -readonly [Key in EdgeField]?: NodeSpec[Key];
 };
+
+type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 type EdgeField = "waits" | "routes" | "onError";
 
@@ -134,9 +137,22 @@ function lowerArguments(args: readonly BoundArgument[], { pool }: CallContext): 
 
 export function lowerOutput(output: NonNullable<BoundNode["output"]>, { channelIndex }: CallContext): OutputSpec {
   const channel = (name: string): ChannelIndex => channelIndex.get(name) ?? 0;
-  return output.kind === "channel"
-    ? { ...output, channel: channel(output.channel) }
-    : { kind: "fields", fields: output.fields.map((item) => ({ ...item, channel: channel(item.channel) })) };
+  // Fields are added one by one: V8 can give each copy by a spread a hidden class of its own, of 250 bytes.
+  if (output.kind === "channel") {
+    const whole: Draft<OutputSpec & { readonly kind: "channel" }> = {
+      kind: "channel",
+      channel: channel(output.channel),
+    };
+    if (output.set !== undefined) whole.set = output.set;
+    return whole;
+  }
+  const fields = output.fields.map((item): OutputField => {
+    const field: Draft<OutputField> = { field: item.field, channel: channel(item.channel) };
+    if (item.optional !== undefined) field.optional = item.optional;
+    if (item.set !== undefined) field.set = item.set;
+    return field;
+  });
+  return { kind: "fields", fields };
 }
 
 export function lowerAssertion(assertion: BoundAssertion, { nodeIndex, pool }: NodeContext): AssertionSpec {

@@ -42,10 +42,14 @@ export function lowerRoutes(bound: BoundGraph, pool: ExpressionPool): LoweredRou
   const context: RouteContext = { bound, pool, targets: createTargets(bound.control) };
   const startRoutes = start.routes.map((route) => lowerRoute(route, context));
   const routes = nodes.map(({ routing, errorRouting }) => {
+    if (errorRouting === undefined) {
+      // Copied by `map`, which leaves no room for further items.
+      return { own: routing.routes.map((route) => lowerRoute(route, context)), failed: NO_ROUTES };
+    }
     const own: RouteSpec[] = [];
     const failed: ErrorRouteSpec[] = [];
     // In source order, which numbers the expressions of the table.
-    for (const route of inSourceOrder(routing.routes, errorRouting?.routes ?? [])) {
+    for (const route of inSourceOrder(routing.routes, errorRouting.routes)) {
       if (bound.edges[route.edge]?.onError === true) failed.push(lowerErrorRoute(route, context));
       else own.push(lowerRoute(route, context));
     }
@@ -96,8 +100,10 @@ function rangesOf({ words, bits }: MemberReach, member: number): number[] {
   return ranges;
 }
 
+const NO_ROUTES: readonly never[] = [];
+
 function inSourceOrder(own: readonly Route[], failed: readonly Route[]): readonly Route[] {
-  return failed.length === 0 ? own : [...own, ...failed].sort((a, b) => a.edge - b.edge);
+  return [...own, ...failed].sort((a, b) => a.edge - b.edge);
 }
 
 interface RouteContext {

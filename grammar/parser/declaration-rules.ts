@@ -11,6 +11,7 @@ import type {
   NodeDecl,
   Output,
   OutputField,
+  Policy,
   TaskDecl,
   TaskNeed,
 } from "../ast.ts";
@@ -121,7 +122,7 @@ export abstract class DeclarationRules extends PolicyRules {
     const call = this.rule(this.expression);
     const each = this.maybe(D.each, this.eachItem, this.startsClause);
     const output = this.maybe(D.into, this.into, this.startsClause);
-    const policies = this.maybe(D.policies, this.policyBlock) ?? [];
+    const policies = this.maybe(D.policies, this.policyBlock) ?? NO_POLICIES;
     return {
       kind: "Node",
       span: this.spanFrom(first),
@@ -315,7 +316,7 @@ export abstract class DeclarationRules extends PolicyRules {
           return this.rule(this.expression);
         });
     const output = this.maybe(D.into, this.into, this.startsClause);
-    const policies = this.maybe(D.policies, this.policyBlock) ?? [];
+    const policies = this.maybe(D.policies, this.policyBlock) ?? NO_POLICIES;
     return {
       kind: "Task",
       span: this.spanFrom(begin),
@@ -397,6 +398,9 @@ export abstract class DeclarationRules extends PolicyRules {
     return !startsStatement(this.tokenText(), this.position() + 2, "plan");
   };
 }
+
+/** Most nodes have no policies. */
+const NO_POLICIES: readonly Policy[] = [];
 
 const NEED_WORDS = ["done", "failed"] as const;
 const TRIGGER_WORDS = ["any", ...NEED_WORDS] as const;
