@@ -2,7 +2,7 @@
 import { quote } from "../../grammar/format/literal-text.ts";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import type { ChannelSpec, NodeSpec, Table } from "../../runtime/table/table.ts";
-import type { Json } from "../../runtime/value/json.ts";
+import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import { CommandError } from "../process/command-error.ts";
 
 /** What a node has returned in a run, call by call. */
@@ -15,10 +15,16 @@ interface Recorded {
  * The `test` block of a run. It mocks each node that is no expression with the results that the run stored, and expects the path, the
  * status and the outputs of the run.
  *
+ * @param sampleOf any value of the type of a node's result
  * @param checkpoints of the run, oldest first; the first is from before its first step
  * @throws CommandError for a run whose results do not follow from what the store contains
  */
-export function recordTest(table: Table, checkpoints: readonly Checkpoint[], title: string): string {
+export function recordTest(
+  table: Table,
+  checkpoints: readonly Checkpoint[],
+  title: string,
+  sampleOf: (node: string) => Json,
+): string {
   const channels = new Map(table.channels.map((channel) => [channel.name, channel]));
   const valueOf = ({ values }: Checkpoint, channel: ChannelSpec): Json =>
     Object.hasOwn(values, channel.name) ? (values[channel.name] ?? null) : (channel.initial ?? null);
@@ -41,7 +47,7 @@ export function recordTest(table: Table, checkpoints: readonly Checkpoint[], tit
       const message = failed.get(node.name);
       if (message !== undefined) of(node).failures.push(message);
       else if (node.call.kind !== "expression") {
-        of(node).results.push(...resultsOf(node, nodes, table, { before, checkpoint, valueOf }));
+        of(node).results.push(...resultsOf(node, nodes, table, { before, checkpoint, valueOf, sampleOf }));
       }
     }
   }
@@ -102,12 +108,15 @@ interface Step {
   readonly before: Checkpoint;
   readonly checkpoint: Checkpoint;
   readonly valueOf: (checkpoint: Checkpoint, channel: ChannelSpec) => Json;
+  readonly sampleOf: (node: string) => Json;
 }
 
 /** What a node returned in a step: one result, or those of the items of a `for`. */
 function resultsOf(node: NodeSpec, nodes: readonly NodeSpec[], table: Table, step: Step): readonly Json[] {
   const { output } = node;
-  if (output === undefined) return [null];
+  // No channel has the other fields, so their values do not matter.
+  const sample = node.call.kind === "builtin" ? step.sampleOf(node.name) : null;
+  if (output === undefined) return [sample];
   const fields = output.kind === "channel" ? [{ field: "", ...output }] : output.fields;
   if (node.call.kind === "graph") {
     const outputs = table.graphs[node.call.graph]!.channels.filter(({ role }) => role === "output");
@@ -123,9 +132,10 @@ function resultsOf(node: NodeSpec, nodes: readonly NodeSpec[], table: Table, ste
   });
   if (output.kind === "channel") return parts[0]!.values;
   const count = Math.max(0, ...parts.map(({ values }) => values.length));
-  return Array.from({ length: count }, (_, at) =>
-    Object.fromEntries(parts.map(({ field, values }) => [field, values[at] ?? null])),
-  );
+  return Array.from({ length: count }, (_, at) => ({
+    ...(sample as JsonObject | null),
+    ...Object.fromEntries(parts.map(({ field, values }) => [field, values[at] ?? null])),
+  }));
 }
 
 function writes({ output }: NodeSpec, index: number): boolean {

@@ -4,10 +4,12 @@ import { printable } from "../../diagnostics/render/index.ts";
 import { migrateCheckpoint } from "../../runtime/checkpoint/restore-run.ts";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import type { Table } from "../../runtime/table/table.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import type { Output } from "../output/output.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { sampleValue } from "../replay/sample-value.ts";
 import { bindFunctions } from "../sources/bind-functions.ts";
 import { compileText } from "../sources/compile-source.ts";
 import { formatText } from "../sources/format-text.ts";
@@ -63,10 +65,20 @@ export async function testOfThread(store: Store, head: Checkpoint, file: string,
     );
   }
   const title = `thread ${head.threadId}`;
-  const block = recordTest(table, await lastRun(store, head), title);
+  const block = recordTest(table, await lastRun(store, head), title, await samplesOf(file, table.name));
   await verify(block, title, file);
   const formatted = await formatText(block, file);
   return typeof formatted === "string" ? formatted : block;
+}
+
+/** Values with the types of nodes' results: the store has the fields of a result that the node writes, and a mock has all of them. */
+async function samplesOf(file: string, graph: string): Promise<(node: string) => Json> {
+  const { graphs } = await compileText(readSource(file), file);
+  const bound = graphs.find(({ name }) => name === graph)?.bound;
+  return (name) => {
+    const type = bound?.nodes.find((node) => node.name === name)?.result;
+    return type === undefined ? null : sampleValue({ type, types: bound?.types ?? [] });
+  };
 }
 
 /** The checkpoints of the last run of a thread, oldest first. */

@@ -73,6 +73,27 @@ test("a failed node is a mock that fails", () => {
   expect(stdout).toContain('expect reply == "sorry"');
 });
 
+test("the mock of a built-in node has all fields of its result, also those that no channel has", () => {
+  const { ngc, read, write } = createProject({
+    "g.ngraph": `graph g {
+  input n: int
+  output text: string
+  output codes: int[] reduce append
+  node make = shell(\`printf \${n}\`) into { stdout: text }
+  node exits = shell(\`test \${i} -gt 0\`) for i in [1, 2] into { code: codes }
+  node last = shell("true")
+  start -> make -> exits -> last
+}
+`,
+  });
+  expect(ngc(["run", "g.ngraph", "--thread", "1", "--input", '{"n": 4}']).status).toBe(0);
+  const { status, stdout, stderr } = ngc(["test", "--record", "1"]);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toContain('mock make = { code: 0, stdout: "4", stderr: "" }');
+  write("g.ngraph", `${read("g.ngraph")}\n${stdout}`);
+  expect(ngc(["test", "g.ngraph"]).status).toBe(0);
+});
+
 test("a run whose results the store does not tell apart, and a missing thread, are refused", () => {
   const { ngc } = project();
   expect(ngc(["run", "support.ngraph", "--graph", "race", "--thread", "9"]).status).toBe(0);
