@@ -39,6 +39,17 @@ export function isKahn(value: JsonValue | undefined): boolean {
   );
 }
 
+const KAHN_KEYS = [
+  "id",
+  "deliverable",
+  "depends_on",
+  "touches",
+  "parallel_safe",
+  "done_when",
+  "max_ralph_iters",
+  "estimated_loc",
+];
+
 /** kahn runs one agent for each node, until its checks pass. @throws ImportError */
 export function importKahn(source: Source, name: string): Imported {
   const changes = new Changes();
@@ -72,6 +83,7 @@ export function importKahn(source: Source, name: string): Imported {
     const size = node.field("estimated_loc");
     if (size.isPresent)
       notes.push(changes.add(size.at, `${shortJson(size.value!)} lines are estimated; the plan estimates durations`));
+    notes.push(...unknownKeys(node, KAHN_KEYS, changes));
     return {
       name: names.of("task", id),
       call: `shell([agent, ${quoted(deliverable ?? id)}], check: false)`,
@@ -124,7 +136,10 @@ export function importPackageJson(source: Source, name: string): Imported {
       const command = value.text();
       const parts = command
         .split("&&")
-        .map((part) => /^\s*(?:npm run|npm run-script|yarn|pnpm|pnpm run|bun run)\s+([\w:.-]+)\s*$/.exec(part)?.[1]);
+        .map(
+          (part) =>
+            /^\s*(?:npm run|npm run-script|yarn|yarn run|pnpm|pnpm run|bun run)\s+([\w:.-]+)\s*$/.exec(part)?.[1],
+        );
       // A script that only runs others is a task that waits for them.
       if (parts.every((part) => part !== undefined && known.has(part) && part !== script)) {
         const note =
@@ -160,6 +175,12 @@ export function importPackageJson(source: Source, name: string): Imported {
 export function isTurbo(value: JsonValue | undefined): boolean {
   return isObject(value) && (isObject(value["tasks"]) || isObject(value["pipeline"]));
 }
+
+/** Keys of a task. Those of the second line concern the display and what a command sees: here, it sees the whole environment. */
+const TURBO_KEYS = [
+  ...["dependsOn", "env", "inputs", "outputs", "cache", "persistent", "interactive", "description"],
+  ...["outputLogs", "outputMode", "passThroughEnv", "interruptible"],
+];
 
 /** Tasks of Turborepo for one package. `^task` means the packages that this one depends on. */
 export function importTurbo(source: Source, name: string): Imported {
@@ -221,6 +242,7 @@ export function importTurbo(source: Source, name: string): Imported {
       listOf("inputs", [...new Set([...inputs, ...all.inputs])]),
       listOf("variables", [...new Set(variables)]),
     ];
+    own.push(...unknownKeys(value, TURBO_KEYS, changes));
     const doc = value.field("description").optionalText();
     return {
       name: names.of("task", task),
@@ -243,6 +265,14 @@ export function importTurbo(source: Source, name: string): Imported {
       ),
     );
   return planFile({ name, notes, head: [], tasks: made }, changes);
+}
+
+/** Remarks on keys that are not imported: a misspelled `depends_on` would be lost. */
+function unknownKeys(object: Source, known: readonly string[], changes: Changes): string[] {
+  return object
+    .entries()
+    .filter(([key]) => !known.includes(key))
+    .map(([key, { at }]) => changes.add(at, `\`${key}\` is not imported`));
 }
 
 /** `web#build` is the script of another package of the workspace, `//#build` that of its root. */

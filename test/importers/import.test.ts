@@ -227,6 +227,29 @@ describe("plans", () => {
     );
   });
 
+  test("keys of tasks that are not imported are said", async () => {
+    const kahn = await imported({
+      nodes: [
+        { id: "a", done_when: ["true"] },
+        { id: "b", depends_on: ["a"], depend_on: ["a"] },
+      ],
+    });
+    expect(kahn.findings).toEqual([]);
+    expect(kahn.changes).toContain("$.nodes[1].depend_on: `depend_on` is not imported");
+    const turbo = await imported(
+      { tasks: { a: { dependOn: ["b"], outputLogs: "none" }, b: { with: ["a"] } } },
+      "turbo.json",
+    );
+    expect(turbo.findings).toEqual([]);
+    expect(turbo.changes.filter((change) => change.includes("`"))).toEqual(
+      expect.arrayContaining([
+        "$.tasks.a.dependOn: `dependOn` is not imported",
+        "$.tasks.b.with: `with` is not imported",
+      ]),
+    );
+    expect(turbo.changes.join()).not.toContain("outputLogs");
+  });
+
   test("scripts of a package", async () => {
     const { text, findings } = await imported(
       {
