@@ -41,7 +41,7 @@ export const evalCommand = defineCommand<EvalOptions>({
       .option("--resume", "keep the results of the file that are still right, and run the other cases")
       .option("--baseline <file>", "compare with the results of an earlier evaluation; exit 1 if the mean is lower")
       .option("--min-score <n>", "exit 1 if the mean is lower", parseAmount("--min-score"));
-    addLimitOptions(command);
+    addLimitOptions(command, "memory");
   },
   examples: [
     "ngc eval support.ngraph --cases cases.jsonl",

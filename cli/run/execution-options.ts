@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { EFFECT_NAMES, parseEffect } from "./parse-effect.ts";
 import type { Effect } from "../../runtime/table/effects.ts";
-import { STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
+import { DEFAULT_STORE, STORE_FLAG, storeHelp } from "../threads/open-store.ts";
 import type { StoredOptions } from "./stored-options.ts";
 import { parseAmount, parseCount, parseLimit, type LimitFlags } from "./parse-values.ts";
 
@@ -21,10 +21,14 @@ export interface ExecutionOptions extends StoredOptions {
   readonly config?: readonly string[];
 }
 
-/** Options of `run`, `resume` and the servers: what runs may do and use. */
-export function addLimitOptions(command: Command): void {
+/**
+ * Options of `run`, `resume` and the servers: what runs may do and use.
+ *
+ * @param defaultStore the store without `--store`
+ */
+export function addLimitOptions(command: Command, defaultStore = DEFAULT_STORE): void {
   command
-    .option(STORE_FLAG, STORE_HELP)
+    .option(STORE_FLAG, storeHelp(defaultStore))
     .option(
       "--max-steps <n>",
       "maximum steps of the run, resumes included; replaces `limit steps`; GRAPH=N for a called graph; may be repeated",

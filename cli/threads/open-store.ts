@@ -14,7 +14,9 @@ import { withoutPassword } from "../output/mask-password.ts";
 export const DEFAULT_PATH = ".ngraph/runs.db";
 export const DEFAULT_STORE = `sqlite:${DEFAULT_PATH}`;
 export const STORE_FLAG = "--store <store>";
-export const STORE_HELP = "the store of runs: sqlite:PATH, postgres:URL or memory (default sqlite:.ngraph/runs.db)";
+export const storeHelp = (defaultStore: string): string =>
+  `the store of runs: sqlite:PATH, postgres:URL or memory (default ${defaultStore})`;
+export const STORE_HELP = storeHelp(DEFAULT_STORE);
 
 export interface OpenStore {
   readonly store: Store;
