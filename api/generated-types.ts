@@ -14,6 +14,7 @@ import type {
   UpdateOptions,
   ViewsOptions,
 } from "../runtime/interface/engine-options.ts";
+import type { NodeContext } from "../runtime/interface/context.ts";
 import type { PauseItem, PauseKind, ThreadId } from "../runtime/interface/checkpoint.ts";
 import type { RunEvent, StreamViews } from "../runtime/interface/events.ts";
 import type { Table } from "../runtime/table/table.ts";
@@ -127,9 +128,11 @@ type Naming<Options, T extends GraphTypes> = Omit<Options, "at" | "onEvent" | "p
 /** The options of a generated graph's function: the engine's options without the code, which the module contains. */
 export interface GraphOptions<T extends GraphTypes = GraphTypes> extends Omit<
   EngineOptions,
-  keyof Bindings | "onEvent"
+  keyof Bindings | "onEvent" | "mocks"
 > {
   readonly onEvent?: (event: GraphEvent<T>) => void;
+  /** Bodies that replace the calls of nodes, for tests: see `EngineOptions`. */
+  readonly mocks?: { readonly [Node in T["node"]]?: (context: NodeContext) => unknown };
 }
 
 export type GraphRunOptions<T extends GraphTypes> = Naming<RunOptions<T["config"]>, T>;

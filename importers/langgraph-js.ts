@@ -42,13 +42,13 @@ export function importLangGraphJs(text: string, name: string, module: string, re
     },
   } satisfies Partial<NodeReading>;
   const graphs: StateGraph[] = [];
-  const names = new Set<string>();
+  const taken: GraphNames = { names: new Set(), last: new Map() };
   const problems: ImportError[] = [];
   for (const builder of found.builders) {
-    const graphName = nameOfGraph(builder, name, names);
+    const graphName = nameOfGraph(builder, name, taken);
     try {
       const graph = readGraph(builder, graphName, found, shared);
-      names.add(graphName);
+      taken.names.add(graphName);
       written.set(builder, { name: graphName, channels: new Set(graph.channels.map((channel) => channel.name)) });
       graphs.push(graph);
     } catch (error) {
@@ -105,11 +105,19 @@ function readGraph(
   };
 }
 
+interface GraphNames {
+  readonly names: Set<string>;
+  /** By name without a number: the last number of a name. */
+  readonly last: Map<string, number>;
+}
+
 /** The name of a variable of the graph, or else that of the file. */
-function nameOfGraph({ variables }: Builder, file: string, taken: ReadonlySet<string>): string {
+function nameOfGraph({ variables }: Builder, file: string, taken: GraphNames): string {
   const wish = variables.find((variable) => !GENERIC.has(variable)) ?? file;
-  let name = wish;
-  for (let count = 2; taken.has(name); count++) name = `${wish}_${count}`;
+  let count = taken.last.get(wish) ?? 1;
+  let name = count === 1 ? wish : `${wish}_${count}`;
+  while (taken.names.has(name)) name = `${wish}_${++count}`;
+  taken.last.set(wish, count);
   return name;
 }
 

@@ -1,4 +1,5 @@
 /** The declarations of a program, and of the files that it imports by a relative path. */
+import { bindScopes, boundNames } from "./program-scopes.ts";
 import { isTree, parseProgram, walk, type Tree } from "./program-tree.ts";
 
 /**
@@ -123,6 +124,7 @@ function importsOf(program: Tree): readonly ImportedName[] {
 
 /** Functions, constants and enums by their names, and methods as `this.NAME`. */
 function ownDeclarations(program: Tree): ReadonlyMap<string, Tree> {
+  bindScopes(program);
   const found = new Map<string, Tree>();
   const methods = new Set<string>();
   const add = (name: unknown, tree: unknown): void => {
@@ -163,25 +165,6 @@ export function constants(program: Tree, declared: ReadonlyMap<string, Tree>): R
       for (const name of boundNames(tree["local"] ?? tree["id"])) bind(name);
   }
   return new Map([...declared].filter(([name]) => !others.has(name)));
-}
-
-/** The names that a pattern binds. */
-function boundNames(pattern: unknown): readonly string[] {
-  const names: string[] = [];
-  const open = [pattern];
-  while (open.length > 0) {
-    const next = open.pop();
-    if (!isTree(next)) continue;
-    if (next.type === "Identifier") names.push(String(next["name"]));
-    else if (next.type === "AssignmentPattern") open.push(next["left"]);
-    else if (next.type === "RestElement") open.push(next["argument"]);
-    else if (next.type === "TSParameterProperty") open.push(next["parameter"]);
-    else if (next.type === "ArrayPattern") open.push(...(next["elements"] as readonly unknown[]));
-    else if (next.type === "ObjectPattern")
-      for (const each of next["properties"] as readonly Tree[])
-        open.push(each.type === "RestElement" ? each : each["value"]);
-  }
-  return names;
 }
 
 function statementsOf(program: Tree): readonly Tree[] {

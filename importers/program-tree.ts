@@ -58,6 +58,13 @@ const OTHER_FIELDS: ReadonlySet<string> = new Set([
   "errors",
 ]);
 
+/** The fields of a tree that are trees or lists of trees, with their names. */
+export function partsOf(tree: Tree): readonly (readonly [field: string, part: object | null])[] {
+  return Object.entries(tree).filter(
+    (entry): entry is [string, object | null] => typeof entry[1] === "object" && !OTHER_FIELDS.has(entry[0]),
+  );
+}
+
 /** Visits all nodes of a tree, without recursion. */
 export function* walk(root: Tree): Generator<Tree> {
   const open: unknown[] = [root];
@@ -66,12 +73,8 @@ export function* walk(root: Tree): Generator<Tree> {
     if (Array.isArray(next)) for (let index = next.length - 1; index >= 0; index--) open.push(next[index]);
     else if (isTree(next)) {
       yield next;
-      const fields = Object.keys(next);
-      for (let index = fields.length - 1; index >= 0; index--) {
-        const field = fields[index]!;
-        const value = next[field];
-        if (typeof value === "object" && !OTHER_FIELDS.has(field)) open.push(value);
-      }
+      const parts = partsOf(next);
+      for (let index = parts.length - 1; index >= 0; index--) open.push(parts[index]![1]);
     }
   }
 }

@@ -1,5 +1,5 @@
 /** The `StateGraph` builders of a program, each with its calls in the order of the text. */
-import { isTree, line, walk, type Tree } from "../program-tree.ts";
+import { isTree, line, partsOf, walk, type Tree } from "../program-tree.ts";
 import { importedNames, memberName, plain } from "./trees.ts";
 
 export interface Builder {
@@ -203,10 +203,7 @@ function conditionalCalls(program: Tree): ReadonlySet<Tree> {
     if (!isTree(next)) continue;
     if (isConditional && next.type === "CallExpression") found.add(next);
     const uncertain = uncertainFields(next);
-    for (const [field, value] of Object.entries(next)) {
-      if (field !== "loc" && !field.endsWith("Comments"))
-        open.push([value, isConditional || uncertain.includes(field)]);
-    }
+    for (const [field, part] of partsOf(next)) open.push([part, isConditional || uncertain.includes(field)]);
   }
   return found;
 }

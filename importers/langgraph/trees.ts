@@ -1,5 +1,6 @@
 /** What the readers of LangGraph programs ask of syntax trees. */
-import { isTree, walk, type Tree } from "../program-tree.ts";
+import { scopedDeclaration } from "../program-scopes.ts";
+import { isTree, partsOf, walk, type Tree } from "../program-tree.ts";
 
 export type Declared = ReadonlyMap<string, Tree>;
 
@@ -12,11 +13,18 @@ export function resolve(tree: Tree | undefined, declared: Declared): Tree | unde
   for (let depth = 0; depth < DEEPEST; depth++) {
     const name = current === undefined ? undefined : functionName(current);
     if (name === undefined) return current;
-    const next = declared.get(current!.type === "Identifier" ? name : `this.${name}`);
+    const next = declarationOf(current!, name, declared);
     if (next === undefined || next === current) return current;
     current = plain(next);
   }
   return current;
+}
+
+/** What a name refers to where it is used; `undefined` if this is not known. */
+function declarationOf(tree: Tree, name: string, declared: Declared): Tree | undefined {
+  if (tree.type !== "Identifier") return declared.get(`this.${name}`);
+  const inner = scopedDeclaration(tree);
+  return inner === undefined ? declared.get(name) : (inner ?? undefined);
 }
 
 /** The name of a function or of a method of the same object; `undefined` if it has none. */
@@ -62,7 +70,7 @@ export function textOf(tree: Tree | undefined, declared: Declared = NOTHING, dep
     }
     case "Identifier": {
       const name = String(own["name"]);
-      const next = declared.get(name);
+      const next = declarationOf(own, name, declared);
       return next === undefined || next === own ? ENDS.get(name) : textOf(next, declared, depth + 1);
     }
     case "MemberExpression": {
@@ -185,13 +193,7 @@ export function returnsOf(fn: Tree): readonly (Tree | undefined)[] {
       continue;
     }
     if (isFunction(tree)) continue;
-    const children = Object.entries(tree).flatMap(([field, value]) =>
-      field === "loc" || field.endsWith("Comments")
-        ? []
-        : Array.isArray(value)
-          ? value.filter(isTree)
-          : [value].filter(isTree),
-    );
+    const children = partsOf(tree).flatMap(([, part]) => [part].flat().filter(isTree));
     // In the order of the text.
     for (const child of children.reverse()) open.push(child);
   }

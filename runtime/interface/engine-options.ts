@@ -54,7 +54,7 @@ export interface EngineOptions extends Bindings {
   /**
    * Bodies by node name that replace the node's call, for tests. The arguments of the call are not evaluated, and a
    * function that only mocked nodes call may be missing. In a `for` node the body runs once for each item
-   * (`context.item`).
+   * (`context.item`). A name that is no node of the graph is refused (NG_BAD_INPUT).
    */
   readonly mocks?: Readonly<Record<string, (context: NodeContext) => unknown>>;
   readonly clock?: Clock;

@@ -1,4 +1,4 @@
-import type { ExecuteOptions } from "../interface/engine-options.ts";
+import type { EngineOptions, ExecuteOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Program } from "../program/program.ts";
 import { programUnder } from "../program/tool-segment.ts";
@@ -25,11 +25,24 @@ function readNames(option: string, names: unknown, program: Program): ReadonlySe
   }
   for (const name of names) {
     if (hasNode(program, name.split("/"))) continue;
-    const known = [...program.nodeIndex.keys()].slice(0, 20).map((node) => `\`${node}\``);
-    const hint = name.includes("/") ? "" : `; the nodes are: ${known.join(", ")}`;
-    throw new RunError("NG_BAD_INPUT", `\`${option}\` names \`${name}\`, which is no node of the graph${hint}`);
+    throw noSuchNode(option, name, program);
   }
   return new Set(names);
+}
+
+function noSuchNode(option: string, name: string, program: Program): RunError {
+  const known = [...program.nodeIndex.keys()].slice(0, 20).map((node) => `\`${node}\``);
+  const hint = name.includes("/") ? "" : `; the nodes are: ${known.join(", ")}`;
+  return new RunError("NG_BAD_INPUT", `\`${option}\` names \`${name}\`, which is no node of the graph${hint}`);
+}
+
+/** A mock of another name would replace nothing, and the node would do its work. @throws RunError NG_BAD_INPUT */
+export function checkMocks(program: Program, mocks: EngineOptions["mocks"] = {}): void {
+  for (const [name, body] of Object.entries(mocks)) {
+    if (!program.nodeIndex.has(name)) throw noSuchNode("mocks", name, program);
+    if (typeof body !== "function")
+      throw new RunError("NG_BAD_INPUT", `the mock of node \`${name}\` must be a function`);
+  }
 }
 
 function hasNode(program: Program, path: readonly string[]): boolean {

@@ -7,6 +7,7 @@ import type { JsonObject } from "../value/json.ts";
 import type { NodeCache } from "./node-cache.ts";
 import { checkExecuteOptions } from "./check-execute-options.ts";
 import { checkCount } from "./check-numbers.ts";
+import { checkMocks } from "./breakpoints.ts";
 import { checkEngineOptions } from "./check-options.ts";
 import type { Program } from "../program/program.ts";
 import { NO_OPTIONS } from "./no-options.ts";
@@ -56,6 +57,7 @@ export function createCore(
   openMemory: OpenMemory,
 ): EngineCore {
   checkEngineOptions(options);
+  checkMocks(program, options.mocks);
   if (options.memory !== undefined) checkOptions("the memory of an engine", options.memory, MEMORY_OPTIONS);
   const clock = options.clock ?? systemClock;
   const programs = allPrograms(program);

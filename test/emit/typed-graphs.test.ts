@@ -64,6 +64,9 @@ export async function use(store: Store): Promise<string> {
   await engine.update("t", { points: 3 });
   // @ts-expect-error no such node
   await engine.run({ topic: "a" }, { pauseAfter: ["rat"] });
+  letter({ mocks: { write: () => "text", rate: () => 1 } });
+  // @ts-expect-error no such node
+  letter({ mocks: { wrte: () => "text" } });
   for await (const event of engine.stream({ topic: "a" })) {
     if (event.type === "node") {
       const node: LetterNode | "rate" = event.node;

@@ -494,6 +494,31 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
     expect(text).toContain("route -> match route_2(current)");
   });
 
+  test("functions of one name in several scopes are functions of their own", async () => {
+    const source = `
+import { StateGraph, Annotation, START, END } from "@langchain/langgraph";
+const State = Annotation.Root({ a: Annotation<string>() });
+export function first() {
+  const work = async () => ({ a: "first" });
+  const route = (state) => (state.a === "x" ? "work" : END);
+  return new StateGraph(State).addNode("work", work).addEdge(START, "work").addConditionalEdges("work", route).compile();
+}
+export function second(given) {
+  const State = Annotation.Root({ b: Annotation<string>() });
+  function work() { return { b: "second" }; }
+  function route(state) { return state.b === "y" ? "other" : END; }
+  return new StateGraph(State).addNode("work", work).addNode("other", given).addEdge(START, "work")
+    .addConditionalEdges("work", route).addEdge("other", END).compile();
+}
+const given = async () => ({ a: "of the module" });
+`;
+    const { text } = await imported(source, "scopes.ts");
+    expect(text).toContain('work -> match route(current) { "work" -> work  "__end__" -> end }');
+    expect(text).toContain('work -> match route_2(current) { "other" -> other  "__end__" -> end }');
+    expect(text).toContain("node work = work_2(");
+    expect(text).toContain("output b: string");
+  });
+
   test("states that spread each other again and again end the search", async () => {
     const levels = Array.from(
       { length: 12 },

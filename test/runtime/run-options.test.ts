@@ -58,6 +58,13 @@ describe("pauseBefore and pauseAfter", () => {
     expect(result.status).toBe("completed");
   });
 
+  test("mocks of unknown nodes, and mocks that are no functions, are refused", () => {
+    expect(() => engineOf(TEXT, {}, { mocks: { aa: () => 1 } })).toThrow(
+      /`mocks` names `aa`, which is no node.*`a`, `call`, `b`/,
+    );
+    expect(() => engineOf(TEXT, {}, { mocks: { a: 1 as never } })).toThrow("the mock of node `a` must be a function");
+  });
+
   test("names that are no nodes, and runs without a store, are refused", async () => {
     const engine = engineOf(TEXT, {}, { store: new MemoryStore() });
     await expect(engine.run({}, { pauseBefore: ["aa"] })).rejects.toThrow(/`aa`, which is no node.*`a`, `call`, `b`/);
