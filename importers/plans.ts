@@ -148,7 +148,7 @@ export function importPackageJson(source: Source, name: string): Imported {
             : [changes.add(value.at, `${parts.join(", ")} run at the same time here, unless one comes after another`)];
         return {
           name: names.of("task", script),
-          // A value that nobody reads: the task only comes after others.
+          // A value that is never read: the task only comes after others.
           call: "true",
           after: (parts as string[]).map((part) => names.of("task", part)),
           policies: [],

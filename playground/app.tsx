@@ -96,30 +96,39 @@ export function App() {
     void analyse();
   }, [opened]);
   useEffect(() => {
-    const load = (): void => {
+    const load = (kept: boolean): void => {
+      const draft = draftOf(location.hash);
+      if (draft !== undefined) {
+        open(draft, "findings", true);
+        setNotice({
+          text: "Your edits in this tab are back. An example or a step of the tour replaces them.",
+          isProblem: false,
+        });
+        return;
+      }
       fromFragment(location.hash).then(
         (shared) => {
-          if (shared !== undefined) open(shared, "findings");
+          if (shared === undefined) return;
+          open(shared, "findings");
+          if (kept)
+            setNotice({ text: "Your edits of the other graph are kept: go back to return to them.", isProblem: false });
         },
         (error: unknown) =>
           setNotice({ text: `The address has a graph that cannot be opened: ${sentence(error)}.`, isProblem: true }),
       );
     };
-    const draft = draftOf(location.hash);
-    if (draft === undefined) load();
-    else {
-      open(draft, "findings", true);
-      setNotice({
-        text: "Your edits in this tab are back. An example or a step of the tour replaces them.",
-        isProblem: false,
-      });
-    }
-    addEventListener("hashchange", load);
+    const moved = ({ oldURL }: HashChangeEvent): void => {
+      clearTimeout(timer.current);
+      keepDraft(new URL(oldURL).hash, isEdited.current ? project.current : undefined);
+      load(isEdited.current);
+    };
+    load(false);
+    addEventListener("hashchange", moved);
     addEventListener("pagehide", keep);
     // The examples are a file of their own.
     void import("virtual:examples").then(({ default: found }) => setExamples(found as readonly Example[]));
     return () => {
-      removeEventListener("hashchange", load);
+      removeEventListener("hashchange", moved);
       removeEventListener("pagehide", keep);
     };
   }, []);

@@ -111,7 +111,7 @@ export interface ClientExecuteOptions {
   readonly pauseBefore?: readonly string[];
   readonly pauseAfter?: readonly string[];
   readonly config?: JsonObject;
-  /** Ends the request; the run goes on. */
+  /** Ends the request; the run continues. */
   readonly signal?: AbortSignal;
 }
 export interface ClientRunOptions extends ClientExecuteOptions {
@@ -234,7 +234,7 @@ export interface ThreadClient<Output = JsonObject, State = JsonObject> {
     readonly all?: boolean;
     readonly values?: boolean;
   }): Promise<readonly JsonObject[]>;
-  /** The events as they happen. After a lost connection it connects again and goes on where it was. */
+  /** The events as they happen. After a lost connection it connects again and continues after the last event. */
   events(options?: ClientEventOptions): AsyncIterable<ClientEvent>;
 }
 

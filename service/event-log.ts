@@ -25,7 +25,7 @@ export interface LoggedEvent {
 /** What a reader finds at its position. */
 export type Reading =
   | { readonly kind: "event"; readonly event: LoggedEvent }
-  /** Events were removed before the reader came to them. It goes on at the first one that is left. */
+  /** Events were removed before the reader came to them. It continues at the first one that is left. */
   | { readonly kind: "missed"; readonly count: number | undefined; readonly next: number };
 
 interface ThreadLog {

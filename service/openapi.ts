@@ -95,7 +95,7 @@ function describeOperation(path: string, operation: Operation, graph: Table | un
               },
   };
   if (mayBeAsync)
-    responses[202] = content("The run goes on", "application/json", { $ref: "#/components/schemas/Started" });
+    responses[202] = content("The run continues", "application/json", { $ref: "#/components/schemas/Started" });
   responses["default"] = PROBLEM;
   return {
     operationId: graph === undefined ? id : `${id}_${graph.name}`,

@@ -98,7 +98,7 @@ export class RunRequests {
         if (event.type === "checkpoint" || (event.type === "step" && event.phase === "start")) begin();
       },
     })
-      // Whoever has the answer may rely on the webhook.
+      // The webhook is stored before the answer is sent: a client that has the answer may rely on it.
       .then(async (ended) => {
         await webhooks.add(name, ended);
         return ended;

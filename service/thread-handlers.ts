@@ -105,7 +105,7 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
             isFirst = false;
             if (latest === undefined || latest === seen) return undefined;
             seen = latest;
-            // The events of this process have told it.
+            // The events of this process contain it.
             if (log.hasCheckpoint(thread, latest)) return undefined;
             return stateOf();
           },

@@ -75,7 +75,7 @@ export class Webhooks {
   /** Stores the event of a run that has ended or paused. It does not reject: a later look finds what could not be stored. */
   async add(graph: string, result: RunResult): Promise<void> {
     const { thread, checkpointId: checkpoint, status, pauses, error } = result;
-    // A drained run goes on in another process.
+    // A drained run continues in another process.
     if (thread === null || checkpoint === null || error?.code === "NG_DRAINED") return;
     const notice = { graph, thread, checkpoint, status, pauses, time: Date.now() };
     const { error: failure } = resultDocument(result) as Pick<Notice, "error">;

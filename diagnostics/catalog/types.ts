@@ -168,7 +168,7 @@ export function plainDuration(place: Place, facts: { target: string; use: string
   });
 }
 
-/** NG508: a task whose value nobody reads is a text or another literal, so that it does nothing. */
+/** NG508: a task whose value is never read is a text or another literal, so that it does nothing. */
 export function literalTask(place: Place, facts: { command: string | undefined; what: string }): Diagnostic {
   const { command, what } = facts;
   return diagnostic("NG508", place, `${what} does nothing as a task`, {

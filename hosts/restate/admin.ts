@@ -115,7 +115,7 @@ export function scanThreads(options: IngressOptions, names: ServiceNames): ScanT
     }
   }
 
-  /** A graph without threads is not a graph that nobody has deployed. */
+  /** Distinguishes a deployed graph without threads from a graph that is not deployed. */
   async function checkService(): Promise<void> {
     const { status } = await admin.get(`/services/${names.store}`);
     if (status !== 404) return;

@@ -74,7 +74,7 @@ export class Ingress {
     if (this.#hasAnswered) return;
     for (let attempt = 1; ; attempt++) {
       try {
-        // Another server is told apart by its answer to the call.
+        // The answer to the call shows whether it is another server.
         await inTime(REACH_MS, undefined, async (signal) =>
           (await this.#fetch(`${this.#url}/restate/health`, { method: "GET", headers: this.#headers, signal })).text(),
         );

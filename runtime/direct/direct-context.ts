@@ -86,7 +86,7 @@ export class DirectContext implements NodeContext {
     return (text) => text;
   }
   get emit(): NodeContext["emit"] {
-    // Nobody listens.
+    // A direct run has no listeners.
     return (data, options) => {
       if (this.#isOver || emitProblem(options) === undefined) return;
       this.#request("emit", [data, options]);

@@ -363,7 +363,7 @@ class Plan implements StepPlan {
       const { target, gates } = code.barriers[barrier]!;
       const gate = target < 0 ? -1 : code.gates[target]!;
       const isAtOnce = gates || gate === -1;
-      const arrived = isAtOnce && this.observer === undefined ? NOBODY : barriers!.arrived(barrier);
+      const arrived = isAtOnce && this.observer === undefined ? NONE : barriers!.arrived(barrier);
       this.observer?.barrier(barrier, arrived, true);
       if (isAtOnce) this.run(target);
       else for (const node of arrived) this.signalBarrier(node, gate);
@@ -379,7 +379,7 @@ class Plan implements StepPlan {
   }
 }
 
-const NOBODY: readonly number[] = Object.freeze([]);
-const NO_NODES = NOBODY;
+const NONE: readonly number[] = Object.freeze([]);
+const NO_NODES = NONE;
 const NO_FAULTS: never[] = Object.freeze([]) as unknown as never[];
 const GENERATIONS = 2 ** 31 - 2;

@@ -1,6 +1,7 @@
 import type { EngineOptions, ExecuteOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Program } from "../program/program.ts";
+import { checkFunction } from "./check-options.ts";
 import { programUnder } from "../program/tool-segment.ts";
 
 /** Nodes before and after which this call pauses, besides the gates of the graph. A node of a called graph is `call/node`, and of a tool `call.tool/node`. */
@@ -38,10 +39,9 @@ function noSuchNode(option: string, name: string, program: Program): RunError {
 
 /** A mock of another name would replace nothing, and the node would do its work. @throws RunError NG_BAD_INPUT */
 export function checkMocks(program: Program, mocks: EngineOptions["mocks"] = {}): void {
-  for (const [name, body] of Object.entries(mocks)) {
+  for (const name of Object.keys(mocks)) {
     if (!program.nodeIndex.has(name)) throw noSuchNode("mocks", name, program);
-    if (typeof body !== "function")
-      throw new RunError("NG_BAD_INPUT", `the mock of node \`${name}\` must be a function`);
+    checkFunction(`mocks.${name}`, mocks[name]);
   }
 }
 

@@ -21,7 +21,7 @@ export async function executeRun(
   let end: RunEnd;
   try {
     end = await work(run);
-    // Nobody has asked for the cancellation of a run that has lost its claim: another process may run its thread.
+    // A run that has lost its claim was not cancelled on request: another process may run its thread.
     const { fault, reason } = run.cancellation;
     if (end.status === "cancelled" && fault !== undefined && reason === fault) throw fault;
   } catch (error) {

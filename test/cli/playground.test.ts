@@ -308,9 +308,24 @@ test("a reload keeps the edits of the tab, under the address where they were mad
   // Another address opens its own graph.
   await write(page, "graph.ngraph", source);
   await page.goto(`${url}/${await share("graph other { output a: int\n node n = 1 into a\n start -> n }")}`);
+  await page.getByText("Your edits of the other graph are kept", { exact: false }).waitFor();
+  await expect.poll(() => text(page, "graph.ngraph")).toContain("graph other");
   await page.reload();
   await expect.poll(() => text(page, "graph.ngraph")).toContain("graph other");
+  await page.goBack();
+  await page.getByText("Your edits in this tab are back.", { exact: false }).waitFor();
+  await expect.poll(() => text(page, "graph.ngraph")).toBe(source);
   expect(problems).toEqual([]);
+});
+
+test("an editor that the keyboard reaches has a visible ring", async () => {
+  const { page } = await open();
+  const ring = (): Promise<string> =>
+    page.locator(".cm-editor").first().evaluate("editor => getComputedStyle(editor, '::after').borderTopWidth");
+  expect(await ring()).toBe("0px");
+  for (let press = 0; press < 30 && (await page.locator(".cm-editor.cm-focused").count()) === 0; press++)
+    await page.keyboard.press("Tab");
+  expect(await ring()).toBe("2px");
 });
 
 test("every example opens without errors", async () => {

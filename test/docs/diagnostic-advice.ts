@@ -76,7 +76,7 @@ export const ADVICE: Readonly<Record<DiagnosticCode, Advice>> = {
     fix: "Leave it for a graph that simply runs out of nodes. Add an edge to `end` if the last node should be visible in the picture.",
   },
   NG107: {
-    why: "The word has a meaning in the language, so a node or channel with this name could not be told apart from it.",
+    why: "The word has a meaning in the language, so a node or channel with this name could not be distinguished from it.",
     fix: "Choose another name. If the name is fixed by stored data, rename the channel and write `was` for the old name.",
   },
   NG108: {

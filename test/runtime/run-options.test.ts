@@ -62,7 +62,7 @@ describe("pauseBefore and pauseAfter", () => {
     expect(() => engineOf(TEXT, {}, { mocks: { aa: () => 1 } })).toThrow(
       /`mocks` names `aa`, which is no node.*`a`, `call`, `b`/,
     );
-    expect(() => engineOf(TEXT, {}, { mocks: { a: 1 as never } })).toThrow("the mock of node `a` must be a function");
+    expect(() => engineOf(TEXT, {}, { mocks: { a: 1 as never } })).toThrow("`mocks.a` is a function");
   });
 
   test("names that are no nodes, and runs without a store, are refused", async () => {

@@ -61,7 +61,7 @@ export class KnownThreads {
 const COMPARED = ["v", "sum", "epoch", "last", "checkpoints", "namespaces", "writes"] as const;
 
 /**
- * Whether nobody has written a thread between two reads of its row. A checksum of 32 bits alone would be the same by chance now and then:
+ * Whether a thread was not written between two reads of its row. A checksum of 32 bits alone would be the same by chance now and then:
  * each claim has an epoch of its own, and a prune changes the counts.
  */
 function isSame(a: ThreadRow, b: ThreadRow): boolean {
