@@ -11,6 +11,7 @@ import { NodeError, type NgraphError } from "../interface/errors.ts";
 import type { SaveRequest } from "../interface/store.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
+import { LongMap } from "../value/long-map.ts";
 import { signalsOf } from "../routing/barrier-state.ts";
 import { isThenable } from "../value/promise.ts";
 import { emitEvent } from "../event/run-events.ts";
@@ -25,7 +26,6 @@ import { channelShapes } from "./channel-shapes.ts";
 import { newId } from "./ids.ts";
 import { listChange } from "./list-change.ts";
 import type { Durable } from "../run/shared.ts";
-import { WritesByTask } from "./writes-by-task.ts";
 
 /** The parts of a checkpoint that the run itself does not contain. */
 export interface SaveDetails {
@@ -76,7 +76,7 @@ export class CheckpointWriter {
   hasRecordedChannels = false;
   /** The head for which a write of the usage is under way. */
   #usageAt: CheckpointId | undefined;
-  #results: WritesByTask | undefined;
+  #results: LongMap<PendingWrite> | undefined;
 
   constructor(run: Run, durable: Durable) {
     this.#run = run;
@@ -84,8 +84,8 @@ export class CheckpointWriter {
   }
 
   /** Results of the step in progress, by task id. */
-  get results(): WritesByTask {
-    return (this.#results ??= new WritesByTask());
+  get results(): LongMap<PendingWrite> {
+    return (this.#results ??= new LongMap());
   }
 
   /** The next checkpoint replaces the head, but continues another checkpoint: that of its `parent`, or none. */
@@ -112,7 +112,7 @@ export class CheckpointWriter {
 
   /** Stores the result of a finished task. It is durable when the promise resolves (5.3). */
   keep(write: PendingWrite): Promise<void> | undefined {
-    this.results.set(write);
+    this.results.set(write.taskId, write);
     const { store, claim, journal, durability } = this.#durable;
     const { headId } = this;
     if (store.putWrites === undefined || headId === null || durability === "exit") return undefined;

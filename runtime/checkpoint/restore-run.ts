@@ -135,7 +135,7 @@ export function restoreRun(
   for (const write of [...(head.finished ?? []), ...writes]) {
     if (!isResult(write)) continue;
     stored.set(write.taskId, write.result as unknown as StoredOutcome);
-    writer?.results.set(write);
+    writer?.results.set(write.taskId, write);
     // A finished plain node is not among the next nodes, but it belongs to the step.
     if (write.taskId === write.node) ready.add(node(write.node));
   }

@@ -62,7 +62,7 @@ export function restorePlan(
     else if (record.updates === undefined)
       problems.push(`the stored result of task \`${write.node}\` does not fit its outputs`);
     else {
-      run.writer?.results.set(write);
+      run.writer?.results.set(write.taskId, write);
       tasks.set(task, record);
     }
   }

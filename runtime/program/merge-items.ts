@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from "../value/json.ts";
 import { isRecord, setField } from "../expression/operations.ts";
 import { sha256 } from "../table/sha256.ts";
+import { LongMap } from "../value/long-map.ts";
 import { endsPart, toEnd, type Work } from "../value/work.ts";
 
 /**
@@ -24,7 +25,7 @@ export function* mergingItems(current: Json, updates: readonly Json[]): Work<Jso
   if (given.length === 0) return current ?? updates.find((update) => update !== null) ?? null;
   const few = yield* mergingFew(current, given);
   if (few !== undefined) return few;
-  const items = new Map<string, Json>();
+  const items = new LongMap<JsonObject>();
   const copies = new Map<string, number>();
   const known = Array.isArray(current) ? (current as readonly Json[]) : [];
   for (let at = 0; at < known.length; at++) {
@@ -43,7 +44,7 @@ export function* mergingItems(current: Json, updates: readonly Json[]): Work<Jso
       if (endsPart(count++)) yield;
     }
   }
-  return remember([...items.values()]);
+  return remember(items.values());
 }
 
 /** Lists in which every item is a record with an id of its own. */
@@ -85,7 +86,7 @@ function* mergingFew(current: Json, [update, more]: readonly (readonly Json[])[]
   return remember(items);
 }
 
-function put(items: Map<string, Json>, copies: Map<string, number>, item: Json): void {
+function put(items: LongMap<JsonObject>, copies: Map<string, number>, item: Json): void {
   if (!isRecord(item)) return;
   const { id } = item;
   if (typeof id === "string") items.set(id, item);
@@ -98,7 +99,7 @@ function put(items: Map<string, Json>, copies: Map<string, number>, item: Json):
 const ID_LENGTH = 12;
 
 /** The beginning of a digest of the content; equal items get the first free number. `copies`: all below it are taken. */
-function deriveId(items: ReadonlyMap<string, Json>, copies: Map<string, number>, item: JsonObject): string {
+function deriveId(items: Pick<LongMap<JsonObject>, "has">, copies: Map<string, number>, item: JsonObject): string {
   const content = sha256(JSON.stringify(item)).slice(0, ID_LENGTH);
   for (let copy = copies.get(content) ?? 1; ; copy++) {
     const id = copy === 1 ? content : `${content}-${copy}`;
@@ -108,7 +109,7 @@ function deriveId(items: ReadonlyMap<string, Json>, copies: Map<string, number>,
   }
 }
 
-function withId(item: JsonObject, id: string): Json {
+function withId(item: JsonObject, id: string): JsonObject {
   const result: Record<string, Json> = { id };
   for (const [name, value] of Object.entries(item)) if (name !== "id") setField(result, name, value);
   return Object.freeze(result);

@@ -387,7 +387,7 @@ async function leaveStep(
     const outcome = task.items === undefined ? outcomes[index]! : onlyItem;
     if (outcome === undefined) return;
     const write = run.shared.durable!.code.storeOutcome(run, task.items?.[0] ?? task, outcome);
-    if (write !== undefined) writer.results.set(write);
+    if (write !== undefined) writer.results.set(write.taskId, write);
   });
   const finished = tasks.filter((task) => writer.results.has(task.id)).map(({ node }) => node.spec.name);
   const saved = saveEnd(run, "interrupted", run.step, finished, end, true);

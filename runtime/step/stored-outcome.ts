@@ -18,14 +18,18 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
   const { channels } = run.program;
   const item = itemIdentity(task);
   const { was, name: node } = task.node.spec;
+  const updates = outcome.updates.map(({ channel, value, set }): StoredUpdate => {
+    const { name } = channels[channel]!;
+    return set === true ? [name, value, "set"] : [name, value];
+  });
+  // Without the spreads below: a list may have many items.
+  if (item !== undefined && was === undefined && isPlain(outcome))
+    return { taskId: task.id, node, result: { item, updates } as unknown as Json };
   const result: StoredOutcome = {
     // The head of the thread still has the former names, by which a reader without the graph knows its pauses.
     ...(was === undefined || run.writer?.hasRecordedChannels !== false ? {} : { was }),
     ...(item === undefined ? {} : { item }),
-    updates: outcome.updates.map(({ channel, value, set }): StoredUpdate => {
-      const { name } = channels[channel]!;
-      return set === true ? [name, value, "set"] : [name, value];
-    }),
+    updates,
     ...(outcome.goto === undefined ? {} : { goto: outcome.goto.map((node) => run.nodeName(node)) }),
     ...(outcome.exclusive ? { exclusive: true as const } : {}),
     ...(outcome.stopped ? { stopped: true as const } : {}),
@@ -51,6 +55,11 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
         }),
   };
   return { taskId: task.id, node, result: result as unknown as Json };
+}
+
+/** Whether a finished task has nothing but updates. */
+function isPlain({ failure, goto, exclusive, stopped, sends, taken, undo }: Outcome): boolean {
+  return (failure ?? goto ?? taken ?? undo) === undefined && !exclusive && !stopped && sends.length === 0;
 }
 
 /** The outcome of a task whose result is stored; `undefined` if the task has to run. */

@@ -19,8 +19,8 @@ import type {
   ThreadInfo,
 } from "../interface/store.ts";
 import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
-import { WritesByTask } from "../checkpoint/writes-by-task.ts";
 import { checkOptions, type OptionNames } from "../run/option-names.ts";
+import { LongMap } from "../value/long-map.ts";
 import { noteClaimedHead } from "../interface/claimed-heads.ts";
 import { registerRunView } from "../interface/run-view.ts";
 import { pageOfBranches, withAbandoned } from "./contract/branches.ts";
@@ -79,7 +79,10 @@ export class MemoryStore implements Store {
     if (new.target === MemoryStore)
       registerRunView(
         this,
-        memoryRunView(this, (claim, request) => this.#save(claim, request, true)),
+        memoryRunView(this, {
+          save: (claim, request) => this.#save(claim, request, true),
+          putWrites: (claim, id, writes, taken) => this.#putWrites(claim, id, writes, taken, true),
+        }),
       );
   }
 
@@ -216,20 +219,32 @@ export class MemoryStore implements Store {
     writes: readonly PendingWrite[],
     takenSignals?: readonly string[],
   ): void {
+    this.#putWrites(claim, checkpointId, writes, takenSignals, false);
+  }
+
+  /** @param isOwn the writes come from a run: results of which no part changes are kept without a copy */
+  #putWrites(
+    claim: Claim,
+    checkpointId: CheckpointId,
+    writes: readonly PendingWrite[],
+    takenSignals: readonly string[] | undefined,
+    isOwn: boolean,
+  ): void {
     const { thread } = this.#claimed(claim);
-    checkNames(checkpointId, ...writes.map(({ taskId }) => taskId));
-    const copies = writes.map((write) => frozenJson(write, () => `the result of task ${quote(write.taskId)}`));
+    checkName(checkpointId);
+    for (const { taskId } of writes) checkName(taskId);
+    const copies = writes.map((write) => (isOwn && isPlainResult(write) ? write : frozenWrite(write)));
     const all = (thread.writes ??= new Map());
     let pending = all.get(checkpointId);
-    if (pending === undefined) all.set(checkpointId, (pending = new WritesByTask()));
-    for (const write of copies) pending.set(write);
+    if (pending === undefined) all.set(checkpointId, (pending = new LongMap()));
+    for (const write of copies) pending.set(write.taskId, write);
     if (takenSignals !== undefined) takeSignals(thread, takenSignals);
   }
 
   getWrites(threadId: ThreadId, checkpointId: CheckpointId): readonly PendingWrite[] {
     this.#checkOpen();
     checkNames(checkpointId);
-    return this.#find(threadId)?.writes?.get(checkpointId)?.values() ?? [];
+    return this.#find(threadId)?.writes?.get(checkpointId)?.values().map(readWrite) ?? [];
   }
 
   clearWrites(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): void {
@@ -395,6 +410,21 @@ export class MemoryStore implements Store {
   #checkOpen(): void {
     if (this.#closed) throw storeIsClosed();
   }
+}
+
+function frozenWrite(write: PendingWrite): PendingWrite {
+  return frozenJson(write, () => `the result of task ${quote(write.taskId)}`);
+}
+
+/** A write that was kept without a copy is not frozen. */
+function readWrite(write: PendingWrite): PendingWrite {
+  return Object.isFrozen(write) ? write : frozenWrite(write);
+}
+
+/** Whether the write of a run is the result of a task that has nothing but updates, whose values are frozen. */
+function isPlainResult({ result }: PendingWrite): boolean {
+  for (const name in result as object) if (name !== "item" && name !== "updates") return false;
+  return typeof result === "object" && result !== null && "updates" in result;
 }
 
 /** The parent that `list` continues with: one in the same namespace of this thread. */

@@ -204,7 +204,7 @@ function forgetUndos(run: Run): void {
   run.unapplied = NO_ENTRIES;
   for (const write of run.writer?.results.values() ?? []) {
     const { undo: _, ...result } = write.result as unknown as StoredOutcome;
-    run.writer?.results.set({ ...write, result: result as unknown as PendingWrite["result"] });
+    run.writer?.results.set(write.taskId, { ...write, result: result as unknown as PendingWrite["result"] });
   }
 }
 

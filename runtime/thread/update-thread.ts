@@ -198,7 +198,7 @@ function finishTasks(
   const sent = new Map(head.pendingSends.map(({ taskId, node }) => [taskId, node]));
   tasks.forEach((taskId, at) => {
     const result: StoredOutcome = { edited: true, updates: at === 0 ? updates : [] };
-    results.set({ taskId, node: sent.get(taskId) ?? taskId, result: result as unknown as Json });
+    results.set(taskId, { taskId, node: sent.get(taskId) ?? taskId, result: result as unknown as Json });
   });
   const children = Object.entries(head.children ?? {}).filter(
     ([namespace]) => !isOwn(taskOfSegment(namespace.split("/", 1)[0] ?? "")),

@@ -1,5 +1,12 @@
-import type { ChannelChange, CheckpointHeader, CheckpointId, Signal, ThreadId } from "../../interface/checkpoint.ts";
-import type { WritesByTask } from "../../checkpoint/writes-by-task.ts";
+import type {
+  ChannelChange,
+  CheckpointHeader,
+  CheckpointId,
+  PendingWrite,
+  Signal,
+  ThreadId,
+} from "../../interface/checkpoint.ts";
+import type { LongMap } from "../../value/long-map.ts";
 import type { Chain } from "./chain.ts";
 import type { KeptFields } from "./header.ts";
 
@@ -45,7 +52,7 @@ export class ThreadRecord {
   /** Heads of called graphs, by namespace. */
   heads: Map<string, Stored> | undefined;
   labels: Map<string, Stored> | undefined;
-  writes: Map<CheckpointId, WritesByTask> | undefined;
+  writes: Map<CheckpointId, LongMap<PendingWrite>> | undefined;
   /** By id, in the order of arrival; `undefined` for a signal that was taken. */
   signals: Map<string, Signal | undefined> | undefined;
   /** The newest checkpoint that no chain has read. All checkpoints are in this list until there is a map. */
