@@ -3,11 +3,11 @@
  * read it before its channels are written again. The exploration removes dead terms from the abstract state, which
  * merges states.
  */
-import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import { type BitRows, createBitRows } from "./bit-rows.ts";
 import { findComponents, isCyclic } from "../algorithms/components.ts";
-import { type Formula, formulaOf, isCondition, termsOf } from "./formula.ts";
-import { type ControlModel, type ControlNode, type Routing, formulasOf } from "./model.ts";
+import { type Formula, termsOf } from "./formula.ts";
+import type { ControlModel } from "./model.ts";
+import { type NodeReads, type Readers, readersByTerm, readsOf, readsOfNodes } from "./node-reads.ts";
 import { START_NODE } from "./outcomes.ts";
 import { successorsOf } from "../control/signals.ts";
 import { channelsOf, readsOnlyLast, type Term, termOf } from "./terms.ts";
@@ -40,72 +40,28 @@ export interface TermLiveness {
   readonly comparedSets: ReadonlyMap<number, readonly ValueSet[]>;
 }
 
-/** The conditions of one node. */
-interface NodeReads {
-  /** Conditions of its edges, evaluated after its step. */
-  readonly edges: readonly Formula[];
-  /** Conditions inside the expressions that it writes to channels, evaluated during its step. */
-  readonly inside: readonly Formula[];
-  /** The condition under which its expression has a value. Its constants do not bound counters (`windowOf`). */
-  readonly defined: readonly Formula[];
-  /** The conditions of its assertions, evaluated before its step. */
-  readonly asserted: readonly Formula[];
-  /** Terms of `edges`. */
-  readonly after: ReadonlySet<Term>;
-}
-
 export function findTermLiveness(model: ControlModel, track: boolean): TermLiveness {
-  const reads = model.nodes.map((node) => readsOfNode(model, node));
+  const reads = readsOfNodes(model);
   const startReads = readsOf([model.start], []);
   const successors = successorsOf(model);
-  const tracked = track ? trackedTerms(model, startReads, reads, successors) : [];
-  const isCut = tracked.length === mostTracked(model) || countOpaque([startReads, ...reads]) > MAX_OPAQUE;
+  const readers = readersByTerm(startReads, reads);
+  const tracked = track ? trackedTerms(model, readers, reads, successors) : [];
+  const different = new Set([startReads, ...reads]);
+  const isCut = tracked.length === mostTracked(model) || countOpaque(different) > MAX_OPAQUE;
   return {
     tracked,
     live: liveness(model, tracked, reads, successors),
-    entangled: entangledTerms(model, [startReads, ...reads], isCut),
-    isOpen: openTerms(model, startReads, reads, successors),
+    entangled: entangledTerms(model, different, isCut),
+    isOpen: openTerms(model, different, readers, successors),
     isFresh: (node, id) => {
       const { channels } = model.terms.terms[id]!;
       return channels.length < 2 || channels.every((channel) => isWrittenFreely(model, node, channel));
     },
-    comparedSets: setsByChannel([startReads, ...reads]),
+    comparedSets: setsByChannel(different),
   };
 }
 
-/** Shared by the nodes without conditions, which are most nodes of a large graph. */
-const NO_READS: NodeReads = { edges: [], inside: [], defined: [], asserted: [], after: new Set() };
-
-function readsOfNode(model: ControlModel, node: ControlNode): NodeReads {
-  const reads = readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index));
-  if (node.asserted.length === 0 && node.defined === undefined) return reads;
-  const asserted = node.asserted.map(({ formula }) => formula);
-  return { ...reads, asserted, ...(node.defined === undefined ? {} : { defined: [node.defined] }) };
-}
-
-function readsOf(routings: readonly (Routing | undefined)[], inside: readonly Formula[]): NodeReads {
-  const edges = routings.flatMap(formulasOf);
-  if (edges.length === 0 && inside.length === 0) return NO_READS;
-  const after = new Set<Term>();
-  for (const formula of edges) for (const term of termsOf(formula)) after.add(term);
-  return { edges, inside, defined: [], asserted: [], after };
-}
-
-/** Conditions inside written expressions: `x < 3` in `x < 3 ? x + 1 : 0`. */
-function conditionsInside(model: ControlModel, node: number): Formula[] {
-  const found: Formula[] = [];
-  const pending = (model.data.writes[node] ?? []).flatMap((write) => write.expression ?? []);
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (isCondition(part)) found.push(formulaOf(model.terms, part));
-    else {
-      if (part.op === "if") found.push(formulaOf(model.terms, part.condition));
-      for (const each of expressionParts(part)) pending.push(each);
-    }
-  }
-  return found;
-}
-
-function setsByChannel(reads: readonly NodeReads[]): ReadonlyMap<number, readonly ValueSet[]> {
+function setsByChannel(reads: Iterable<NodeReads>): ReadonlyMap<number, readonly ValueSet[]> {
   const found = new Map<number, ValueSet[]>();
   for (const { edges, inside, asserted } of reads) {
     const pending: Formula[] = [...edges, ...inside, ...asserted];
@@ -130,13 +86,13 @@ function setsByChannel(reads: readonly NodeReads[]): ReadonlyMap<number, readonl
  */
 function trackedTerms(
   model: ControlModel,
-  startReads: NodeReads,
+  readers: Readers,
   reads: readonly NodeReads[],
   successors: readonly (readonly number[])[],
 ): readonly Term[] {
   const channels = new Set<number>();
-  for (const [term, readers] of readersByTerm(startReads, reads)) {
-    if (term.channel !== undefined && !isFreshEachTime(model, term.channel, readers)) channels.add(term.channel);
+  for (const [term, nodes] of readers) {
+    if (term.channel !== undefined && !isFreshEachTime(model, term.channel, nodes)) channels.add(term.channel);
   }
   // An assertion is evaluated before its node writes.
   for (const term of reads.flatMap(({ asserted }) => asserted).flatMap((formula) => [...termsOf(formula)]))
@@ -148,7 +104,7 @@ function trackedTerms(
   }
   return [
     ...[...channels].sort((a, b) => a - b).map((channel) => termOf(model.terms, { op: "channel", channel })),
-    ...termsReadAgain(model, startReads, reads, successors),
+    ...termsReadAgain(model, readers, successors),
   ].slice(0, mostTracked(model));
 }
 
@@ -192,10 +148,7 @@ function liveness(
       }
     };
     addTerms(needed, reads[index]!.after);
-    const { inside, defined, asserted } = reads[index]!;
-    for (const formulas of [inside, defined, asserted]) {
-      for (const formula of formulas) addTerms(live, termsOf(formula));
-    }
+    addTerms(live, reads[index]!.before);
     for (const { channel, expression, optional } of model.data.writes[index] ?? []) {
       const own = ofChannel.get(channel);
       if (own !== undefined && expression !== undefined) {
@@ -248,7 +201,7 @@ function mostTracked(model: ControlModel): number {
   return Math.max(256, Math.floor(MAX_LIVENESS / Math.max(1, model.placeCount)));
 }
 
-function countOpaque(reads: readonly NodeReads[]): number {
+function countOpaque(reads: Iterable<NodeReads>): number {
   const found = new Set<Term>();
   for (const { edges, inside, asserted } of reads) {
     for (const formula of [...edges, ...inside, ...asserted])
@@ -266,14 +219,13 @@ const MAX_OPAQUE = 200;
  */
 function termsReadAgain(
   model: ControlModel,
-  startReads: NodeReads,
-  reads: readonly NodeReads[],
+  readers: Readers,
   successors: readonly (readonly number[])[],
 ): readonly Term[] {
-  return [...readersByTerm(startReads, reads)]
+  return [...readers]
     .filter(([term]) => term.channel === undefined && term.isSteady)
     .slice(0, MAX_OPAQUE)
-    .filter(([term, readers]) => isReadAgain(model, successors, term, readers))
+    .filter(([term, nodes]) => isReadAgain(model, successors, term, nodes))
     .map(([term]) => term);
 }
 
@@ -287,22 +239,6 @@ function isReadAgain(
   return readers.size > 1 || (reader !== undefined && repeatsUnwritten(model, successors, reader, term.channels));
 }
 
-function readersByTerm(startReads: NodeReads, reads: readonly NodeReads[]): ReadonlyMap<Term, ReadonlySet<number>> {
-  const found = new Map<Term, Set<number>>();
-  const note = (reader: number, { edges, inside, defined, asserted }: NodeReads): void => {
-    for (const formula of [...edges, ...inside, ...defined, ...asserted]) {
-      for (const term of termsOf(formula)) {
-        const known = found.get(term);
-        if (known === undefined) found.set(term, new Set([reader]));
-        else known.add(reader);
-      }
-    }
-  };
-  note(START_NODE, startReads);
-  reads.forEach((read, node) => note(node, read));
-  return found;
-}
-
 /**
  * Whether every choice and every failure inside a loop depends on what the outside world (imported functions, models,
  * people) decides again in each round. Then an exploration without conditions also decides whether each loop can be
@@ -314,10 +250,10 @@ export function hasFreeLoops(model: ControlModel): boolean {
   const { members } = findComponents(model.nodes.length, leads);
   const looping = new Set(members.filter((group) => isCyclic(group, leads)).flat());
   if (looping.size === 0) return true;
-  const reads = model.nodes.map((node) => readsOfNode(model, node));
+  const reads = readsOfNodes(model);
   const startReads = readsOf([model.start], []);
   const readers = readersByTerm(startReads, reads);
-  const isOpen = openTerms(model, startReads, reads, successors);
+  const isOpen = openTerms(model, new Set([startReads, ...reads]), readers, successors);
   let budget = MAX_OPAQUE;
   for (const node of looping) {
     const { errorRouting, fails, itemsFrom, alwaysFails, allowsFailure } = model.nodes[node]!;
@@ -373,7 +309,7 @@ function appendsFreely(model: ControlModel, node: number, channel: number): bool
 }
 
 /** Different terms of one channel can exclude each other's values. Disjoint fields of a record cannot. */
-function entangledTerms({ data }: ControlModel, reads: readonly NodeReads[], isCut: boolean): ReadonlySet<number> {
+function entangledTerms({ data }: ControlModel, reads: Iterable<NodeReads>, isCut: boolean): ReadonlySet<number> {
   const byChannel = new Map<number, Set<Term>>();
   for (const { edges, inside, asserted } of reads) {
     for (const formula of [...edges, ...inside, ...asserted]) {
@@ -410,16 +346,16 @@ function entangledTerms({ data }: ControlModel, reads: readonly NodeReads[], isC
  */
 function openTerms(
   model: ControlModel,
-  startReads: NodeReads,
-  reads: readonly NodeReads[],
+  reads: Iterable<NodeReads>,
+  readers: Readers,
   successors: readonly (readonly number[])[],
 ): TermLiveness["isOpen"] {
   const channels = new Set<number>();
-  for (const { after, defined } of [startReads, ...reads]) {
+  for (const { after, defined } of reads) {
     for (const term of [...after, ...defined.flatMap((formula) => [...termsOf(formula)])])
       if (term.channel === undefined) for (const channel of term.channels) channels.add(channel);
   }
-  const collected = evaluatedOnce(model, startReads, reads, successors);
+  const collected = evaluatedOnce(model, readers, successors);
   const witnesses = createWitnesses(model.terms);
   const isForeign = (channel: number): boolean => {
     const { isGiven, startsUnknown } = model.data.channels[channel]!;
@@ -467,11 +403,9 @@ function startsEmpty({ data }: ControlModel, channel: number): boolean {
  */
 function evaluatedOnce(
   model: ControlModel,
-  startReads: NodeReads,
-  reads: readonly NodeReads[],
+  readers: Readers,
   successors: readonly (readonly number[])[],
 ): ReadonlySet<number> {
-  const readers = readersByTerm(startReads, reads);
   if (readers.size === 0) return new Set();
   const leads = (node: number): readonly number[] => successors[node]!;
   const { members } = findComponents(model.nodes.length, leads);
