@@ -1,5 +1,6 @@
 import type { ResumeOptions } from "../interface/engine-options.ts";
 import { copyPlain } from "../value/copy-plain.ts";
+import { isPlainObject } from "../value/plain-object.ts";
 import { MAX_VALUE_COUNT, MAX_VALUE_DEPTH, MAX_VALUE_TEXT } from "../value/limits.ts";
 
 /**
@@ -29,10 +30,19 @@ export function snapshotOptions<T extends Pick<ResumeOptions, "metadata" | "answ
 /** Copies of the arguments of a call, of which the last one is its settings. The objects for bodies in them stay those of the caller. */
 export function copyArguments<Args extends readonly unknown[]>(args: Args): Args {
   return args.map((arg, at) => {
-    if (typeof arg !== "object" || arg === null || Array.isArray(arg)) return snapshotJson(arg);
-    if (at < args.length - 1) return snapshotOptions(snapshotJson(arg));
+    // A spread would make a record of a value that the operation has to refuse: a `Map`, a `Date`.
+    if (at < args.length - 1 || !isPlainRecord(arg)) return snapshotJson(arg);
     const { context: _context, ...rest } = arg as { readonly context?: unknown };
     // A copy of JSON has no fields without a value, and a misspelled option is refused even so.
     return { ...arg, ...snapshotOptions(snapshotJson(rest)) };
   }) as unknown as Args;
+}
+
+function isPlainRecord(value: unknown): value is object {
+  try {
+    return typeof value === "object" && value !== null && isPlainObject(value);
+  } catch {
+    // The traps of a proxy are user code.
+    return false;
+  }
 }

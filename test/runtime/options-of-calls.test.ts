@@ -330,3 +330,31 @@ describe("names of threads that are no names", () => {
     expect(await engine.threads()).toEqual([]);
   });
 });
+
+describe("values that are not plain JSON", () => {
+  const trap = (): never => {
+    throw new Error("trap");
+  };
+  class Settings {
+    readonly a = 1;
+  }
+  const values: readonly (readonly [string, unknown])[] = [
+    ["a map", new Map([["a", 1]])],
+    ["a date", new Date(0)],
+    ["an instance", new Settings()],
+    ["a proxy", new Proxy({ a: 1 }, { getPrototypeOf: trap, ownKeys: trap })],
+  ];
+
+  test.each(values)("%s is refused as a signal, also while the event loop is busy", async (_, value) => {
+    const text = `graph g { output got: json | null  node wait = receive("sig") into got  start -> wait }`;
+    for (const isBusy of [false, true]) {
+      const engine = engineOf(text, {}, { store: new MemoryStore(), wake: false });
+      await engine.run({}, { thread: "t" });
+      const listed = engine.threads();
+      // The next call waits for a turn.
+      for (const end = performance.now() + 25; isBusy && performance.now() < end;);
+      await expect(engine.signal("t", "sig", value as never)).rejects.toMatchObject({ code: "NG_BAD_ANSWER" });
+      await listed;
+    }
+  });
+});
