@@ -42,8 +42,8 @@ export class DirectContext implements NodeContext {
     return context.#requests;
   }
 
-  /** The time of the body is over. */
-  static abort(context: DirectContext, reason: NodeError): void {
+  /** The time of the body is over, or its run has ended. */
+  static abort(context: DirectContext, reason: unknown): void {
     context.#isOver = true;
     (context.#controller ??= new AbortController()).abort(reason);
   }

@@ -5,7 +5,6 @@
  */
 import type { Scope } from "../expression/compile-expression.ts";
 import type { RunOptions, RunResult } from "../interface/engine-options.ts";
-import { newId } from "../checkpoint/ids.ts";
 import { barrierOf, followRoutes, isBarrier, type Target } from "../routing/routes.ts";
 import { takeFirstTurn, takeTurns, type Turn } from "../run/take-turns.ts";
 import type { Clock } from "../interface/clock.ts";
@@ -21,9 +20,12 @@ import { FIELDS, Unlocated, type DirectGraph, type DirectNode } from "./direct-g
 /** A task of the step that the engine takes over. */
 export interface DirectTask {
   readonly context: DirectContext;
-  state: "pending" | "value" | "thrown";
+  /** `none`: the signal of the run has aborted before the body began. */
+  state: "none" | "pending" | "value" | "thrown";
   /** The promise of a pending body, what it returned, or what it threw. */
   value: unknown;
+  /** Of a body that has aborted the signal of the run before it threw. */
+  isLate?: boolean;
   /** Of a pending body with a timeout. */
   timer?: DirectTimer;
   /** Of a `for` node: each of its items has a task of its own once its body has begun. */
@@ -32,6 +34,22 @@ export interface DirectTask {
 
 /** Ends a run in the engine: from a step whose tasks have begun, or between two steps. */
 export type TakeOver = (run: DirectRun, tasks?: readonly DirectTask[]) => Promise<RunResult>;
+
+/** Ends a run in the engine when its signal aborts. Only runs with a signal have it. */
+export interface DirectGuard {
+  readonly aborted: boolean;
+  /** The run awaits bodies of the step. @param step is over when the signal aborts */
+  begin(tasks: readonly DirectTask[], step?: DirectStep): void;
+  /** The bodies have ended. Returns the result of the engine if the signal has aborted before. */
+  end(): Promise<RunResult> | undefined;
+}
+
+/** The code of runs with a signal, which is loaded with the engine. */
+export type RunGuarded = (
+  run: DirectRun,
+  loop: (run: DirectRun, takeOver: TakeOver) => Promise<RunResult>,
+  takeOver: TakeOver,
+) => Promise<RunResult>;
 
 /** The state of a run between its steps, and the scope of its expressions. */
 export class DirectRun implements Scope {
@@ -48,6 +66,7 @@ export class DirectRun implements Scope {
   ready: readonly number[];
   /** The lists of the `for` nodes of the step, by node. */
   lists: ReadonlyMap<number, unknown> | undefined;
+  guard: DirectGuard | undefined;
   #id: string | undefined;
 
   constructor(code: DirectGraph, options: RunOptions) {
@@ -59,7 +78,7 @@ export class DirectRun implements Scope {
   }
 
   get id(): string {
-    return (this.#id ??= newId());
+    return (this.#id ??= randomId());
   }
   get turn(): Turn {
     return this.code.turn;
@@ -68,7 +87,14 @@ export class DirectRun implements Scope {
     return this.code.clock;
   }
 
+  get aborted(): boolean {
+    return this.guard?.aborted === true;
+  }
+
   /** For the engine, which imports no class of the start. */
+  abort(context: DirectContext, reason: unknown): void {
+    DirectContext.abort(context, reason);
+  }
   close(context: DirectContext): readonly Request[] | undefined {
     return DirectContext.close(context);
   }
@@ -77,17 +103,24 @@ export class DirectRun implements Scope {
   }
 }
 
-/** Starts a run; `undefined` if the engine has to start it: its input does not fit, or its first edges have no value. */
+/**
+ * Starts a run; `undefined` if the engine has to start it: its input does not fit, its first edges have no value, or its signal has aborted.
+ *
+ * @param guarded runs the loop of a run with a signal
+ */
 export function startDirect(
   code: DirectGraph,
   input: JsonObject,
   options: RunOptions,
   takeOver: TakeOver,
+  guarded?: RunGuarded,
 ): Promise<RunResult> | undefined {
+  if (options.signal?.aborted === true) return undefined;
   const run = new DirectRun(code, options);
   if (!acceptInput(run, input) || !enter(run)) return undefined;
+  const begin = (): Promise<RunResult> => (guarded === undefined ? loop(run, takeOver) : guarded(run, loop, takeOver));
   const turn = takeFirstTurn(code.clock, false);
-  return turn === undefined ? loop(run, takeOver) : turn.then(() => loop(run, takeOver));
+  return turn === undefined ? begin() : turn.then(begin);
 }
 
 function acceptInput({ code, state }: DirectRun, input: JsonObject): boolean {
@@ -139,6 +172,8 @@ async function loop(run: DirectRun, takeOver: TakeOver): Promise<RunResult> {
     if (steps !== null && run.step >= steps) return takeOver(run);
     const turn = takeTurns(run);
     if (turn !== undefined) await turn;
+    const { guard } = run;
+    if (guard?.aborted === true) return takeOver(run);
     const node = nodes[ready[0]!]!;
     if (ready.length > 1 || node.hasTimeout || node.items !== undefined) {
       const done = runBeside(run, takeOver);
@@ -150,10 +185,17 @@ async function loop(run: DirectRun, takeOver: TakeOver): Promise<RunResult> {
     let value: unknown;
     try {
       value = node.call(run, functions, expressions, context);
-      if (isThenable(value)) value = await value;
+      if (isThenable(value)) {
+        guard?.begin([{ context, state: "pending", value }]);
+        value = await value;
+        const end = guard?.end();
+        if (end !== undefined) return end;
+      }
     } catch (error) {
+      const end = guard?.end();
+      if (end !== undefined) return end;
       DirectContext.close(context);
-      return takeOver(run, [{ context, state: "thrown", value: error }]);
+      return takeOver(run, [{ context, state: "thrown", value: error, isLate: run.aborted }]);
     }
     if (DirectContext.close(context) !== undefined || !settleAlone(run, node, value, context)) {
       return takeOver(run, [{ context, state: "value", value }]);
@@ -230,17 +272,20 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
   const tasks: DirectTask[] = [];
   let open = 0;
   let resolve: ((end: RunResult | Promise<RunResult> | undefined) => void) | undefined;
+  const { guard } = run;
   const step: DirectStep = {
     isOver: false,
     // Its retries begin at once.
     halt: () => {
       step.isOver = true;
+      guard?.end();
       resolve?.(takeOver(run, tasks));
     },
   };
   const hasEnded = (): void => {
     if (--open > 0 || step.isOver) return;
     step.isOver = true;
+    guard?.end();
     resolve!(settleTasks(run, tasks) ? undefined : takeOver(run, tasks));
   };
   for (const index of ready) {
@@ -258,6 +303,11 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
       }
       continue;
     }
+    if (run.aborted) {
+      // A body of the step has aborted the signal. The engine starts no further one.
+      task.state = "none";
+      continue;
+    }
     try {
       task.value = node.call(run, functions, expressions, context);
       if (isThenable(task.value)) {
@@ -271,12 +321,14 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
     } catch (value) {
       task.state = "thrown";
       task.value = value;
+      task.isLate = run.aborted;
       // Items that have not begun begin in the engine.
       step.isOver = true;
     }
     DirectContext.close(context);
   }
-  if (step.isOver) {
+  if (step.isOver || run.aborted) {
+    step.isOver = true;
     // The engine may have to be loaded before it listens to them.
     for (const task of tasks) if (task.state === "pending") dropPromise(task.value);
     return takeOver(run, tasks);
@@ -305,6 +357,7 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
         hasEnded();
       }, fail);
     }
+    guard?.begin(tasks, step);
   });
 }
 
@@ -496,3 +549,11 @@ function completed({ code, state, steps }: DirectRun): RunResult {
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
+
+/** A UUID v4, for the few runs that need an id. `newId`, which makes many of them fast, is in the engine: it is a part of the start's size. */
+function randomId(): string {
+  return "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (digit) => {
+    const [random = 0] = globalThis.crypto.getRandomValues(new Uint8Array(1));
+    return (Number(digit) ^ (random & (15 >> (Number(digit) / 4)))).toString(16);
+  });
+}

@@ -6,7 +6,9 @@ import type { DirectRun, DirectTask } from "./direct-run.ts";
 export interface DirectTimer {
   /** Set when the time is over. */
   error: NodeError | undefined;
-  /** Called then. The code that runs the task sets it. */
+  /** The body has ended, or is not awaited. */
+  readonly stop: () => void;
+  /** Called when the time is over. The code that runs the task sets it. */
   onLate: ((error: NodeError) => void) | undefined;
 }
 
@@ -20,14 +22,17 @@ export const timeouts: TimeoutParts = {
   start({ code: { table, clock } }, node, task) {
     const { name, timeout } = table.nodes[node]!;
     if (timeout === undefined) return;
-    const timer: DirectTimer = (task.timer = { error: undefined, onLate: undefined });
+    const timer: DirectTimer = (task.timer = {
+      error: undefined,
+      stop: () => clock.clearTimeout(handle),
+      onLate: undefined,
+    });
     const handle = clock.setTimeout(() => {
       const error = new NodeError("NG_NODE_TIMEOUT", name, `node \`${name}\` did not finish within ${timeout} ms`);
       timer.error = error;
       DirectContext.abort(task.context, error);
       timer.onLate?.(error);
     }, timeout);
-    const end = (): void => clock.clearTimeout(handle);
-    (task.value as Promise<unknown>).then(end, end);
+    (task.value as Promise<unknown>).then(timer.stop, timer.stop);
   },
 };

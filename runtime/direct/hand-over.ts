@@ -4,7 +4,7 @@
  */
 import type { RunResult } from "../interface/engine-options.ts";
 import { locateError } from "../expression/locate-error.ts";
-import { Cancellation } from "../run/cancellation.ts";
+import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { resultOf } from "../run/execute-run.ts";
 import { Run, type RunEnd } from "../run/run.ts";
 import { nextStop } from "../run/run-end.ts";
@@ -13,9 +13,10 @@ import { Attempt } from "../step/attempt.ts";
 import { commitStep } from "../step/commit-step.ts";
 import { finish, loop } from "../step/run-loop.ts";
 import { awaitBody, settleFailure, settleResult } from "../step/run-task.ts";
+import { CANCELLED_OUTCOME, type Outcome, type Task } from "../step/task.ts";
 import { plainTaskOf, runItems, runLeafOf, tasksOf, taskWithItems } from "../step/step-tasks.ts";
 import type { NodeCode } from "../program/program.ts";
-import type { Outcome, Task } from "../step/task.ts";
+import { dropPromise } from "../value/promise.ts";
 import type { Request } from "./direct-context.ts";
 import type { DirectRun, DirectTask } from "./direct-run.ts";
 
@@ -26,8 +27,9 @@ export async function takeOver(
   begun: readonly DirectTask[] | undefined,
 ): Promise<RunResult> {
   const { options, barriers } = direct;
+  const cancellation = new Cancellation(options.signal !== undefined);
   const run = new Run(core.program, createShared(core, options, { threadId: undefined, runId: direct.id }), {
-    cancellation: new Cancellation(false),
+    cancellation,
     limits: limitsOfCall(core, options),
   });
   for (const [channel, value] of direct.state.entries()) run.state[channel] = value;
@@ -38,17 +40,32 @@ export async function takeOver(
   for (const barrier of direct.code.barriers.keys()) {
     for (const node of barriers?.arrived(barrier) ?? []) run.barriers.signal(barrier, node);
   }
-  const end = await (begun === undefined ? undefined : endStep(run, begun, direct));
-  const stop = end ?? (begun === undefined ? nextStop(run) : undefined);
-  return resultOf(run, await (stop === undefined ? loop(run) : finish(run, stop)));
+  // What has happened in the step came before an abort. The run learns of the abort afterwards.
+  const outcomes = begun && outcomesOf(run, begun, direct);
+  const unlink = linkSignal(options.signal, cancellation, core.clock);
+  if (options.signal?.aborted === true) cancellation.abort(options.signal.reason);
+  try {
+    const end = outcomes === undefined ? nextStop(run) : await commit(run, outcomes);
+    return resultOf(run, await (end === undefined ? loop(run) : finish(run, end)));
+  } finally {
+    unlink();
+  }
 }
 
-async function endStep(run: Run, begun: readonly DirectTask[], direct: DirectRun): Promise<RunEnd | undefined> {
+interface BegunStep {
+  readonly tasks: readonly Task[];
+  readonly outcomes: readonly (Outcome | Promise<Outcome>)[];
+}
+
+function outcomesOf(run: Run, begun: readonly DirectTask[], direct: DirectRun): BegunStep {
   // The lists of `for` nodes are read once: what they call may have effects.
   const hasItems = begun.some(({ items }) => items !== undefined);
   const tasks = hasItems ? run.ready.map((index, at) => taskOf(run.program.nodes[index]!, begun[at]!)) : tasksOf(run);
-  const outcomes = await Promise.all(tasks.map((task, at) => outcomeOfTask(run, task, begun[at]!, direct)));
-  return commitStep(run, tasks, outcomes);
+  return { tasks, outcomes: tasks.map((task, at) => outcomeOfTask(run, task, begun[at]!, direct)) };
+}
+
+async function commit(run: Run, { tasks, outcomes }: BegunStep): Promise<RunEnd | undefined> {
+  return commitStep(run, tasks, await Promise.all(outcomes));
 }
 
 function taskOf(node: NodeCode, { items }: DirectTask): Task {
@@ -61,39 +78,60 @@ function outcomeOfTask(run: Run, task: Task, begun: DirectTask, direct: DirectRu
   return runItems(run, task, tasks, (index) => {
     const item = tasks[index]!;
     const known = begun.items![index]!.task;
-    return known === undefined ? runLeafOf(run, item) : outcomeOf(new Attempt(run, item, 1), known, direct);
+    if (known !== undefined) return outcomeOf(new Attempt(run, item, 1), known, direct);
+    return direct.options.signal?.aborted === true ? CANCELLED_OUTCOME : runLeafOf(run, item);
   });
 }
 
 function outcomeOf(
   attempt: Attempt,
-  { context, state, value, timer }: DirectTask,
+  { context, state, value, isLate, timer }: DirectTask,
   direct: DirectRun,
 ): Outcome | Promise<Outcome> {
   const end = (error: unknown): Outcome | Promise<Outcome> => {
     repeatRequests(attempt, context, direct);
+    if (isLate === true && attempt.violation === undefined) return CANCELLED_OUTCOME;
     return settleFailure(attempt, error);
   };
+  if (state === "none") return CANCELLED_OUTCOME;
   if (state === "thrown") return end(located(attempt.run, value, direct));
   if (state === "value") {
     repeatRequests(attempt, context, direct);
     return settleValue(attempt, value);
   }
+  const { cancellation } = attempt.run;
+  const cancel = (reason: unknown): Outcome => {
+    timer?.stop();
+    dropPromise(value);
+    attempt.abort(reason);
+    direct.abort(context, reason);
+    return CANCELLED_OUTCOME;
+  };
+  // Items of a long list are reached in later turns.
+  if (cancellation.aborted) return cancel(cancellation.reason);
   if (timer?.error !== undefined) return end(timer.error);
   // What the body requests until it ends is known when it has ended.
   attempt.body = (value as Promise<unknown>).finally(() => repeatRequests(attempt, context, direct));
   return new Promise((resolve, reject) => {
+    const settle = (outcome: Outcome | Promise<Outcome>): void => {
+      cancellation.unlisten(onCancel);
+      resolve(outcome);
+    };
+    const onCancel = (reason: unknown): void => {
+      if (!attempt.closed) settle(cancel(reason));
+    };
+    if (cancellation.possible) cancellation.listen(onCancel);
     if (timer !== undefined) {
       timer.onLate = (error) => {
         if (attempt.closed) return;
         try {
-          resolve(end(error));
+          settle(end(error));
         } catch (thrown) {
           reject(thrown);
         }
       };
     }
-    awaitBody(attempt, resolve, reject);
+    awaitBody(attempt, settle, reject);
   });
 }
 

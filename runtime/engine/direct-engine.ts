@@ -1,6 +1,7 @@
 import type { Engine, EngineOptions, RunResult } from "../interface/engine-options.ts";
 import type { LongTermMemory } from "../interface/memory.ts";
-import type { DirectRun, DirectTask } from "../direct/direct-run.ts";
+import type { DirectRun, DirectTask, RunGuarded } from "../direct/direct-run.ts";
+import { runGuarded } from "../direct/direct-signals.ts";
 import { takeOver } from "../direct/hand-over.ts";
 import type { Table } from "../table/table.ts";
 import { BARE_LINKER } from "./bare-linker.ts";
@@ -11,10 +12,12 @@ import { engineOf, openCore } from "./open-engine.ts";
 export interface DirectEngine {
   readonly engine: Engine;
   takeOver(run: DirectRun, tasks: readonly DirectTask[] | undefined): Promise<RunResult>;
+  /** Runs with a signal that run directly. */
+  readonly runGuarded: RunGuarded;
 }
 
 export function openDirectEngine(table: Table, options: EngineOptions, memory: LongTermMemory): DirectEngine {
   const code = { ...LOADED_CODE, openMemory: () => memory };
   const core = openCore(table, options, BARE_LINKER, code);
-  return { engine: engineOf(core, code), takeOver: (run, tasks) => takeOver(core, run, tasks) };
+  return { engine: engineOf(core, code), takeOver: (run, tasks) => takeOver(core, run, tasks), runGuarded };
 }

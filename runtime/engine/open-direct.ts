@@ -87,9 +87,12 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
       : undefined;
   const takeOver: TakeOver = async (run, tasks) => (await load()).takeOver(run, tasks);
   const run = (input: JsonObject, settings: RunOptions): Promise<RunResult> => {
-    const given = settings === NO_OPTIONS ? settings : isDirectCall(settings) ? { ...settings } : undefined;
-    const direct = code !== undefined && given !== undefined ? startDirect(code, input, given, takeOver) : undefined;
-    return direct ?? onEngine("run", input, settings);
+    const given = settings === NO_OPTIONS ? settings : directOptions(settings);
+    if (code === undefined || given === undefined) return onEngine("run", input, settings);
+    // The code of signals is loaded with the engine, which has the first of their runs.
+    const guarded = given.signal === undefined ? undefined : opened?.runGuarded;
+    if (given.signal !== undefined && guarded === undefined) return onEngine("run", input, settings);
+    return startDirect(code, input, given, takeOver, guarded) ?? onEngine("run", input, settings);
   };
   // With a store, the first call is near: the engine is loaded before it.
   if (options.store !== undefined) void loadEarly(load);
@@ -169,15 +172,20 @@ const ENGINE_ONLY = [
   "maxParallel",
 ] as const satisfies readonly (keyof EngineOptions)[];
 
-/** Whether the options of a run are at most objects for its bodies. */
-function isDirectCall(options: RunOptions): boolean {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) return false;
-  for (const name of Reflect.ownKeys(options)) {
-    if (options[name as keyof RunOptions] === undefined && Object.hasOwn(RUN_OPTIONS, name)) continue;
-    const { context } = options;
-    if (name !== "context" || typeof context !== "object" || context === null || Array.isArray(context)) return false;
+/** A copy of the options of a run that are at most a signal, and objects for its bodies; `undefined` for others. */
+function directOptions(options: RunOptions): RunOptions | undefined {
+  if (typeof options !== "object" || options === null || Object.getPrototypeOf(options) !== Object.prototype)
+    return undefined;
+  for (const name in options) {
+    if (name === "context" || name === "signal") continue;
+    if (options[name as keyof RunOptions] !== undefined || !Object.hasOwn(RUN_OPTIONS, name)) return undefined;
   }
-  return true;
+  const { context, signal } = options;
+  if (context !== undefined && (typeof context !== "object" || context === null || Array.isArray(context)))
+    return undefined;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) return undefined;
+  if (signal !== undefined) return context === undefined ? { signal } : { context, signal };
+  return context === undefined ? NO_OPTIONS : { context };
 }
 
 /** The functions by index. @throws RunError NG_MISSING_FUNCTION with a list of all that are missing */

@@ -1,5 +1,6 @@
 /** Calls of a generated module whose graph runs without the engine: options, objects for bodies, requests that bodies make late or need not make. */
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { expect, test, vi } from "vitest";
 import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
@@ -381,3 +382,68 @@ test("a rejection while the engine is being loaded does not end the process", as
 function raise(message: string): never {
   throw new Error(message);
 }
+
+test("with a signal, a loaded module still runs without the engine, and leaves no listener", async () => {
+  const text = `graph two { output a: json = 0  output b: json = 0
+    node x = f() into a  node y = g() into b  start -> x -> y -> end }`;
+  const kinds: string[] = [];
+  const body = async (context: NodeContext): Promise<number> => {
+    await undefined;
+    return kinds.push(context.constructor.name);
+  };
+  const [, module] = await bothOf(text, () => ({ f: body, g: body }));
+  const { signal } = new AbortController();
+  await module!.state("none").catch(() => undefined);
+  await Promise.all([module!.run({}, { signal }), module!.run({}, { signal, context: {} })]);
+  expect(kinds).toEqual(["DirectContext", "DirectContext", "DirectContext", "DirectContext"]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+test.each([
+  ["a body", "node x = f() into a  start -> x -> end"],
+  ["a body with a timeout", "node x = f() into a { timeout 1h }  start -> x -> end"],
+  ["bodies beside each other", "node x = f() into a  node y = f()  start -> x, y"],
+  ["items", "node x = f() for i in [1, 2, 3] into a { max parallel 2  timeout 1h }  start -> x -> end"],
+])("an abort ends %s as in the engine", async (_name, nodes) => {
+  const log: string[] = [];
+  const functions = () => ({
+    f: ({ signal, item, usage }: NodeContext) =>
+      new Promise((resolve) => {
+        log.push(`begins ${JSON.stringify(item)}`);
+        signal.addEventListener("abort", () => {
+          log.push(`aborts ${String(signal.reason)}`);
+          usage({ inputTokens: 1 });
+          resolve(1);
+        });
+      }),
+  });
+  const transcripts: object[] = [];
+  for (const engine of await bothOf(`graph cut { output a: json = 0  ${nodes} }`, functions)) {
+    await engine.state("none").catch(() => undefined);
+    const controller = new AbortController();
+    const running = engine.run({}, { signal: controller.signal });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    controller.abort("enough");
+    const synchronously = log.length;
+    transcripts.push({ ...shown(await running), log: log.splice(0), synchronously });
+    expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+  }
+  expect(transcripts[1]).toEqual(transcripts[0]);
+  expect(transcripts[0]).toMatchObject({ status: "cancelled", code: "NG_CANCELLED" });
+});
+
+test("an abort ends the wait before a retry that the engine has taken over", async () => {
+  const functions = () => ({ f: async () => Promise.reject(new Error("no")) });
+  for (const engine of await bothOf(
+    "graph again { output a: json = 0  node x = f() into a { tries 2 backoff 1h..1h }  start -> x -> end }",
+    functions,
+  )) {
+    await engine.state("none").catch(() => undefined);
+    const controller = new AbortController();
+    const running = engine.run({}, { signal: controller.signal });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    controller.abort("enough");
+    expect(shown(await running)).toMatchObject({ status: "cancelled", code: "NG_CANCELLED" });
+  }
+});

@@ -174,7 +174,12 @@ function behaviour(seed: number, name: string, args: readonly unknown[], nth: nu
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-function functionsOf(seed: number, log: string[], aborted: string[]): Record<string, (...args: never[]) => unknown> {
+function functionsOf(
+  seed: number,
+  log: string[],
+  aborted: string[],
+  onCall: () => void,
+): Record<string, (...args: never[]) => unknown> {
   const counts = new Map<string, number>();
   const isWild = seed % 3 !== 0;
   return Object.fromEntries(
@@ -186,6 +191,7 @@ function functionsOf(seed: number, log: string[], aborted: string[]): Record<str
         const nth = context.item === undefined ? (counts.get(key) ?? 0) : 0;
         counts.set(key, nth + 1);
         log.push(key);
+        onCall();
         const dice = behaviour(seed, name, given, nth);
         const wild = isWild ? dice % 40 : 99;
         const value = resultOf(name, dice >>> 8, given[0]);
@@ -210,7 +216,7 @@ function functionsOf(seed: number, log: string[], aborted: string[]): Record<str
         };
         // Only nodes with a timeout call it.
         if (name === "slow" && dice % 4 === 1) return untilAborted(context, dice, aborted);
-        return dice % 3 === 0 ? done() : later(dice % 4, done);
+        return dice % 3 === 0 ? done() : later(dice % 4, onCall, done);
       };
       return [name, body];
     }),
@@ -284,7 +290,9 @@ async function untilAborted(context: NodeContext, dice: number, aborted: string[
   return 1;
 }
 
-async function later(ticks: number, done: () => unknown): Promise<unknown> {
+async function later(ticks: number, onCall: () => void, done: () => unknown): Promise<unknown> {
+  await undefined;
+  onCall();
   for (let tick = 0; tick <= ticks; tick++) await undefined;
   return done();
 }
@@ -309,23 +317,38 @@ function resultOf(name: string, dice: number, given: unknown): unknown {
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** What a run did: the bodies that ran, and its result. */
+/**
+ * What a run did: the bodies that ran, and its result.
+ *
+ * @param abortAt the place where the signal of the run aborts, counted over the calls of bodies and their first turns; no signal if absent
+ */
 async function transcript(
   open: (functions: object) => Engine,
   { nodes }: Table,
   seed: number,
   input: object,
+  abortAt?: number,
 ): Promise<Shown> {
   // Items that begin when others have ended do so between the bodies of other nodes.
   const hasItems = nodes.some(({ each }) => each !== undefined);
   const log: string[] = [];
   const aborted: string[] = [];
   vi.spyOn(console, "log").mockImplementation((line) => void log.push(`print ${String(line)}`));
-  const engine = open(functionsOf(seed, log, aborted));
+  const controller = new AbortController();
+  let places = 0;
+  const engine = open(
+    functionsOf(seed, log, aborted, () => {
+      if (places++ === abortAt) controller.abort(`at ${abortAt}`);
+    }),
+  );
+  // A module runs directly with a signal once the engine is loaded.
+  if (abortAt !== undefined) await engine.state("none").catch(() => undefined);
   let result: RunResult | undefined;
   let error: unknown;
   try {
-    result = await engine.run(input as never);
+    result = await engine.run(input as never, abortAt === undefined ? {} : { signal: controller.signal });
+    // Bodies of an aborted run end later.
+    if (controller.signal.aborted) await new Promise((resolve) => setTimeout(resolve, 1));
   } catch (thrown) {
     error = thrown;
   } finally {
@@ -358,6 +381,19 @@ test(`${SEEDS.length} graphs: the engine and the module agree`, { timeout: 600_0
       const interpreted = await transcript(open(inEngine, table), table, seed, input);
       const direct = await transcript(open(directly, table), table, seed, input);
       expect({ seed, ...direct }).toEqual({ seed, ...interpreted });
+      // Items begin between the bodies of other nodes, so that a place in the order means another body.
+      const hasItems = table.nodes.some(({ each }) => each !== undefined);
+      for (const abortAt of hasItems ? [-1] : [-1, seed % 5, seed % 13]) {
+        const before = await transcript(open(inEngine, table), table, seed, input, abortAt);
+        expect({ seed, abortAt, ...(await transcript(open(directly, table), table, seed, input, abortAt)) }).toEqual({
+          seed,
+          abortAt,
+          ...before,
+        });
+        if ((before["result"] as RunResult | undefined)?.status === "cancelled") {
+          seen.set("cancelled", (seen.get("cancelled") ?? 0) + 1);
+        }
+      }
       const status = (interpreted["result"] as RunResult | undefined)?.status ?? "refused";
       seen.set(status, (seen.get(status) ?? 0) + 1);
       if ((interpreted["aborted"] as string[]).length > 0) seen.set("late", (seen.get("late") ?? 0) + 1);
@@ -365,7 +401,7 @@ test(`${SEEDS.length} graphs: the engine and the module agree`, { timeout: 600_0
   }
   // The comparison is meaningful only if much has happened.
   if (ONE !== undefined) return;
-  for (const status of ["completed", "failed", "incomplete", "limit", "refused", "late"]) {
+  for (const status of ["completed", "failed", "incomplete", "limit", "refused", "late", "cancelled"]) {
     expect(seen.get(status) ?? 0, status).toBeGreaterThan(SEEDS.length / 60);
   }
 });
