@@ -3,7 +3,7 @@ import type { Engine, RunResult } from "../runtime/interface/engine-options.ts";
 import { ThreadError } from "../runtime/interface/thread-error.ts";
 import type { StoredItem } from "../runtime/interface/memory.ts";
 import type { Claim, Store } from "../runtime/interface/store.ts";
-import { RESERVED_THREADS } from "../runtime/thread/thread-access.ts";
+import { RESERVED_THREADS } from "../runtime/run/check-thread-id.ts";
 import { threadsOf } from "../runtime/thread/list-threads.ts";
 import type { Json, JsonObject } from "../runtime/value/json.ts";
 import { resultDocument } from "../runtime/run/result-document.ts";

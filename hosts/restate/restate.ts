@@ -31,7 +31,7 @@ import {
 } from "../../runtime/run/option-names.ts";
 import { ROLLBACK_OPTIONS } from "../../runtime/run/thread-option-names.ts";
 import type { Table } from "../../runtime/table/table.ts";
-import { checkThreadId } from "../../runtime/thread/thread-access.ts";
+import { checkThreadId } from "../../runtime/run/check-thread-id.ts";
 import type { JsonObject } from "../../runtime/value/json.ts";
 import type { EventPage } from "./event-log.ts";
 import { CALL_MS, Ingress, isUnavailable, type IngressOptions } from "./ingress.ts";

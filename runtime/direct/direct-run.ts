@@ -10,6 +10,7 @@ import { takeFirstTurn, takeTurns, type Turn } from "../run/take-turns.ts";
 import type { Clock } from "../interface/clock.ts";
 import { END } from "../table/table.ts";
 import type { Json, JsonObject } from "../value/json.ts";
+import { isPlainRecord } from "../value/plain-object.ts";
 import { dropPromise, isThenable } from "../value/promise.ts";
 import type { DirectBarriers } from "./direct-barriers.ts";
 import { DirectContext, type Request } from "./direct-context.ts";
@@ -124,7 +125,7 @@ export function startDirect(
 }
 
 function acceptInput({ code, state }: DirectRun, input: JsonObject): boolean {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return false;
+  if (!isPlainRecord(input)) return false;
   try {
     for (const name of Object.keys(input)) {
       const value = input[name] as unknown;

@@ -17,6 +17,7 @@ import type { Table } from "../table/table.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { NO_OPTIONS } from "../run/no-options.ts";
 import { checkOptions, RUN_OPTIONS, STREAM_OPTIONS, STREAM_RESUME_OPTIONS } from "../run/option-names.ts";
+import { checkThreadId } from "../run/check-thread-id.ts";
 import { copyArguments, snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
 import type { Linker } from "../program/linker.ts";
 import { compileProgram } from "../program/program.ts";
@@ -201,6 +202,7 @@ async function startLater(
 async function runWithoutStore(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
   const { program } = core;
   if (options !== NO_OPTIONS) checkOptions("a run", options, RUN_OPTIONS);
+  if (options.thread !== undefined) checkThreadId(options.thread);
   const limits = limitsOfCall(core, options);
   refuseMissingSecrets(core.missingSecrets);
   if (program.pausingNode !== undefined) throw needsStore(program.table.name, program.pausingNode);

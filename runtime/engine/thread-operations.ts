@@ -14,6 +14,7 @@ import type { Store } from "../interface/store.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { checkMetadata } from "../run/check-execute-options.ts";
+import { checkThreadId } from "../run/check-thread-id.ts";
 import { checkOptions, RUN_OPTIONS } from "../run/option-names.ts";
 import {
   FORK_OPTIONS,
@@ -43,7 +44,7 @@ import { dropSignals } from "../run/drop-signals.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { isThenable } from "../value/promise.ts";
 import type { Durable } from "../run/shared.ts";
-import { asRunner, checkThreadId, storeOf } from "../thread/thread-access.ts";
+import { asRunner, storeOf } from "../thread/thread-access.ts";
 import { findCheckpoint, loadClaimedHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { migrateThread } from "../thread/migrate-thread.ts";
 import { listThreads } from "../thread/list-threads.ts";
@@ -90,7 +91,7 @@ function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): 
   const { program } = core;
   const limits = limitsOfCall(core, options);
   refuseMissingSecrets(core.missingSecrets);
-  const threadId = checkThreadId(options.thread ?? newId());
+  const threadId = options.thread === undefined ? newId() : checkThreadId(options.thread);
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     const loading = loadClaimedHead(durable, program);
     const { head: latest, isOwn } = isThenable(loading) ? await loading : loading;
@@ -261,7 +262,7 @@ async function forkThread(core: EngineCore, threadId: ThreadId, given: ForkOptio
   const store = storeOf(core, "threads are kept in a store");
   const source =
     options.from === undefined ? await loadHead(store, thread) : await findCheckpoint(store, thread, options.from);
-  const target = checkThreadId(options.as ?? thread);
+  const target = options.as === undefined ? thread : checkThreadId(options.as);
   return asRunner(core, target, {}, async (durable, cancellation) => {
     const head = await asStoreError(() => store.loadLatest(target));
     if (options.as !== undefined && head !== undefined) {

@@ -183,7 +183,10 @@ export interface ResumeOptions<Config = JsonObject> extends ExecuteOptions {
   readonly answers?: Readonly<Record<string, Json>> | BareAnswer;
   /** The answer, of any type, if exactly one pause waits. */
   readonly answer?: Json;
-  /** A checkpoint id or a label to resume from instead of the thread's head: a fork inside the thread. */
+  /**
+   * A checkpoint id or a label to resume from instead of the thread's head: a fork inside the thread. As every option, it counts as
+   * absent with the value `undefined`.
+   */
   readonly from?: CheckpointId;
   /** The node to resume at, instead of the next nodes. */
   readonly at?: string;

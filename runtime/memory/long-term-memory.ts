@@ -20,6 +20,7 @@ import { ENCODED, keyOfEncoded } from "../stores/contract/encoded-text.ts";
 import type { Json, JsonObject, MaybePromise } from "../value/json.ts";
 import { admitJson } from "../value/admit.ts";
 import { Mismatch } from "../value/mismatch.ts";
+import { readRecord } from "../value/read-record.ts";
 import { similarity, vectorOfText, vectorText } from "./vectors.ts";
 
 /** Parts of a namespace. */
@@ -235,8 +236,10 @@ function checkLimit(limit: number | undefined, usual: number): number {
 }
 
 function checkFilter(filter: unknown): void {
-  const isRecord = typeof filter === "object" && filter !== null && !Array.isArray(filter);
-  if (filter !== undefined && !isRecord) throw bad("`filter` is a record of fields and values");
+  if (filter === undefined) return;
+  const record = readRecord(filter);
+  const admitted = record instanceof Mismatch ? record : admitJson(record);
+  if (admitted instanceof Mismatch) throw bad(`\`filter\` is a record of fields and values: ${admitted.describe()}`);
 }
 
 function fits(value: Json, filter: JsonObject): boolean {

@@ -15,7 +15,8 @@ import { NO_LIMITS, type LimitOptions } from "../run/limits.ts";
 import { Run } from "../run/run.ts";
 import { newId } from "../checkpoint/ids.ts";
 import type { Shared } from "../run/shared.ts";
-import { asRunner, beforeClaim, checkThreadId, storeOf } from "../thread/thread-access.ts";
+import { checkThreadId } from "../run/check-thread-id.ts";
+import { asRunner, beforeClaim, storeOf } from "../thread/thread-access.ts";
 import { loadClaimedHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import type { JsonObject } from "../value/json.ts";
 import { drivePlan, type DriveRequest } from "./drive-plan.ts";
@@ -74,7 +75,7 @@ async function startPlan(
   refuseMissingTaskSecrets(plan, toRun, core.missingSecrets);
   const runId = newId();
   if (core.options.store === undefined) return startWithoutStore({ plan, core }, input, options, selected, runId);
-  const threadId = checkThreadId(options.thread ?? newId());
+  const threadId = options.thread === undefined ? newId() : checkThreadId(options.thread);
   return asRunner(core, threadId, forRunner(options), async (durable, cancellation) => {
     const { head } = await loadClaimedHead(durable, plan.program);
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
@@ -109,6 +110,7 @@ async function startWithoutStore(
       `plan \`${table.name}\` waits for an answer at task \`${pausingNode}\`, which needs a store: give the runner a \`store\``,
     );
   }
+  if (options.thread !== undefined) checkThreadId(options.thread);
   const cancellation = new Cancellation(true);
   const unlink = linkSignal(options.signal, cancellation, core.clock);
   try {

@@ -1,5 +1,6 @@
 import type { ExecuteOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
+import { readRecord } from "../value/read-record.ts";
 import { admitJson, Mismatch } from "../value/validate.ts";
 import {
   checkChoice,
@@ -31,10 +32,8 @@ export function checkExecuteOptions(options: ExecuteOptions): void {
 /** @throws RunError NG_BAD_INPUT */
 export function checkMetadata(metadata: unknown): void {
   if (metadata === undefined) return;
-  if (!isObject(metadata) || Array.isArray(metadata)) {
-    throw new RunError("NG_BAD_INPUT", "`metadata` is a record of plain JSON");
-  }
-  const admitted = admitJson(metadata);
+  const record = readRecord(metadata);
+  const admitted = record instanceof Mismatch ? record : admitJson(record);
   if (!(admitted instanceof Mismatch)) return;
   throw new RunError("NG_BAD_INPUT", `\`metadata\` is a record of plain JSON: ${admitted.describe()}`);
 }

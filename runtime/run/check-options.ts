@@ -2,10 +2,11 @@ import type { Durability, EngineOptions, OnFailure, StreamOptions } from "../int
 import { RunError } from "../interface/errors.ts";
 import type { StreamViews } from "../interface/events.ts";
 import type { Store } from "../interface/store.ts";
+import { isPlainRecord } from "../value/plain-object.ts";
 
-/** Refuses options that are not a record. @throws RunError NG_BAD_INPUT */
+/** Refuses options that are not a record, such as a `Map`. @throws RunError NG_BAD_INPUT */
 export function checkRecord(whose: string, options: unknown): void {
-  if (isObject(options) && !Array.isArray(options)) return;
+  if (isPlainRecord(options)) return;
   throw new RunError("NG_BAD_INPUT", `the options of ${whose} must be a record`);
 }
 

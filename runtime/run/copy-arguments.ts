@@ -1,6 +1,6 @@
 import type { ResumeOptions } from "../interface/engine-options.ts";
 import { copyPlain } from "../value/copy-plain.ts";
-import { isPlainObject } from "../value/plain-object.ts";
+import { isPlainRecord } from "../value/plain-object.ts";
 import { MAX_VALUE_COUNT, MAX_VALUE_DEPTH, MAX_VALUE_TEXT } from "../value/limits.ts";
 
 /**
@@ -18,8 +18,8 @@ const BUDGET = { values: MAX_VALUE_COUNT, text: MAX_VALUE_TEXT, levels: MAX_VALU
 export function snapshotOptions<T extends Pick<ResumeOptions, "metadata" | "answer" | "answers" | "config">>(
   options: T,
 ): T {
-  // `checkExecuteOptions` refuses anything but a record.
-  if (typeof options !== "object" || options === null || Array.isArray(options)) return options;
+  // `checkOptions` refuses anything but a plain record.
+  if (!isPlainRecord(options)) return options;
   const copy: Record<string, unknown> = {};
   for (const name of ["metadata", "answer", "answers", "config"] as const) {
     if (options[name] !== undefined) copy[name] = snapshotJson(options[name]);
@@ -36,13 +36,4 @@ export function copyArguments<Args extends readonly unknown[]>(args: Args): Args
     // A copy of JSON has no fields without a value, and a misspelled option is refused even so.
     return { ...arg, ...snapshotOptions(snapshotJson(rest)) };
   }) as unknown as Args;
-}
-
-function isPlainRecord(value: unknown): value is object {
-  try {
-    return typeof value === "object" && value !== null && isPlainObject(value);
-  } catch {
-    // The traps of a proxy are user code.
-    return false;
-  }
 }

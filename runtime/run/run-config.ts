@@ -2,6 +2,7 @@
 import { equal } from "../expression/equal.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Json, JsonObject } from "../value/json.ts";
+import { readRecord } from "../value/read-record.ts";
 import { Mismatch } from "../value/validate.ts";
 import { similarName } from "./option-names.ts";
 import type { Run } from "./run.ts";
@@ -35,10 +36,12 @@ export function inheritConfig(run: Run, caller: Run): void {
   }
 }
 
-function setConfig(run: Run, given: JsonObject, problems: string[]): void {
+function setConfig(run: Run, values: JsonObject, problems: string[]): void {
   const { config, table, what } = run.program;
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new RunError("NG_BAD_INPUT", `the configuration of ${what} \`${table.name}\` must be a record`);
+  const given = readRecord(values);
+  if (given instanceof Mismatch) {
+    const message = `the configuration of ${what} \`${table.name}\` must be a record: ${given.describe()}`;
+    throw new RunError("NG_BAD_INPUT", message);
   }
   for (const name of Object.keys(given)) {
     const value = valueOf(given, name);

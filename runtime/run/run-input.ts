@@ -3,16 +3,19 @@ import { RunError } from "../interface/errors.ts";
 import { equal } from "../expression/equal.ts";
 import type { Program } from "../program/program.ts";
 import type { Json, JsonObject } from "../value/json.ts";
+import { readRecord } from "../value/read-record.ts";
 import { Mismatch } from "../value/validate.ts";
 import type { Run } from "./run.ts";
 import { endTurnAfter } from "./cut-work.ts";
 
 /** Checks and applies the input. @throws RunError NG_BAD_INPUT naming every field that does not fit */
-export function applyInput(run: Run, input: JsonObject): void {
+export function applyInput(run: Run, given: JsonObject): void {
   const { channels, channelIndex, required, table, what } = run.program;
   const problems: string[] = [];
-  if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw new RunError("NG_BAD_INPUT", `the input of ${what} \`${table.name}\` must be a record of its inputs`);
+  const input = readRecord(given);
+  if (input instanceof Mismatch) {
+    const message = `the input of ${what} \`${table.name}\` must be a record of its inputs: ${input.describe()}`;
+    throw new RunError("NG_BAD_INPUT", message);
   }
   for (const name of Object.keys(input)) {
     const value = input[name] as unknown;

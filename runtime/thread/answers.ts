@@ -4,6 +4,7 @@ import { ThreadError } from "../interface/thread-error.ts";
 import { equal } from "../expression/equal.ts";
 import type { Json } from "../value/json.ts";
 import type { Store } from "../interface/store.ts";
+import { readRecord } from "../value/read-record.ts";
 import { admitJson, compileAdmit, Mismatch } from "../value/validate.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { answeredPause, isAnswer, resumeStep } from "../checkpoint/restore-run.ts";
@@ -69,10 +70,11 @@ function namedAnswers(
   open: readonly PauseItem[],
   { answer, answers }: Pick<ResumeOptions, "answer" | "answers">,
 ): readonly (readonly [string, unknown])[] {
-  if (answers !== undefined && (typeof answers !== "object" || answers === null || Array.isArray(answers))) {
+  const record = readRecord(answers ?? {});
+  if (record instanceof Mismatch || answers === null) {
     throw bad(head, "`answers` is a record of answers by the ids of pauses; `answer` takes one without an id");
   }
-  const named = Object.entries(answers ?? {});
+  const named = Object.entries(record);
   if (answer === undefined) return named;
   // No pause waits, or the only pause was answered just before a crash: a repeated equal answer has no effect.
   const answerable = (open.length === 0 && head.pauses.length === 1 ? head.pauses : open).filter(isAnswerable);

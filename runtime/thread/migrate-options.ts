@@ -5,6 +5,8 @@ import type { Program } from "../program/program.ts";
 import { programUnder } from "../program/tool-segment.ts";
 import { FINALLY } from "../run/run.ts";
 import type { Json } from "../value/json.ts";
+import { Mismatch } from "../value/mismatch.ts";
+import { readRecord } from "../value/read-record.ts";
 
 /** What a migration changes in the checkpoints of one graph. */
 export interface GraphChanges {
@@ -172,6 +174,7 @@ function readRenaming(
 }
 
 function checkRecordOf(name: string, given: unknown, what: string, fits: (value: unknown) => boolean): void {
-  if (typeof given === "object" && given !== null && !Array.isArray(given) && Object.values(given).every(fits)) return;
+  const record = readRecord(given);
+  if (!(record instanceof Mismatch) && Object.values(record).every(fits)) return;
   throw new RunError("NG_BAD_INPUT", `\`${name}\` is a record of ${what}`);
 }

@@ -10,7 +10,8 @@ import { PRUNE_OPTIONS } from "../run/thread-option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import type { MaybePromise } from "../value/json.ts";
 import { threadsOf } from "./list-threads.ts";
-import { asRunner, checkThreadId, storeOf } from "./thread-access.ts";
+import { checkThreadId } from "../run/check-thread-id.ts";
+import { asRunner, storeOf } from "./thread-access.ts";
 
 /** Threads that are listed at a time. */
 const PAGE = 500;

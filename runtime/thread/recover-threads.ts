@@ -14,7 +14,7 @@ import { RECOVER_OPTIONS } from "../run/thread-option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import { listThreads } from "./list-threads.ts";
 import { RunError } from "../interface/errors.ts";
-import { checkThreadId } from "./thread-access.ts";
+import { checkThreadId } from "../run/check-thread-id.ts";
 import { resumeDue, resumeInterrupted } from "./resume-thread.ts";
 
 const DEFAULT_CONCURRENCY = 4;

@@ -28,8 +28,12 @@ import { continueRun } from "../step/continue-run.ts";
 import { nextStop } from "../run/run-end.ts";
 import { createShared, limitsOfCall, type EngineCore } from "../run/run-settings.ts";
 import { Run, type RunEnd } from "../run/run.ts";
+import { isPlainRecord } from "../value/plain-object.ts";
+import { readRecord } from "../value/read-record.ts";
+import { Mismatch } from "../value/mismatch.ts";
 import type { Durable } from "../run/shared.ts";
-import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.ts";
+import { checkThreadId } from "../run/check-thread-id.ts";
+import { asRunner, beforeClaim, storeOf } from "./thread-access.ts";
 import { updateThread } from "./update-thread.ts";
 import { findCheckpoint, loadHead, loadRecorded, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { refuseMissingSecrets } from "../table/missing-secrets.ts";
@@ -148,7 +152,8 @@ async function checkResume(core: EngineCore, store: Store, latest: Checkpoint, o
 /** `resume(thread, "yes")` and `{ answers: "yes" }` answer the one pause that waits. */
 function withBareAnswer(given: ResumeOptions | BareAnswer): ResumeOptions {
   if (typeof given !== "object") return { answer: given };
-  const { answers, ...others } = given ?? {};
+  if (!isPlainRecord(given)) return given;
+  const { answers, ...others } = given;
   return typeof answers === "string" || typeof answers === "number" || typeof answers === "boolean"
     ? { ...others, answer: answers }
     : given;
@@ -211,8 +216,9 @@ function presentId(program: Program): (id: string) => string {
 /** A node may have been renamed after the caller read the ids of pauses. */
 function withPresentIds(program: Program, options: ResumeOptions): ResumeOptions {
   const { answers } = options;
-  if (typeof answers !== "object" || answers === null || Array.isArray(answers)) return options;
-  const renamed = Object.entries(answers).map(([id, value]) => [presentPauseId(program, id), value] as const);
+  const record = readRecord(answers);
+  if (record instanceof Mismatch) return options;
+  const renamed = Object.entries(record).map(([id, value]) => [presentPauseId(program, id), value] as const);
   return { ...options, answers: Object.fromEntries(renamed) };
 }
 

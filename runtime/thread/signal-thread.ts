@@ -10,12 +10,13 @@ import { answeredHead } from "../checkpoint/former-names.ts";
 import { presentPauses } from "../checkpoint/present-pauses.ts";
 import { otherGraph } from "../checkpoint/drift.ts";
 import { withAnswers } from "../checkpoint/restore-run.ts";
+import { checkThreadId } from "../run/check-thread-id.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { SIGNAL_OPTIONS } from "../run/thread-option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import type { Json } from "../value/json.ts";
 import { admitJson, compileAdmit, Mismatch } from "../value/validate.ts";
-import { checkThreadId, storeOf } from "./thread-access.ts";
+import { storeOf } from "./thread-access.ts";
 
 /** The pauses that still wait, from the newest checkpoint and what was stored after it. */
 type PausesOf = (head: Checkpoint, writes: readonly PendingWrite[]) => readonly PauseItem[];
@@ -94,7 +95,7 @@ function awaits({ kind, payload }: PauseItem, name: string): boolean {
   return kind === "signal" && payload === name;
 }
 
-/** Events, messages and pauses repeat the name. */
+/** Events, messages and pauses repeat the name; databases index the id. */
 const MAX_SIGNAL_NAME = 2000;
 
 function readSignal(threadId: ThreadId, name: unknown, value: unknown, options: SignalOptions) {
@@ -107,7 +108,11 @@ function readSignal(threadId: ThreadId, name: unknown, value: unknown, options: 
     const message = `the name of a signal has at most ${MAX_SIGNAL_NAME} characters, not ${name.length}`;
     throw new RunError("NG_BAD_INPUT", message);
   }
-  if (typeof id !== "string") throw new RunError("NG_BAD_INPUT", "the `id` of a signal is a string");
+  // With the empty text, all signals whose ids were lost would count as one.
+  if (typeof id !== "string" || id === "" || id.length > MAX_SIGNAL_NAME) {
+    const message = `the \`id\` of a signal is a string of 1 to ${MAX_SIGNAL_NAME} characters`;
+    throw new RunError("NG_BAD_INPUT", message);
+  }
   const admitted = admitJson(value);
   if (!(admitted instanceof Mismatch)) return { id, name, value: admitted };
   const message = `the value of signal \`${name}\` is not plain JSON: ${admitted.describe()}`;

@@ -3,6 +3,7 @@ import type { Checkpoint, PauseItem, PendingWrite } from "../interface/checkpoin
 import type { UpdateOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Json, JsonObject } from "../value/json.ts";
+import { readRecord } from "../value/read-record.ts";
 import { Mismatch } from "../value/validate.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
@@ -218,10 +219,12 @@ export interface Edit {
 }
 
 /** @throws RunError NG_BAD_INPUT naming every value that does not fit */
-export function admitEdits(run: Run, values: JsonObject, { replace, set = [] }: UpdateOptions): readonly Edit[] {
+export function admitEdits(run: Run, given: JsonObject, { replace, set = [] }: UpdateOptions): readonly Edit[] {
   const { channels, channelIndex } = run.program;
-  if (typeof values !== "object" || values === null || Array.isArray(values)) {
-    throw new RunError("NG_BAD_INPUT", "the state is edited with a record of channels and values");
+  const values = readRecord(given);
+  if (values instanceof Mismatch) {
+    const message = `the state is edited with a record of channels and values: ${values.describe()}`;
+    throw new RunError("NG_BAD_INPUT", message);
   }
   const problems: string[] = [];
   const edits: Edit[] = [];

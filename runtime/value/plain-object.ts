@@ -3,3 +3,12 @@ export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
+
+/** A plain object that is not a list. A proxy whose traps throw is none: they are user code. */
+export function isPlainRecord(value: unknown): value is object {
+  try {
+    return typeof value === "object" && value !== null && !Array.isArray(value) && isPlainObject(value);
+  } catch {
+    return false;
+  }
+}

@@ -447,3 +447,20 @@ test("an abort ends the wait before a retry that the engine has taken over", asy
     expect(shown(await running)).toMatchObject({ status: "cancelled", code: "NG_CANCELLED" });
   }
 });
+
+test("an input that is no plain record is refused, as by the engine", async () => {
+  const text = `graph inputs {
+  input n: int = 1  output a: json = 0
+  node x = f(n) into a
+  start -> x -> end
+}`;
+  class Input {
+    readonly n = 2;
+  }
+  for (const engine of await bothOf(text, () => ({ f: (n) => n }))) {
+    expect((await engine.run({ n: 2 })).output).toEqual({ a: 2 });
+    for (const input of [new Map([["n", 2]]), new Input(), new Date(0), [2]]) {
+      await expect(engine.run(input as never)).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
+    }
+  }
+});

@@ -3,7 +3,13 @@
  * the options.
  */
 import { describe, expect, test } from "vitest";
-import { createEngine, createPlanRunner, type EngineOptions, type NodeContext } from "../../runtime/index.ts";
+import {
+  createEngine,
+  createPlanRunner,
+  type Engine,
+  type EngineOptions,
+  type NodeContext,
+} from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
@@ -338,11 +344,17 @@ describe("values that are not plain JSON", () => {
   class Settings {
     readonly a = 1;
   }
+  const revoked = (): object => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  };
   const values: readonly (readonly [string, unknown])[] = [
     ["a map", new Map([["a", 1]])],
     ["a date", new Date(0)],
     ["an instance", new Settings()],
     ["a proxy", new Proxy({ a: 1 }, { getPrototypeOf: trap, ownKeys: trap })],
+    ["a proxy that was revoked", revoked()],
   ];
 
   test.each(values)("%s is refused as a signal, also while the event loop is busy", async (_, value) => {
@@ -357,4 +369,77 @@ describe("values that are not plain JSON", () => {
       await listed;
     }
   });
+
+  const text = `graph g { input x: json | null = null  config c: string = ""  state m: json | null = null  node wait = receive("sig") into m  start -> wait }`;
+  const plain = `graph g { input x: json | null = null  config c: string = ""  output y: json | null  node copy = x into y  start -> copy }`;
+  const calls: readonly (readonly [string, (engine: Engine, value: never) => Promise<unknown>])[] = [
+    ["the input of a run", (engine, value) => engine.run(value)],
+    ["the input of a stream", (engine, value) => engine.stream(value).result],
+    ["the configuration of a run", (engine, config) => engine.run({}, { config })],
+    ["the metadata of a run", (engine, metadata) => engine.run({}, { metadata })],
+    ["the options of a run", (engine, value) => engine.run({}, value)],
+    ["the input of a run without a store", (_, value) => engineOf(plain).run(value)],
+    ["the configuration of a run without a store", (_, config) => engineOf(plain).run({}, { config })],
+    ["the values of an update", (engine, value) => engine.update("t", value)],
+    ["the values of an update as a node", (engine, value) => engine.update("t", value, { as: "wait" })],
+    ["the values of a new thread", (engine, value) => engine.update("new", value, { as: "start" })],
+    ["the configuration of an update", (engine, config) => engine.update("t", {}, { config })],
+    ["the answers of a resume", (engine, answers) => engine.resume("t", { answers })],
+    ["the answer of a resume", (engine, answer) => engine.resume("t", { answer })],
+    ["the configuration of a resume", (engine, config) => engine.resume("t", { config })],
+    ["the options of a resume", (engine, value) => engine.resume("t", value)],
+    ["the configuration of a fork", (engine, config) => engine.fork("t", { as: "u", config })],
+    ["the metadata of a fork", (engine, metadata) => engine.fork("t", { as: "u", metadata })],
+    ["the values of a migration", (engine, set) => edited(engine).migrate("t", { set })],
+    ["a value of a migration", (engine, m) => edited(engine).migrate("t", { set: { m } })],
+    ["what a migration converts to", (engine, value) => edited(engine).migrate("t", { map: { m: () => value } })],
+    ["the metadata of a list of threads", (engine, metadata) => engine.threads({ metadata })],
+    ["an item of the memory", (engine, value) => engine.memory.put(["n"], "k", value)],
+    ["a filter of the memory", (engine, filter) => engine.memory.list([], { filter })],
+    ["a filter of a search", (engine, filter) => engine.memory.search([], { filter })],
+  ];
+  const stores = new WeakMap<Engine, MemoryStore>();
+  /** An engine with the same store, and a newer version of the graph. */
+  const edited = (engine: Engine): Engine =>
+    engineOf(
+      text.replace("start ->", "node next = 1  start -> next ->"),
+      {},
+      { store: stores.get(engine)!, wake: false },
+    );
+
+  test.each(calls)("are refused as %s", async (_, call) => {
+    for (const [kind, value] of values) {
+      const store = new MemoryStore();
+      const engine = engineOf(text, {}, { store, wake: false });
+      stores.set(engine, store);
+      await engine.run({}, { thread: "t" });
+      await engine.update("t", { m: 1 });
+      const before = [await engine.state("t"), await engine.threads()];
+      await expect(call(engine, value as never), kind).rejects.toMatchObject({
+        code: expect.stringMatching(/^NG_BAD_(INPUT|ANSWER)$/) as string,
+      });
+      expect([await engine.state("t"), await engine.threads()], kind).toEqual(before);
+    }
+  });
+});
+
+test("a name of a thread that is given has at least one character, also without a store", async () => {
+  const text = `graph g { output n: int = 0  node one = 1 into n  start -> one }`;
+  for (const engine of [engineOf(text), engineOf(text, {}, { store: new MemoryStore() })]) {
+    await expect(engine.run({}, { thread: null as never })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
+    await expect(engine.run({}, { thread: "" })).rejects.toMatchObject({ code: "NG_UNKNOWN_THREAD" });
+    expect(await engine.run({}, { thread: undefined as never })).toMatchObject({ status: "completed" });
+  }
+  const stored = engineOf(text, {}, { store: new MemoryStore() });
+  await stored.run({}, { thread: "t" });
+  await expect(stored.fork("t", { as: null as never })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
+});
+
+test("the id of a signal is a text of at least one character", async () => {
+  const text = `graph g { output got: json | null  node wait = receive("sig") into got  start -> wait }`;
+  const engine = engineOf(text, {}, { store: new MemoryStore(), wake: false });
+  await engine.run({}, { thread: "t" });
+  for (const id of ["", null, 5, "x".repeat(2001)]) {
+    await expect(engine.signal("t", "sig", 1, { id: id as never })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
+  }
 });
