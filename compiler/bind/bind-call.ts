@@ -20,7 +20,7 @@ import { nodeSignatures } from "../../stdlib/signatures.ts";
 import type { BoundArgument, BoundChannel, BoundGraph } from "./bound-graph.ts";
 import type { BoundPlan, BoundTaskCall } from "./plan/bound-plan.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
-import { checkContextPosition } from "../expressions/check-context-position.ts";
+import { passesContext } from "../expressions/passes-context.ts";
 import type { ExpressionScope, Typed } from "../expressions/scope.ts";
 import { typeFunctionArguments } from "../expressions/type-call.ts";
 import { reportUnwritten } from "../expressions/typed.ts";
@@ -89,10 +89,13 @@ function bindDeclared(
   switch (declared.kind) {
     case "import": {
       useFunction(declared.spec, context);
-      const { args: typed, signature } = typeFunctionArguments(syntax, declared.signatures(), scope, typeExpression);
-      if (signature !== undefined) checkContextPosition(syntax, typed.length, signature, scope);
+      const signatures = declared.signatures();
+      const { args: typed, signature } = typeFunctionArguments(syntax, signatures, scope, typeExpression);
       const args = typed.map((arg) => toTypedExpression(arg, context));
-      const call: BoundTaskCall = { kind: "function", function: declared.spec, args };
+      const call: BoundTaskCall =
+        signature === undefined || passesContext(args.length, signature, signatures, scope.types)
+          ? { kind: "function", function: declared.spec, args }
+          : { kind: "function", function: declared.spec, args, withoutContext: true };
       return { call, result: signature?.result, effects: ["code"], callee: callee.name };
     }
     case "graph": {

@@ -8,6 +8,7 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundGraph, BoundTool } from "./bound-graph.ts";
 import type { BoundTaskCall } from "./plan/bound-plan.ts";
 import { nodeSignatures } from "../../stdlib/signatures.ts";
+import { passesContext } from "../expressions/passes-context.ts";
 import { isPoisoned, KIND_NAMES, markMeantAsUsed, namesOf, type GraphUnit } from "./file-scope.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
 
@@ -81,22 +82,26 @@ function bindTool({ name, span }: Ast.NameExpr, approval: boolean, context: Grap
     return undefined;
   }
   useFunction(declared.spec, context);
-  const [signature] = declared.signatures();
+  const signatures = declared.signatures();
+  const [signature] = signatures;
   if (signature === undefined) {
     context.report(missingSignature(place, { name, module: declared.spec.module }));
     return undefined;
   }
-  const { parameters, description } = signature;
+  const { description } = signature;
+  // A last parameter of an unknown type can be the context.
+  const parameters = signature.parameters
+    .filter(({ type, optional }, index, { length }) => !(index === length - 1 && optional && type.kind === "opaque"))
+    .map((parameter) => ({
+      name: parameter.name,
+      type: parameter.type,
+      ...(parameter.optional ? { optional: true as const } : {}),
+    }));
   return {
     function: declared.spec,
-    // A last parameter of an unknown type can be the context.
-    parameters: parameters
-      .filter(({ type, optional }, index) => !(index === parameters.length - 1 && optional && type.kind === "opaque"))
-      .map((parameter) => ({
-        name: parameter.name,
-        type: parameter.type,
-        ...(parameter.optional ? { optional: true as const } : {}),
-      })),
+    parameters,
+    // An optional argument that the model leaves out is `undefined`: the context comes after all parameters.
+    ...(passesContext(parameters.length, signature, signatures, context.types) ? {} : { withoutContext: true }),
     ...(description === undefined ? {} : { description }),
     approval,
   };

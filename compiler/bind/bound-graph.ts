@@ -112,7 +112,13 @@ export interface BoundConfig {
 }
 
 export type BoundCall =
-  | { readonly kind: "function"; readonly function: FunctionSpec; readonly args: readonly TypedExpression[] }
+  | {
+      readonly kind: "function";
+      readonly function: FunctionSpec;
+      readonly args: readonly TypedExpression[];
+      /** The function would take the context for a value. */
+      readonly withoutContext?: true;
+    }
   | {
       readonly kind: "builtin";
       readonly signature: NodeSignature;
@@ -129,7 +135,12 @@ export type BoundTool = {
   readonly description?: string;
   readonly approval: boolean;
 } & (
-  | { readonly function: FunctionSpec; readonly parameters: readonly FieldType[] }
+  | {
+      readonly function: FunctionSpec;
+      readonly parameters: readonly FieldType[];
+      /** The function would take the context for a value. */
+      readonly withoutContext?: true;
+    }
   | { readonly name: string; readonly graph: BoundGraph }
 );
 

@@ -66,10 +66,11 @@ function checkNode(node: BoundNode, channels: ReadonlyMap<string, BoundChannel>,
   }
   if (call.kind !== "function") return [];
   const given = call.args.map(({ syntax, type }) => ({ type, name: syntax.kind === "Name" ? syntax.name : undefined }));
-  const parameters = writeParameters(given, ["context"], names);
+  const isPassed = call.withoutContext === undefined;
+  const parameters = [...writeParameters(given, ["context"], names), ...(isPassed ? ["context: $.NodeContext"] : [])];
   return [
     `// ${names.mark(node.declaration.call.span)}node ${node.name} = ${commentText(call.function.name)}(…)`,
-    `$.Checked<typeof ${names.function(call.function.name)}, (${[...parameters, "context: $.NodeContext"].join(", ")}) => ` +
+    `$.Checked<typeof ${names.function(call.function.name)}, (${parameters.join(", ")}) => ` +
       `${result === undefined ? "unknown" : `$.NodeResult<${result}>`}>,`,
   ];
 }

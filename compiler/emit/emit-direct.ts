@@ -56,7 +56,8 @@ function emitCall(table: Table, { call }: NodeSpec, names: DirectNames): string 
       return `${nodeName(call.name, names)}(${args.length === 0 ? "{}" : `{ ${args.join(", ")} }`}, ${use("c")})`;
     }
     if (call.kind !== "function") throw new TypeError(`a node with a call of kind ${call.kind} does not run directly`);
-    const args = [...call.args.map(argument), use("c")].map((text) => (names.isTyped ? `${text} as never` : text));
+    const passed = call.withoutContext === undefined ? [use("c")] : [];
+    const args = [...call.args.map(argument), ...passed].map((text) => (names.isTyped ? `${text} as never` : text));
     return `${use("f")}[${call.function}]${bang}(${args.join(", ")})`;
   };
   const text = body();

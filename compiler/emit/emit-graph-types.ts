@@ -99,7 +99,9 @@ function pausesOf({ name, call, result }: BoundNode, graph: BoundGraph, write: W
   const node = quote(name);
   switch (call.kind) {
     case "function":
-      return graph.mayInterrupt?.(call.function.name) === false ? [] : [`$.Interrupt<${node}>`];
+      return call.withoutContext === true || graph.mayInterrupt?.(call.function.name) === false
+        ? []
+        : [`$.Interrupt<${node}>`];
     case "builtin": {
       const builtin = call.signature.name;
       if (builtin === "ask") return [`$.Question<${node}, ${result === undefined ? "$.Json" : write(result, graph)}>`];

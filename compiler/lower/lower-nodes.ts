@@ -100,6 +100,7 @@ export function lowerCall(call: BoundCall, owner: string, context: CallContext):
         kind: "function",
         function: context.pool.function(call.function),
         args: call.args.map((argument) => context.pool.expression(argument)),
+        ...(call.withoutContext === undefined ? {} : { withoutContext: true }),
       };
     case "builtin":
       return {
@@ -124,6 +125,7 @@ function lowerTool(tool: BoundTool, { pool, graph }: CallContext): ToolSpec {
       : { name: tool.function.name, function: pool.function(tool.function), parameters: tool.parameters }),
     ...(tool.description === undefined ? {} : { description: tool.description }),
     ...(tool.approval ? { approval: true } : {}),
+    ...("withoutContext" in tool ? { withoutContext: true } : {}),
   };
 }
 

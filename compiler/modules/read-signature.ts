@@ -159,7 +159,9 @@ function typeOfDefault(whole: FunctionNode["params"][number]): TsType | undefine
     NumericLiteral: "TSNumberKeyword",
     BooleanLiteral: "TSBooleanKeyword",
   };
-  const type = keywords[whole.right.type];
+  const { right } = whole;
+  const isNegative = right.type === "UnaryExpression" && right.operator === "-";
+  const type = keywords[isNegative ? right.argument.type : right.type];
   return type === undefined ? undefined : ({ type } as TsType);
 }
 

@@ -517,30 +517,6 @@ export function missingArguments(
   });
 }
 
-/** NG114: the engine would pass the context where the function expects a value. */
-export function contextAsArgument(
-  place: Place,
-  facts: {
-    callee: string;
-    /** The parameters that the call leaves out. Empty: the context becomes a value of `...rest`. */
-    missing: readonly string[];
-    declared: Place;
-  },
-): Diagnostic {
-  const { callee, missing, declared } = facts;
-  const [first] = missing;
-  return diagnostic(
-    "NG114",
-    place,
-    `\`${callee}\` receives the context as ${first === undefined ? "a further value" : `\`${first}\``}`,
-    {
-      label: "the engine passes it after the arguments",
-      labels: [{ ...declared, message: `\`${callee}\` is declared here` }],
-      help: first === undefined ? "let the function take a list in place of `...`" : `pass ${listNames(missing)}, too`,
-    },
-  );
-}
-
 /** NG114: the callee has no argument of this name. */
 export function unknownArgument(
   place: Place,

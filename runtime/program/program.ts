@@ -239,7 +239,7 @@ function link(
       case "function":
         return {
           kind: "body",
-          body: functions[call.function] as (...args: unknown[]) => unknown,
+          body: bodyOf(functions[call.function], call),
           args: evaluators(call.args, expressions),
         };
       case "builtin": {
@@ -293,7 +293,7 @@ function link(
           ...linkTools(call.tools),
         };
       }
-      return { kind: "body", body: functions[call.function] as (...given: unknown[]) => unknown, args: values };
+      return { kind: "body", body: bodyOf(functions[call.function], call), args: values };
     };
     return {
       name: isFunction ? table.functions[call.function]!.name : call.name,
@@ -413,6 +413,15 @@ function templateOf(channels: readonly ChannelCode[]): JsonObject {
   return Object.freeze(record);
 }
 
+/** An imported function as the engine calls it: with the context after the arguments. */
+function bodyOf(
+  imported: unknown,
+  { withoutContext }: Pick<ToolSpec, "withoutContext">,
+): (...given: unknown[]) => unknown {
+  const body = imported as (...given: unknown[]) => unknown;
+  return withoutContext === undefined ? body : (...given) => body(...given.slice(0, -1));
+}
+
 function lookUp(registries: readonly FunctionRegistry[], name: string): ExpressionFunction | undefined {
   for (const registry of registries) {
     const found = ownValue(registry, name);
@@ -457,8 +466,8 @@ function toolsOf(
       };
       const graph = graphs.get(name);
       if (graph !== undefined) return linker.graphTool(attempt, graph, details);
-      const call: Tool["call"] = (args, key) =>
-        (functions[index!] as (...given: unknown[]) => unknown)(...args, contextOf(key));
+      const body = bodyOf(functions[index!], spec);
+      const call: Tool["call"] = (args, key) => body(...args, contextOf(key));
       return { ...details, parameters: spec.parameters, types, call };
     });
 }

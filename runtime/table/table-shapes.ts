@@ -161,12 +161,13 @@ const TOOLS = namedList(
     parameters: namedList(FIELD, "parameters", "name"),
     description: optional(TEXT),
     approval: optional(YES),
+    withoutContext: optional(YES),
   }),
   "tools",
   "name",
 );
 const CALLS = {
-  function: { function: index("function"), args: list(index("expression")) },
+  function: { function: index("function"), args: list(index("expression")), withoutContext: optional(YES) },
   builtin: { name: TEXT, args: ARGUMENTS, tools: optional(TOOLS) },
   graph: { graph: index("graph"), args: ARGUMENTS },
   expression: { expression: index("expression") },

@@ -154,7 +154,13 @@ export interface NodeSpec {
 
 export type CallSpec =
   /** Positional arguments, or one record of named arguments. */
-  | { readonly kind: "function"; readonly function: FunctionIndex; readonly args: readonly ExpressionIndex[] }
+  | {
+      readonly kind: "function";
+      readonly function: FunctionIndex;
+      readonly args: readonly ExpressionIndex[];
+      /** The function would take the context for a value, such as an optional parameter that the call leaves out. */
+      readonly withoutContext?: true;
+    }
   | {
       readonly kind: "builtin";
       readonly name: string;
@@ -178,6 +184,8 @@ export interface ToolSpec {
   readonly description?: string;
   /** A person approves each call. */
   readonly approval?: true;
+  /** The function would take the context for a value. */
+  readonly withoutContext?: true;
 }
 
 /** The call of an `undo`, with policies of its own. Its arguments read what the node wrote, and otherwise what the node read. */

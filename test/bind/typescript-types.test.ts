@@ -170,7 +170,7 @@ const CASES: readonly Case[] = [
     about: "an argument too many",
     module: "export async function f(query: string, limit = 3): Promise<string> { return query; }",
     fires: `node a = f("x", 1, 2) into out`,
-    near: `node a = f("x", 1) into out`,
+    near: `node a = f("x") into out`,
     finding: "NG114 `f` takes 2 arguments",
     at: "2",
   },
@@ -263,7 +263,7 @@ const CASES: readonly Case[] = [
     module:
       "/**\n * @param {string} x\n * @param {number} [n]\n * @returns {Promise<string>}\n */\nexport async function f(x, n) { return x; }",
     fires: `node a = f(5) into out`,
-    near: `node a = f("5", 1) into out`,
+    near: `node a = f("5") into out`,
     finding: "NG408 argument `x` of `f` does not accept this value",
     at: "5",
   },
@@ -309,30 +309,46 @@ export function f(x: string | number): string | number { return x; }`;
     expect(find(about, `node a = f(true) into out`).map(({ code }) => code)).toEqual(["NG408"]);
   });
 
+  const callOf = (module: string, statements = 'node a = f("x") into out'): unknown => {
+    const text = `import { f } from "./nodes.ts"\ngraph main { output out: string = ""  start -> a  ${statements} }`;
+    const { diagnostics, table } = compileWith(text, { "nodes.ts": module });
+    expect(explain(diagnostics.filter(({ severity }) => severity === "error"))).toBe("");
+    return table?.nodes[0]?.call;
+  };
+
   it.each([
-    ["limit = 3", "`f` receives the context as `limit`"],
-    ["limit?: number", "`f` receives the context as `limit`"],
-    ["options: { deep?: boolean } = {}", "`f` receives the context as `options`"],
-    ["...more: string[]", "`f` receives the context as a further value"],
-  ])("take no context as a value: %s", (parameter, message) => {
-    const module = `export function f(x: string, ${parameter}): string { return x; }`;
-    const about = { about: "", module, fires: "", near: "", finding: "", at: "" };
-    const found = find(about, `node a = f("x") into out`);
-    expect(found.map(({ code, message: text }) => [code, text])).toEqual([["NG114", message]]);
-    // An expression passes no context.
-    expect(explain(find(about, 'node a = `${f("x")}` into out'))).toBe("");
+    "limit = 3",
+    "limit = -3",
+    "limit?: number",
+    "options: { deep?: boolean } = {}",
+    "...more: string[]",
+    "limit: number | undefined = undefined, given?: unknown",
+  ])("receive no context as a value: %s", (parameter) => {
+    const call = callOf(`export function f(x: string, ${parameter}): string { return x; }`);
+    expect(call).toMatchObject({ withoutContext: true });
   });
 
   it.each([
+    "",
     "given: { signal: AbortSignal }",
     "given?: { step: number }",
     "given?: unknown",
     "...given: unknown[]",
     "given?: Context",
+    "given: NodeContext",
   ])("may declare the context in other ways: %s", (parameter) => {
-    const module = `import type { NodeContext as Context } from "ngraph/runtime";\nexport function f(x: string, ${parameter}): string { return x; }`;
-    const about = { about: "", module, fires: "", near: "", finding: "", at: "" };
-    expect(explain(find(about, `node a = f("x") into out`))).toBe("");
+    const types = `import type { NodeContext, NodeContext as Context } from "ngraph/runtime";`;
+    const call = callOf(`${types}\nexport function f(x: string, ${parameter}): string { return x; }`);
+    expect(call).not.toHaveProperty("withoutContext");
+  });
+
+  it("receive no context as a parameter of another overload", () => {
+    const implementation = "export function f(x: string, more?: unknown): string { return x; }";
+    const first = "export function f(x: string): string;";
+    const value = `${first}\nexport function f(x: string, limit: number): string;\n${implementation}`;
+    expect(callOf(value)).toMatchObject({ withoutContext: true });
+    const own = `${first}\nexport function f(x: string, given: NodeContext): string;\n${implementation}`;
+    expect(callOf(own)).not.toHaveProperty("withoutContext");
   });
 
   it("with a type parameter have the type that the call chooses, not its constraint", () => {
