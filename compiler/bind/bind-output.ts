@@ -16,6 +16,7 @@ import { findNotJson } from "../modules/not-json.ts";
 import { listItem } from "../expressions/typed.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { isBroken, JSON_TYPE, listOf, literal, nullable, recordOf, STRING, unionOf } from "../types/construct.ts";
+import { fieldOfBound } from "../types/upper-bound.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives, resolveType, withoutNull } from "../types/type-table.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
@@ -382,7 +383,13 @@ function fieldOfResult(
   const found: ValueType[] = [];
   for (const member of alternatives(type, context.types)) {
     const plain = resolveType(member, context.types);
-    if (plain.kind === "opaque" || plain.kind === "json") return plain.kind === "json" ? JSON_TYPE : undefined;
+    if (plain.kind === "json") return JSON_TYPE;
+    if (plain.kind === "opaque") {
+      const known = fieldOfBound(plain, field, context.types);
+      if (known === undefined) return undefined;
+      found.push(known);
+      continue;
+    }
     if (plain.kind === "map") {
       found.push(isOptional === true ? plain.value : nullable(plain.value));
       continue;

@@ -2,6 +2,7 @@
  * Converts TypeScript types to types of the language. Converts types whose values JSON can hold: interfaces, aliases,
  * unions, arrays, records, enums. All other types (generics, conditional types, classes, types of packages) are opaque.
  */
+import { boundedBy, upperBoundOf } from "../types/upper-bound.ts";
 import { weigh } from "../types/weigh-type.ts";
 import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import type { LoadedModule } from "../load/load-module.ts";
@@ -62,8 +63,8 @@ export interface TypeScope {
   readonly parameters: ReadonlyMap<string, TsType | undefined>;
   readonly depth: number;
   /**
-   * The type is a function's result. `any`, `unknown` and type parameters are opaque here: a run checks results, and
-   * `tsc` the types that a call chooses.
+   * The type is a function's result. `any`, `unknown` and type parameters are opaque here, because results are checked
+   * at run time. The constraint of a type parameter is an upper bound.
    */
   readonly isResult?: true;
 }
@@ -233,7 +234,7 @@ function readAny(syntax: TsType, at: string, scope: TypeScope): ValueType {
     case "TSArrayType":
       return listOf(readType(syntax.elementType, `${at}[number]`, inner));
     case "TSTupleType":
-      return listOf(unionOf(syntax.elementTypes.map((element) => readElement(element, `${at}[number]`, inner))));
+      return listOf(readItems(syntax.elementTypes, `${at}[number]`, inner));
     case "TSTypeOperator":
       return syntax.operator === "readonly" ? readAny(syntax.typeAnnotation, at, inner) : opaque(at, scope.specifier);
     case "TSUnionType":
@@ -259,14 +260,32 @@ function readUnion(members: readonly TsType[], at: string, scope: TypeScope): Va
   const isMissing = types.some(
     (type) => type === UNDEFINED || (type.kind === "union" && type.members.includes(UNDEFINED)),
   );
-  const union = unionOf(
-    types.flatMap((type) => (type.kind === "union" ? type.members : [type])).filter((type) => type !== UNDEFINED),
-  );
+  const present = types
+    .flatMap((type) => (type.kind === "union" ? type.members : [type]))
+    .filter((type) => type !== UNDEFINED);
+  const union = unionOf(withoutBounds(present, at, scope));
   if (!isMissing) return union;
   return { kind: "union", members: [...(union.kind === "union" ? union.members : [union]), UNDEFINED] };
 }
 
+/** Opaque members of one place have one name, so a union keeps the first. The bound of one does not hold for the others. */
+function withoutBounds(members: readonly ValueType[], at: string, scope: TypeScope): readonly ValueType[] {
+  if (members.filter(({ kind }) => kind === "opaque").length < 2) return members;
+  return members.map((member) => (upperBoundOf(member) === undefined ? member : opaque(at, scope.specifier)));
+}
+
 type Element = Extract<TsType, { type: "TSTupleType" }>["elementTypes"][number];
+
+function readItems(elements: readonly Element[], at: string, scope: TypeScope): ValueType {
+  const items = elements.map((element) => readElement(element, at, scope));
+  return unionOf(
+    withoutBounds(
+      items.flatMap((item) => (item.kind === "union" ? item.members : [item])),
+      at,
+      scope,
+    ),
+  );
+}
 
 function readElement(element: Element, at: string, scope: TypeScope): ValueType {
   if (element.type === "TSNamedTupleMember") return readType(element.elementType, at, scope);
@@ -361,12 +380,12 @@ function readReference(syntax: Extract<TsType, { type: "TSTypeReference" }>, at:
   }
   const { name } = typeName;
   if (scope.parameters.has(name)) {
-    // A caller may choose a narrower type than the constraint, and its result then has that type.
-    const constraint = scope.isResult === true ? undefined : scope.parameters.get(name);
+    const constraint = scope.parameters.get(name);
+    if (constraint === undefined) return opaque(at, scope.specifier);
     const without = new Map([...scope.parameters].filter(([other]) => other !== name));
-    return constraint === undefined
-      ? opaque(at, scope.specifier)
-      : readAny(constraint, at, { ...scope, parameters: without });
+    if (scope.isResult !== true) return readAny(constraint, at, { ...scope, parameters: without });
+    const bound = readType(constraint, at, { ...scope, parameters: without });
+    return bound.kind === "opaque" ? bound : boundedBy(bound, at, scope.specifier);
   }
   const found = findLocal(scope.module, name);
   if (found !== undefined) return args.length > 0 ? opaque(at, scope.specifier) : readDeclared(found, at, scope);

@@ -1,10 +1,12 @@
 /**
  * Structural assignability. An int is assignable to float, and a record to one with fewer fields. Everything is
  * assignable to `json`, and `json` to nothing else. Opaque types are assignable both ways, because only `tsc` knows
- * them.
+ * them; one with an upper bound is assignable to a type if a subtype of the bound is.
  */
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { baseOf, NUMBER, typeKey, SCALARS } from "./construct.ts";
+import { haveSubtype } from "./overlap.ts";
+import { upperBoundOf } from "./upper-bound.ts";
 import { alternatives, hasLiteral, resolveType, type TypeTable } from "./type-table.ts";
 
 /** Where and why a value of one type does not fit another. */
@@ -39,7 +41,8 @@ interface Context {
 }
 
 function assign(from: ValueType, to: ValueType, context: Context, path: string, depth: number): Mismatch | undefined {
-  if (from === to || to.kind === "json" || from.kind === "opaque" || to.kind === "opaque") return undefined;
+  if (from === to || to.kind === "json" || to.kind === "opaque") return undefined;
+  if (from.kind === "opaque") return assignBound(upperBoundOf(from), to, context.types, path);
   if (depth > MAX_DEPTH) return undefined;
   if (from.kind === "literal" && to.kind === "union" && hasLiteral(to, from.value)) return undefined;
   if (from.kind === "ref" || to.kind === "ref") {
@@ -61,6 +64,17 @@ function assign(from: ValueType, to: ValueType, context: Context, path: string, 
   const expected = alternatives(to, context.types);
   if (expected.length !== 1 || expected[0] !== to) return assignToAny(from, to, expected, context, path, depth);
   return assignPlain(resolveType(from, context.types), resolveType(to, context.types), from, to, context, path, depth);
+}
+
+function assignBound(
+  bound: ValueType | undefined,
+  to: ValueType,
+  types: TypeTable,
+  path: string,
+): Mismatch | undefined {
+  const mismatch = bound === undefined ? undefined : isAssignable(bound, to, types);
+  if (bound === undefined || mismatch === undefined || haveSubtype(bound, to, types)) return undefined;
+  return { ...mismatch, path: path + mismatch.path };
 }
 
 function assignToAny(

@@ -351,15 +351,43 @@ export function f(x: string | number): string | number { return x; }`;
     expect(callOf(own)).not.toHaveProperty("withoutContext");
   });
 
-  it("with a type parameter have the type that the call chooses, not its constraint", () => {
-    const module = `export function pick<T extends { id: number }>(items: readonly T[]): Promise<T | null> {
-  return Promise.resolve(items[0] ?? null);
-}`;
+  const ITEMS = "{ id: float, name: string }";
+  const NEVER_NUMBER = ["int", "int | null", "string[]"];
+  it.each<[constraint: string, result: string, accepted: readonly string[], refused: readonly string[]]>([
+    [
+      "{ id: number }",
+      "T",
+      [ITEMS, `${ITEMS} | null`, "{ id: int }", "{ name: string }", "json"],
+      ["{ id: string }", "string"],
+    ],
+    ["{ id: number }", "Promise<T | null>", [`${ITEMS} | null`], [ITEMS, "string | null"]],
+    ["{ id: number }", "T[]", [`${ITEMS}[]`, "json[]"], [ITEMS, "{ id: string }[]", "string[]"]],
+    ["{ id: number }", "{ item: T }", [`{ item: ${ITEMS} }`], ["{ item: string }", "{ other: string }"]],
+    ["string", "T", ["string", "string | null", '"a" | "b"', "string | int"], NEVER_NUMBER],
+    ["string", "Promise<T>", ["string"], NEVER_NUMBER],
+    ["string[]", "T", ["string[]", '("a" | "b")[]'], ["int[]"]],
+    ["string | number", "T", ["string", "int", "float"], ["bool"]],
+    ["unknown", "T", ["string", "int", ITEMS], []],
+    ["string, U extends number", "T | U", ["string | int", "int", "string"], []],
+    ["string, U extends number", "[T, U]", ["(string | int)[]", "int[]"], ["int"]],
+    ["U, U extends string", "T", ["string"], NEVER_NUMBER],
+    ["Date", "T", [], ["json", "string"]],
+  ])("with the result of a type parameter: <T extends %s>: %s", (constraint, result, accepted, refused) => {
+    const module = `export function f<T extends ${constraint}>(value: string): ${result} { throw new Error(value); }`;
     const about = { about: "", module, fires: "", near: "", finding: "", at: "" };
-    const state = `state all: { id: float, name: string }[] = []  state one: { id: float, name: string } | null`;
-    const rest = 'node b = `${one?.name ?? ""}` into out  a -> b';
-    expect(explain(find(about, `${state}  node a = pick(all) into one  ${rest}`))).toBe("");
-    expect(find(about, `${state}  node a = pick("x") into one  ${rest}`).map(({ code }) => code)).toEqual(["NG408"]);
+    const plain = (type: string): unknown => find(about, `output one: ${type}  node a = f("x") into one  a -> end`);
+    for (const type of accepted) expect([type, plain(type)]).toEqual([type, []]);
+    for (const type of refused) expect([type, plain(type)]).toMatchObject([type, [{ code: "NG408" }]]);
+  });
+
+  it("with a field of a result of a type parameter", () => {
+    const module = `export function f<T extends { id: number }>(value: string): T { throw new Error(value); }`;
+    const about = { about: "", module, fires: "", near: "", finding: "", at: "" };
+    const codes = (type: string, field: string): readonly string[] =>
+      find(about, `output one: ${type}  node a = f("x") into { ${field}: one }  a -> end`).map(({ code }) => code);
+    expect(codes("int", "id")).toEqual([]);
+    expect(codes("string", "id")).toEqual(["NG408"]);
+    expect(codes("string", "name")).toEqual([]);
   });
 
   it("of a `number` that becomes an int are left to the run", () => {
