@@ -32,8 +32,9 @@ const COPY = "?direct";
 /** The modules that import copies. The engine imports none of them. */
 const START = [
   ...["api/direct", "runtime/engine/open-direct"],
-  ...["accept", "direct-context", "direct-graph", "direct-items", "direct-jumps", "direct-run"].map(
-    (name) => `runtime/direct/${name}`,
+  "runtime/direct/accept",
+  ...["context", "edges", "graph", "items", "jumps", "loop", "run", "settle"].map(
+    (name) => `runtime/direct/direct-${name}`,
   ),
 ];
 

@@ -1,5 +1,5 @@
 /**
- * Graphs whose runs need no engine, prepared for `direct-run.ts`. The generated module has the calls of the nodes as code; the rest comes from
+ * Graphs whose runs need no engine, prepared for `direct-loop.ts`. The generated module has the calls of the nodes as code; the rest comes from
  * the table.
  */
 import type { Evaluate, GeneratedExpression, Scope } from "../expression/compile-expression.ts";

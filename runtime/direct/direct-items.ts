@@ -192,11 +192,10 @@ export const items: ItemParts = {
       DirectContext.close(task.context);
       task.state = "thrown";
       task.value = error;
-      task.isLate = run.aborted;
       step.halt();
     };
     return beginItems(run, items.length, code!.parallel, (at, ended) => {
-      if (step.isOver || run.aborted) return false;
+      if (step.isOver) return false;
       const one = items[at]!;
       const context = new ItemContext(run, index, one);
       const task: DirectTask = (one.task = { context, state: "pending", value: undefined });

@@ -1,4 +1,4 @@
-/** Runs with a signal of the caller. An aborted run ends in the engine, and does not wait for its bodies. Imports only types from the start. */
+/** Runs with a signal of the caller, of graphs without `for`. An aborted run ends in the engine, and does not wait for its bodies. Imports only types from the start. */
 import type { RunResult } from "../interface/engine-options.ts";
 import { watchSignal, type SignalWatch, type Watcher } from "../run/signal-watch.ts";
 import { dropPromise } from "../value/promise.ts";
@@ -52,12 +52,10 @@ class SignalGuard implements DirectGuard, Watcher {
     this.#tasks = undefined;
     if (this.#step !== undefined) this.#step.isOver = true;
     for (const task of tasks) {
-      for (const one of task.items?.map((item) => item.task) ?? [task]) {
-        if (one?.state !== "pending") continue;
-        one.timer?.stop();
-        dropPromise(one.value);
-        this.#run.abort(one.context, reason);
-      }
+      if (task.state !== "pending") continue;
+      task.timer?.stop();
+      dropPromise(task.value);
+      this.#run.abort(task.context, reason);
     }
     this.#ended = this.takeOver(this.#run, tasks);
     this.#resolve(this.#ended);

@@ -78,8 +78,7 @@ function outcomeOfTask(run: Run, task: Task, begun: DirectTask, direct: DirectRu
   return runItems(run, task, tasks, (index) => {
     const item = tasks[index]!;
     const known = begun.items![index]!.task;
-    if (known !== undefined) return outcomeOf(new Attempt(run, item, 1), known, direct);
-    return direct.options.signal?.aborted === true ? CANCELLED_OUTCOME : runLeafOf(run, item);
+    return known === undefined ? runLeafOf(run, item) : outcomeOf(new Attempt(run, item, 1), known, direct);
   });
 }
 
@@ -103,12 +102,12 @@ function outcomeOf(
   const cancel = (reason: unknown): Outcome => {
     timer?.stop();
     dropPromise(value);
+    // Usage that the body has reported before the abort counts.
+    repeatRequests(attempt, context, direct);
     attempt.abort(reason);
     direct.abort(context, reason);
     return CANCELLED_OUTCOME;
   };
-  // Items of a long list are reached in later turns.
-  if (cancellation.aborted) return cancel(cancellation.reason);
   if (timer?.error !== undefined) return end(timer.error);
   // What the body requests until it ends is known when it has ended.
   attempt.body = (value as Promise<unknown>).finally(() => repeatRequests(attempt, context, direct));

@@ -12,12 +12,21 @@ import { engineOf, openCore } from "./open-engine.ts";
 export interface DirectEngine {
   readonly engine: Engine;
   takeOver(run: DirectRun, tasks: readonly DirectTask[] | undefined): Promise<RunResult>;
-  /** Runs with a signal that run directly. */
-  readonly runGuarded: RunGuarded;
+  /** For runs with a signal; `undefined` if the engine runs those of the graph. */
+  readonly runGuarded: RunGuarded | undefined;
 }
 
 export function openDirectEngine(table: Table, options: EngineOptions, memory: LongTermMemory): DirectEngine {
   const code = { ...LOADED_CODE, openMemory: () => memory };
   const core = openCore(table, options, BARE_LINKER, code);
-  return { engine: engineOf(core, code), takeOver: (run, tasks) => takeOver(core, run, tasks), runGuarded };
+  return {
+    engine: engineOf(core, code),
+    takeOver: (run, tasks) => takeOver(core, run, tasks),
+    runGuarded: guardedFor(table),
+  };
+}
+
+/** An abort ends items in the order in which the engine begins and reaches them. */
+function guardedFor({ nodes }: Table): RunGuarded | undefined {
+  return nodes.some(({ each }) => each !== undefined) ? undefined : runGuarded;
 }

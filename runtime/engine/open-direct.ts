@@ -12,7 +12,8 @@ import type {
 import { RunError } from "../interface/errors.ts";
 import type { LongTermMemory } from "../interface/memory.ts";
 import { compileDirect, hasParts, type DirectModule } from "../direct/direct-graph.ts";
-import { startDirect, type TakeOver } from "../direct/direct-run.ts";
+import { startDirect } from "../direct/direct-loop.ts";
+import type { TakeOver } from "../direct/direct-run.ts";
 import type { GeneratedExpression } from "../expression/compile-expression.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
 import { LazyMemory } from "../memory/lazy-memory.ts";

@@ -7,7 +7,8 @@ import { memoryHost } from "../../compiler/load/host.ts";
 import { compileDirect, type DirectModule } from "../../runtime/direct/direct-graph.ts";
 import { jumps } from "../../runtime/direct/direct-jumps.ts";
 import { records } from "../../runtime/direct/direct-records.ts";
-import { startDirect, type DirectTask } from "../../runtime/direct/direct-run.ts";
+import { startDirect } from "../../runtime/direct/direct-loop.ts";
+import type { DirectTask } from "../../runtime/direct/direct-run.ts";
 import * as directEngine from "../../runtime/engine/direct-engine.ts";
 import { openDirect } from "../../runtime/engine/open-direct.ts";
 import { systemClock } from "../../runtime/interface/clock.ts";
@@ -431,6 +432,26 @@ test.each([
   }
   expect(transcripts[1]).toEqual(transcripts[0]);
   expect(transcripts[0]).toMatchObject({ status: "cancelled", code: "NG_CANCELLED" });
+});
+
+test("usage that a body has reported before an abort counts as in the engine", async () => {
+  const controllers: AbortController[] = [];
+  const functions = () => ({
+    f: ({ usage }: NodeContext) => {
+      usage({ inputTokens: 3 });
+      return new Promise(() => controllers.at(-1)!.abort("enough"));
+    },
+  });
+  for (const nodes of ["node x = f()  start -> x", "node x = f()  node y = f()  start -> x, y"]) {
+    const usages: unknown[] = [];
+    for (const engine of await bothOf(`graph used { ${nodes} }`, functions)) {
+      await engine.state("none").catch(() => undefined);
+      const { signal } = (controllers[controllers.length] = new AbortController());
+      usages.push((await engine.run({}, { signal })).usage);
+    }
+    expect(usages[0]).toMatchObject({ inputTokens: 3 });
+    expect(usages[1]).toEqual(usages[0]);
+  }
 });
 
 test("an abort ends the wait before a retry that the engine has taken over", async () => {
