@@ -6,7 +6,8 @@ import { COMMAND } from "../interface/context.ts";
 import type { ChannelSpec } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
 import { copyPlain } from "../value/copy-plain.ts";
-import type { Json } from "../value/json.ts";
+import type { Json, JsonObject } from "../value/json.ts";
+import { isRecord } from "../value/plain-object.ts";
 
 /** A frozen copy of a value that fits. */
 export type Accept = (value: unknown) => Json | undefined;
@@ -95,12 +96,12 @@ function fits(type: ValueType, value: Json, types: Types, references: number): b
     case "list":
       return Array.isArray(value) && (value as readonly Json[]).every((item) => fits(type.item, item, types, 0));
     case "map":
-      return isRecord(value) && Object.values(value).every((item) => fits(type.value, item, types, 0));
+      return isRecord(value) && Object.values(value as JsonObject).every((item) => fits(type.value, item, types, 0));
     case "record":
       return (
         isRecord(value) &&
         type.fields.every(({ name, type: of, optional }) =>
-          Object.hasOwn(value, name) ? fits(of, value[name]!, types, 0) : optional === true,
+          Object.hasOwn(value, name) ? fits(of, (value as JsonObject)[name]!, types, 0) : optional === true,
         )
       );
     case "union":
@@ -112,8 +113,4 @@ function fits(type: ValueType, value: Json, types: Types, references: number): b
     default:
       return true;
   }
-}
-
-function isRecord(value: Json): value is { readonly [name: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

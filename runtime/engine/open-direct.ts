@@ -34,6 +34,7 @@ import { freezeGenerated } from "../table/freeze-generated.ts";
 import { refuseEffects } from "../table/refuse-effects.ts";
 import type { Table } from "../table/table.ts";
 import type { JsonObject, MaybePromise } from "../value/json.ts";
+import { isRecord } from "../value/plain-object.ts";
 import { isThenable } from "../value/promise.ts";
 import type { DirectEngine } from "./direct-engine.ts";
 import { loadThreads } from "./loaded-threads.ts";
@@ -91,9 +92,9 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
     const given = settings === NO_OPTIONS ? settings : directOptions(settings);
     if (code === undefined || given === undefined) return onEngine("run", input, settings);
     // The code of signals is loaded with the engine, which has the first of their runs.
-    const guarded = given.signal === undefined ? undefined : opened?.runGuarded;
-    if (given.signal !== undefined && guarded === undefined) return onEngine("run", input, settings);
-    return startDirect(code, input, given, takeOver, guarded) ?? onEngine("run", input, settings);
+    const guarded = given.signal && opened?.runGuarded;
+    const isDirect = given.signal === undefined || guarded !== undefined;
+    return (isDirect && startDirect(code, input, given, takeOver, guarded)) || onEngine("run", input, settings);
   };
   // With a store, the first call is near: the engine is loaded before it.
   if (options.store !== undefined) void loadEarly(load);
@@ -182,11 +183,9 @@ function directOptions(options: RunOptions): RunOptions | undefined {
     if (options[name as keyof RunOptions] !== undefined || !Object.hasOwn(RUN_OPTIONS, name)) return undefined;
   }
   const { context, signal } = options;
-  if (context !== undefined && (typeof context !== "object" || context === null || Array.isArray(context)))
-    return undefined;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) return undefined;
-  if (signal !== undefined) return context === undefined ? { signal } : { context, signal };
-  return context === undefined ? NO_OPTIONS : { context };
+  if (context !== undefined && !isRecord(context)) return undefined;
+  if (signal === undefined) return context === undefined ? NO_OPTIONS : { context };
+  return signal instanceof AbortSignal ? ({ context, signal } as RunOptions) : undefined;
 }
 
 /** The functions by index. @throws RunError NG_MISSING_FUNCTION with a list of all that are missing */

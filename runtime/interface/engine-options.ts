@@ -54,7 +54,8 @@ export interface EngineOptions extends Bindings {
   /**
    * Bodies by node name that replace the node's call, for tests. The arguments of the call are not evaluated, and a
    * function that only mocked nodes call may be missing. In a `for` node the body runs once for each item
-   * (`context.item`). A name that is no node of the graph is refused (NG_BAD_INPUT).
+   * (`context.item`). A name that is no node of the graph is refused (NG_BAD_INPUT): when the engine is created, or, in a
+   * generated module that can run without the engine, by the first call.
    */
   readonly mocks?: Readonly<Record<string, (context: NodeContext) => unknown>>;
   readonly clock?: Clock;

@@ -1,3 +1,5 @@
+import { isRecord } from "../value/plain-object.ts";
+
 /** What the value of an option may be. The check of one value: TypeScript cannot check the options of a JavaScript program. */
 const KINDS = {
   flag: ["true or false", (value: unknown) => typeof value === "boolean"],
@@ -37,10 +39,6 @@ function kindOf(value: unknown): string {
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

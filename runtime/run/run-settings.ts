@@ -26,7 +26,8 @@ import type { Mailbox } from "./mailbox.ts";
 import type { Durable, Shared } from "./shared.ts";
 import { Slots } from "./slots.ts";
 import { limitsOf, readLimits, type Limits, type RunLimits } from "./limits.ts";
-import { atNextTurn, type Turn, turnOf } from "./take-turns.ts";
+import { atNextTurn } from "./next-turn.ts";
+import { turnOf, type Turn } from "./take-turns.ts";
 import { ON_RESULT, ON_STATE, type WatchedOptions } from "./watched-options.ts";
 
 /** The parts of an engine that all its runs share. */

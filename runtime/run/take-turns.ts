@@ -9,7 +9,7 @@ import type { Shared } from "./shared.ts";
  * How long all runs together may block the event loop, in milliseconds. The value is below the goal of one turn every
  * 10 ms, because the step in progress still has to end, and because the clock counts whole milliseconds.
  */
-const TURN_MS = 6;
+export const TURN_MS = 6;
 
 /** The limit for one run on a clock without `nextTurn`, where yielding costs a timer. */
 const TIMER_TURN_MS = 50;
@@ -25,8 +25,9 @@ export interface Turn {
   since: number | undefined;
   /** The time of the turn is used up: every further step waits. */
   isOver: boolean;
-  /** Work that the next turn begins with: it takes its time before the runs that wait. */
+  /** Work that the next turn begins with: it takes its time before the runs that wait. Set with `doNext` (`next-turn.ts`). */
   next: (() => void)[] | undefined;
+  doNext: ((turn: Turn, clock: Clock, next: readonly (() => void)[]) => void) | undefined;
   /** Runs that wait for a turn, first come first served. */
   waiting: (() => void)[];
   /** Index of the first run in `waiting`. Removing it from a long list would move all others. */
@@ -44,7 +45,7 @@ export function turnOf(clock: Clock): Turn {
 }
 
 function newTurn(): Turn {
-  return { steps: 0, since: undefined, isOver: false, next: undefined, waiting: [], first: 0 };
+  return { steps: 0, since: undefined, isOver: false, next: undefined, doNext: undefined, waiting: [], first: 0 };
 }
 
 /**
@@ -98,32 +99,9 @@ export function beginTurn(turn: Turn, clock: Clock): void {
     if (next === undefined && turn.waiting.length === 0) return;
     beginTurn(turn, clock);
     turn.next = undefined;
-    if (next !== undefined) doNext(turn, clock, next);
+    if (next !== undefined) turn.doNext!(turn, clock, next);
     if (turn.waiting.length > 0) continueNext(turn, clock, true);
   });
-}
-
-/** Does what the turn begins with, for as long as it has time; at least the first work. */
-function doNext(turn: Turn, clock: Clock, next: readonly (() => void)[]): void {
-  for (let at = 0; at < next.length; at++) {
-    if (at > 0 && (at + 1) % STEPS_UNREAD === 0 && clock.now() - turn.since! >= TURN_MS) {
-      turn.next = [...next.slice(at), ...(turn.next ?? [])];
-      return;
-    }
-    next[at]!();
-  }
-}
-
-/** Does work at the beginning of the next turn, whose time it takes. It must not throw. */
-export function atNextTurn(turn: Turn, clock: Clock, work: () => void): void {
-  if (clock.nextTurn === undefined) return queueMicrotask(work);
-  if (turn.since === undefined) beginTurn(turn, clock);
-  (turn.next ??= []).push(work);
-}
-
-/** Continues a run in work of `atNextTurn`, when the runs that wait have continued. */
-export function continueLast(turn: Turn, resolve: () => void): void {
-  turn.waiting.push(resolve);
 }
 
 /** Continues the runs that wait, one after the other, for as long as the turn has time; at least the first one. */

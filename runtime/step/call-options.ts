@@ -1,3 +1,5 @@
+import { isRecord } from "../value/plain-object.ts";
+
 /** The options of a context's methods. A misspelled one would be without effect, so the body fails. */
 
 /** What is wrong with the options of `emit`. */
@@ -15,7 +17,7 @@ export function interruptProblem(options: unknown): string | undefined {
 type Tests = Readonly<Record<string, (value: unknown) => boolean>>;
 
 function hasOnly(options: unknown, tests: Tests): boolean {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) return false;
+  if (!isRecord(options)) return false;
   return Object.entries(options).every(
     ([name, value]) => Object.hasOwn(tests, name) && (value === undefined || tests[name]!(value)),
   );

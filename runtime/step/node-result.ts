@@ -4,6 +4,7 @@ import { Mismatch } from "../value/mismatch.ts";
 import type { Run } from "../run/run.ts";
 import { endTurnAfter } from "../run/cut-work.ts";
 import type { Task, Update } from "./task.ts";
+import { isRecord } from "../value/plain-object.ts";
 
 /** The updates of a node's result, or the error if the result does not fit (2.3). */
 export function updatesOf(run: Run, task: Task, value: unknown): readonly Update[] | NodeError {
@@ -13,7 +14,7 @@ export function updatesOf(run: Run, task: Task, value: unknown): readonly Update
     const update = admit(run, task, output, value, undefined);
     return update instanceof NodeError ? update : [update];
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     const names = output.fields.map(({ field }) => `\`${field}\``).join(", ");
     return badResult(run, task, `expected a record with ${names}, found ${describeKind(value)}`);
   }

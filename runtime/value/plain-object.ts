@@ -7,8 +7,13 @@ export function isPlainObject(value: object): boolean {
 /** A plain object that is not a list. A proxy whose traps throw is none: they are user code. */
 export function isPlainRecord(value: unknown): value is object {
   try {
-    return typeof value === "object" && value !== null && !Array.isArray(value) && isPlainObject(value);
+    return isRecord(value) && isPlainObject(value);
   } catch {
     return false;
   }
+}
+
+/** Whether a value is an object that may have fields: no list, of any class. */
+export function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 /** Validators, compiled from types into closures. A primitive type, which most channels have, costs one `typeof`. */
+import { isRecord } from "./plain-object.ts";
 import {
   admitAny,
   admitJson,
@@ -101,7 +102,7 @@ function build(type: ValueType, context: BuildContext, open: Open): Admit {
       const item = build(type.value, context, NOWHERE);
       const expected = printValueType(type);
       return (value, walk, depth) =>
-        isRecordLike(value) ? admitRecord(value, () => item, walk, depth) : refuse(value, expected);
+        isRecord(value) ? admitRecord(value, () => item, walk, depth) : refuse(value, expected);
     }
     case "record":
       return buildRecord(type, context);
@@ -118,7 +119,7 @@ function buildRecord(type: Extract<ValueType, { kind: "record" }>, context: Buil
   const fieldOf = (name: string): Admit | undefined => fields.get(name);
   const expected = printValueType(type);
   return (value, walk, depth) => {
-    if (!isRecordLike(value)) return refuse(value, expected);
+    if (!isRecord(value)) return refuse(value, expected);
     const admitted = admitRecord(value, fieldOf, walk, depth);
     if (admitted instanceof Mismatch) return admitted;
     for (const field of required) if (!Object.hasOwn(admitted, field.name)) return missing(field);
@@ -199,7 +200,7 @@ function kindTest(type: ValueType | undefined): (value: unknown) => boolean {
       return (value) => Array.isArray(value);
     case "map":
     case "record":
-      return isRecordLike;
+      return isRecord;
     case "null":
       return (value) => value === null;
     case "string":
@@ -212,9 +213,4 @@ function kindTest(type: ValueType | undefined): (value: unknown) => boolean {
     default:
       return () => true;
   }
-}
-
-/** An object that is not a list. Instances of classes are refused later, with advice. */
-function isRecordLike(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

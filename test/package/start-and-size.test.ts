@@ -186,21 +186,21 @@ graph answer { input question: string  output reply: string
 
 describe("a whole generated module of ten nodes, minified and compressed", () => {
   const rows = [
-    { name: "in a chain", text: CHAIN, start: 13.3 },
-    { name: "with retries, a barrier, a loop and conditions", text: LOOP, start: 15.2 },
+    { name: "in a chain", text: CHAIN, start: 13.2 },
+    { name: "with retries, a barrier, a loop and conditions", text: LOOP, start: 15 },
     {
       name: "with built-in nodes",
       text: CHAIN.replace("step(x) into x\n", "json(`[${x}]`) into x\n").replace(
         "start",
         "node tell = print(x)\n  start -> tell  start",
       ),
-      start: 14,
+      start: 13.8,
     },
-    { name: "with a timeout", text: CHAIN.replace("into x\n", "into x { timeout 5s }\n"), start: 13.5 },
+    { name: "with a timeout", text: CHAIN.replace("into x\n", "into x { timeout 5s }\n"), start: 13.3 },
     {
       name: "with items",
       text: CHAIN.replace("node n0 = step(x) into x", "state all: int[] = []  node n0 = step(i) for i in [n] into all"),
-      start: 14.6,
+      start: 14.4,
     },
     // The engine runs this graph.
     { name: "with a pause", text: CHAIN.replace("into x\n", "into x { pause before }\n"), start: 47.7 },

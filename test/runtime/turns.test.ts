@@ -1,7 +1,8 @@
 /** Runs together leave the event loop a turn every few milliseconds, also when a program starts many at once. */
 import { expect, it } from "vitest";
 import type { Clock, NodeContext } from "../../runtime/index.ts";
-import { atNextTurn, turnOf } from "../../runtime/run/take-turns.ts";
+import { atNextTurn } from "../../runtime/run/next-turn.ts";
+import { turnOf } from "../../runtime/run/take-turns.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { engineOf } from "../support/graph.ts";
 

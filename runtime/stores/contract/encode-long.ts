@@ -1,7 +1,8 @@
 import { systemClock } from "../../interface/clock.ts";
 import type { SaveRequest } from "../../interface/store.ts";
 import { inTurns } from "../../run/cut-work.ts";
-import { atNextTurn, turnOf } from "../../run/take-turns.ts";
+import { atNextTurn } from "../../run/next-turn.ts";
+import { turnOf } from "../../run/take-turns.ts";
 import type { Json } from "../../value/json.ts";
 import type { Work } from "../../value/work.ts";
 import { continuesChain, snapshotChanges } from "./cells.ts";

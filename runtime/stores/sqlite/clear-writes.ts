@@ -4,7 +4,8 @@
  * A read of the writes of a marked checkpoint returns none, also when the process ends in between.
  */
 import { systemClock } from "../../interface/clock.ts";
-import { atNextTurn, turnOf } from "../../run/take-turns.ts";
+import { atNextTurn } from "../../run/next-turn.ts";
+import { turnOf } from "../../run/take-turns.ts";
 import { decodeKey } from "../contract/key.ts";
 import { addChecksum, type ThreadRow, WRITES } from "../contract/rows.ts";
 import type { Connection } from "./connection.ts";

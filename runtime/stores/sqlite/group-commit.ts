@@ -1,5 +1,6 @@
 import { systemClock } from "../../interface/clock.ts";
-import { atNextTurn, continueLast, turnOf } from "../../run/take-turns.ts";
+import { atNextTurn, continueLast } from "../../run/next-turn.ts";
+import { turnOf } from "../../run/take-turns.ts";
 import type { MaybePromise } from "../../value/json.ts";
 import type { Connection } from "./connection.ts";
 
