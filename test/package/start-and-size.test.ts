@@ -124,10 +124,10 @@ describe("a bundle for browsers, minified and compressed", () => {
     {
       name: "a generated module with calls of graphs and a `finally` part",
       names: "createGraph, callingGraphs, endingFinally",
-      start: 48.4,
+      start: 48.5,
       all: 106.4,
     },
-    { name: "a generated module with `undo`", names: "createGraph, undoing", start: 47.6, all: 105.7 },
+    { name: "a generated module with `undo`", names: "createGraph, undoing", start: 47.7, all: 105.7 },
     {
       name: "a generated module with `undo` and secrets",
       names: "createGraph, undoingWithSecrets",
@@ -200,7 +200,7 @@ describe("a whole generated module of ten nodes, minified and compressed", () =>
     {
       name: "with items",
       text: CHAIN.replace("node n0 = step(x) into x", "state all: int[] = []  node n0 = step(i) for i in [n] into all"),
-      start: 14.4,
+      start: 14.5,
     },
     // The engine runs this graph.
     { name: "with a pause", text: CHAIN.replace("into x\n", "into x { pause before }\n"), start: 47.7 },
