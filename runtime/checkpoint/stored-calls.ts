@@ -1,5 +1,5 @@
 /** The graphs that an open step has called, as they are stored: read without a program, also for another version of the graph. */
-import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
+import type { Checkpoint, CheckpointId, PendingWrite } from "../interface/checkpoint.ts";
 import type { Store } from "../interface/store.ts";
 import type { UndoEntry } from "../interface/undo.ts";
 import type { Program } from "../program/program.ts";
@@ -7,8 +7,8 @@ import { CALL_PART, nodeOfSegment } from "../program/tool-segment.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 import { UNDO_NAME } from "../table/hidden-channels.ts";
 import { formerNames } from "./former-names.ts";
-import { asStoreError } from "./journal.ts";
-import { loadChildHead, loadWrites } from "./load-checkpoint.ts";
+import { loadChildHead, loadRecorded, loadWrites } from "./load-checkpoint.ts";
+import { outermostRun } from "./move-called.ts";
 import { isOver } from "./is-over.ts";
 import { isPart, isResult, partOfWrite, resumeStep, undoneKeys } from "./restore-run.ts";
 import { undosOfResults } from "./stored-undos.ts";
@@ -65,6 +65,27 @@ export async function lostUndos(
   return lines;
 }
 
+/**
+ * The newest checkpoints of the graphs that the open step of a head has called, and of those that these have called, by namespace. The
+ * head records only the calls that its process knew when it stored the head.
+ *
+ * @param namespace that of the head, under the names that its caller uses
+ */
+export async function newestCalls(
+  store: Store,
+  head: Checkpoint,
+  writes: readonly PendingWrite[],
+  namespace = head.namespace,
+): Promise<Record<string, CheckpointId>> {
+  const found: Record<string, CheckpointId> = {};
+  for (const { segment, head: child } of await storedCalls(store, head, writes)) {
+    const place = namespace === "" ? segment : `${namespace}/${segment}`;
+    const inner = await loadWrites(store, head.threadId, child.id);
+    Object.assign(found, { [place]: child.id }, await newestCalls(store, child, inner, place));
+  }
+  return found;
+}
+
 /** The stored run of a graph that a task of the open step has called. */
 interface StoredCall {
   /** The last part of its namespace. */
@@ -81,13 +102,6 @@ async function storedCalls(
   const { threadId, namespace, children = {} } = caller;
   const depth = namespace === "" ? 0 : namespace.split("/").length;
   const found = new Map<string, Checkpoint>();
-  for (const [place, id] of Object.entries(children)) {
-    const path = place.split("/");
-    if (path.length !== depth + 1) continue;
-    const head = await asStoreError(() => store.loadById(threadId, id));
-    if (head !== undefined) found.set(path.at(-1)!, head);
-  }
-  if (isOver(caller)) return callsOf(found);
   const all = [...(caller.finished ?? []), ...writes];
   const done = new Set(all.filter(isResult).map(({ taskId }) => taskId));
   const inRun = `${caller.runId}/`;
@@ -100,6 +114,14 @@ async function storedCalls(
     found.set(segment, head);
     return true;
   };
+  for (const [place, id] of Object.entries(children)) {
+    const path = place.split("/");
+    // The called graph may have progressed since its caller recorded it.
+    if (path.length !== depth + 1 || (!isOver(caller) && (await visit(path.at(-1)!)))) continue;
+    const head = await loadRecorded({ store, threadId }, id, outermostRun(caller));
+    if (head !== undefined) found.set(path.at(-1)!, head);
+  }
+  if (isOver(caller)) return callsOf(found);
   for (const task of [...caller.nextNodes, ...caller.pendingSends.map(({ taskId }) => taskId)]) {
     if (!done.has(task)) await visit(task);
   }

@@ -40,9 +40,10 @@ export async function openStoredCall(
     restoreRun(child, present.head, present.writes, present.moved);
     inheritConfig(child, caller);
     if (head.status === "completed" || head.status === "rolled_back") return head;
-    if (isMoved) await replaceHead(child, latest, present.head, stored!);
+    const continued = isMoved ? withKnownCalls(present.head, child, caller, stored!) : present.head;
+    if (isMoved) await replaceHead(child, latest, continued, stored!);
     if (head.status === "limit") child.limits = raisedLimitsOf(shared.limits, program);
-    return present.head;
+    return continued;
   }
   applyInput(child, input);
   inheritConfig(child, caller);
@@ -53,6 +54,13 @@ export async function openStoredCall(
   setUndos(child, before);
   if (isMoved) child.writer?.branch(latest?.id ?? null, parentOf(child, stored!));
   return undefined;
+}
+
+/** A fork knows calls of the graphs that it continues which their own checkpoints do not record: their process died before. */
+function withKnownCalls(head: Checkpoint, { namespace }: Run, { children }: Run, stored: Checkpoint): Checkpoint {
+  if (children[namespace] !== stored.id) return head;
+  const inner = Object.entries(children).filter(([name]) => name.startsWith(`${namespace}/`));
+  return inner.length === 0 ? head : { ...head, children: { ...head.children, ...Object.fromEntries(inner) } };
 }
 
 /** What earlier runs of this call have done: a retry, or a call with edited arguments, does not undo it. */

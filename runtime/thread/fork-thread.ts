@@ -20,6 +20,7 @@ import { moveCalled, moveCalledWrites, renewPauseId } from "../checkpoint/move-c
 import { newId } from "../checkpoint/ids.ts";
 import type { Durable, StoredOutcome } from "../run/shared.ts";
 import type { ListOptions, Store } from "../interface/store.ts";
+import { newestCalls } from "../checkpoint/stored-calls.ts";
 import { readSignals, takenBy } from "../checkpoint/inbox.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 
@@ -49,7 +50,7 @@ export async function forkCheckpoint(
   const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false, core.later) };
   const writes = await loadWrites(durable.store, request.source.threadId, request.source.id);
   // Only the state and the barriers matter to a fork at a chosen node.
-  const known = underPresentNames(program, request.source, writes);
+  const known = underPresentNames(program, await withCalls(durable.store, request, writes), writes);
   const wanted = at === undefined ? withAnswers(known.head, known.writes) : withoutNext(program, known.head);
   const fitting = await refuseDrift(program, durable.store, wanted, at === undefined ? known.writes : [], {
     known: known.problems,
@@ -102,6 +103,22 @@ export async function forkCheckpoint(
   }
   const saved = await asStoreError(() => durable.store.loadById(durable.threadId, writer.headId!));
   return migrateCheckpoint(saved!, { threadId: durable.threadId, id: writer.headId! });
+}
+
+/**
+ * The checkpoint to fork, with the graphs that its open step has called. What they have stored since the head of a thread belongs to
+ * it, as the results of other tasks do (5.4). An older checkpoint has the calls that it records.
+ */
+async function withCalls(
+  store: Store,
+  { source, head, at }: ForkRequest,
+  writes: readonly PendingWrite[],
+): Promise<Checkpoint> {
+  if (at !== undefined) return source;
+  const latest = head?.threadId === source.threadId ? head : await loadHead(store, source.threadId);
+  if (latest.id !== source.id) return source;
+  const children = await newestCalls(store, source, writes);
+  return Object.keys(children).length === 0 ? source : { ...source, children };
 }
 
 /** Replaces the next nodes with a node that the caller chooses. State and barriers stay. */
