@@ -1,0 +1,13 @@
+/** 5.4 to 5.13, 6.2, 7.2, R4 and W4 under random pairs of operations on one thread, over each store. */
+import { test } from "vitest";
+import { scale } from "../support/depth.ts";
+import { expectSeeds } from "./expect-seeds.ts";
+import { inFile, inMemory } from "./pairs-backends.ts";
+import { FEATURES, simulatePairs } from "./pairs-simulation.ts";
+
+test.each([
+  ["memory", inMemory],
+  ["SQLite", inFile],
+] as const)("pairs of operations over a store in %s keep the promises", { timeout: 600_000 }, (_, open) =>
+  expectSeeds((...seed) => simulatePairs(open, ...seed), scale(600, 30), FEATURES),
+);
