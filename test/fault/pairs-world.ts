@@ -163,7 +163,7 @@ export async function inProcess<T>(
     how === "crash" ? new CrashingStore(watched, below(random, 14), pick(random, ["before", "after"])) : undefined;
   const process: Process = { isDead: () => crashing?.dead === true, pending: [], ended: [] };
   const listing = { threads: backend.store.threads!.bind(backend.store) };
-  const engine = openEngine(world, process, crashing === undefined ? backend.store : Object.assign(crashing, listing));
+  const engine = openEngine(world, process, crashing === undefined ? watched : Object.assign(crashing, listing));
   let ended: Ended<T> | undefined;
   void call(engine).then(
     (result) => (ended = { result }),
@@ -200,9 +200,11 @@ export async function inProcess<T>(
     world.log.push("  the process has died");
     return {};
   }
-  keep(world, process.ended);
   const { result, error } = outcome ?? {};
-  world.log.push(`  ${how}: ${(result as { status?: string })?.status ?? `${error?.code} ${error?.message}`}`);
+  const { status } = (result ?? {}) as { readonly status?: string };
+  // A run that a failure, a cancellation or a deadline ends does not take results of bodies that end after it (4.2).
+  if (status === "completed" || status === "paused") keep(world, process.ended);
+  world.log.push(`  ${how}: ${status ?? `${error?.code} ${error?.message}`}`);
   return outcome ?? {};
 }
 

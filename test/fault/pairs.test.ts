@@ -9,5 +9,5 @@ test.each([
   ["memory", inMemory],
   ["SQLite", inFile],
 ] as const)("pairs of operations over a store in %s keep the promises", { timeout: 600_000 }, (_, open) =>
-  expectSeeds((...seed) => simulatePairs(open, ...seed), scale(600, 30), FEATURES),
+  expectSeeds((...seed) => simulatePairs(open, ...seed), scale(300, 30), FEATURES),
 );
