@@ -78,7 +78,7 @@ test("both spellings follow each other, and a text with syntax errors leaves the
   );
   await expect.poll(() => text(page, "graph.ngraph")).toContain("node m = 2 into a");
   await page.locator(".picture g.node title", { hasText: "m" }).waitFor({ state: "attached" });
-  expect(await page.getByText("this one is older").count()).toBe(0);
+  await expect.poll(() => page.getByText("this one is older").count()).toBe(0);
   expect(problems).toEqual([]);
 });
 
@@ -243,7 +243,7 @@ test("a second click sends no second signal", async () => {
   await page.locator(".waits textarea").fill('"come"');
   await page.evaluate(`const send = document.querySelector(".waits button.primary"); send.click(); send.click();`);
   await page.locator(".question", { hasText: "b waits" }).waitFor();
-  expect(await page.locator("h3 .status").innerText()).toBe("paused");
+  await expect.poll(() => page.locator("h3 .status").innerText()).toBe("paused");
   expect(problems).toEqual([]);
 });
 
@@ -263,7 +263,7 @@ test("the deadline of a question passes by a button", async () => {
   await page.getByRole("button", { name: "Let the deadline pass" }).click();
   await page.locator("h3 .status", { hasText: "completed" }).waitFor();
   await page.locator("pre", { hasText: '"said": "nobody answered"' }).waitFor();
-  expect(await page.getByRole("button", { name: "Let the deadline pass" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Let the deadline pass" }).count()).toBe(0);
   expect(problems).toEqual([]);
 });
 
