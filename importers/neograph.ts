@@ -376,5 +376,13 @@ function readRoutes(
     }
     return { kind: "routes", from, condition, channel: "__route__", routes, otherwise, notes };
   }
-  return { kind: "routes", from, condition, routes, ...(otherwise === undefined ? {} : { otherwise }), notes };
+  return {
+    kind: "routes",
+    from,
+    condition,
+    routes,
+    ...(closed === undefined ? {} : { returns: closed }),
+    ...(otherwise === undefined ? {} : { otherwise }),
+    notes,
+  };
 }

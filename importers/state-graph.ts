@@ -66,6 +66,8 @@ export type StateEdge =
       /** The channel that holds the key; then there is no condition. */
       readonly channel?: string;
       readonly routes: readonly StateRoute[];
+      /** Further keys that the condition is known to return. One without a route is then a finding of the check. */
+      readonly returns?: readonly string[];
       /** The targets of every other key. */
       readonly otherwise?: readonly string[];
       readonly notes?: readonly string[];
@@ -275,6 +277,7 @@ function graphText(
       const keys = names.keys.get(edge.condition) ?? new Set<string>();
       names.keys.set(edge.condition, keys);
       for (const { key } of edge.routes) keys.add(key);
+      for (const key of edge.returns ?? []) keys.add(key);
       if (edge.otherwise !== undefined) names.open.add(edge.condition);
     }
     const arms = edge.routes.map(({ key, targets }) => `    ${quoted(key)} -> ${targets.map(nodeOf).join(", ")}`);

@@ -44,6 +44,23 @@ describe("NeoGraph", () => {
     expect(text).toContain('merge -> match done(current) {\n    "yes" -> end\n    "no" -> draft\n    else -> end\n  }');
   });
 
+  test.each<readonly [Record<string, string>, readonly string[]]>([
+    [{ true: "a" }, ["NG501:error"]],
+    [{ true: "a", default: "__end__" }, ["NG501:error"]],
+    [{ true: "a", false: "__end__" }, []],
+  ])("the keys of a built-in condition are known: routes %j", async (routes, expected) => {
+    const { findings } = await imported({
+      schema_version: 1,
+      channels: { messages: { reducer: "append" } },
+      nodes: { llm: { type: "llm_call" }, a: { type: "work" } },
+      edges: [
+        { from: "__start__", to: "llm" },
+        { from: "llm", condition: "has_tool_calls", routes },
+      ],
+    });
+    expect(findings).toEqual(expected);
+  });
+
   test("an imported graph runs as its source", async () => {
     const engine = await engineOf(
       {
