@@ -35,7 +35,7 @@ export function undoneNote(undone: readonly Undo[]): string {
 
 async function undosOf(store: Store, head: Checkpoint): Promise<readonly UndoEntry[]> {
   const writes = (await store.getWrites?.(head.threadId, head.id)) ?? [];
-  return storedUndos({ nodeIndex: new Map() }, store, head, writes);
+  return storedUndos(undefined, store, head, writes);
 }
 
 function shown(entries: readonly UndoEntry[]): readonly Undo[] {

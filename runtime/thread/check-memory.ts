@@ -1,6 +1,7 @@
 import type { Checkpoint } from "../interface/checkpoint.ts";
 import { recordedShapes } from "../checkpoint/channel-shapes.ts";
 import { drift } from "../checkpoint/drift-problem.ts";
+import { visitItems } from "../checkpoint/visit-items.ts";
 import { loadChildHead } from "../checkpoint/load-checkpoint.ts";
 import type { Program } from "../program/program.ts";
 import { memoryProblems } from "../run/follow-run.ts";
@@ -25,12 +26,12 @@ async function checkCalls(durable: Durable, program: Program, places: readonly s
   for (const { spec, call } of program.nodes) {
     if (call.kind !== "graph") continue;
     const names = [spec.name, ...(spec.was ?? [])];
-    for (let index = 0; ; index++) {
-      const task = spec.each === undefined ? "" : `[${index}]`;
+    const visit = (task: string): Promise<boolean> => {
       const calls = places.flatMap((at) => names.map((name) => `${at === "" ? "" : `${at}/`}${name}${task}`));
-      const isFound = await checkCall(durable, call.graph, calls);
-      if (!isFound || spec.each === undefined) break;
-    }
+      return checkCall(durable, call.graph, calls);
+    };
+    if (spec.each === undefined) await visit("");
+    else await visitItems((item) => visit(`[${item}]`), 0);
   }
 }
 

@@ -50,7 +50,7 @@ export async function forkCheckpoint(
   const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false, core.later) };
   const writes = await loadWrites(durable.store, request.source.threadId, request.source.id);
   // Only the state and the barriers matter to a fork at a chosen node.
-  const known = underPresentNames(program, await withCalls(durable.store, request, writes), writes);
+  const known = underPresentNames(program, await withCalls(program, durable.store, request, writes), writes);
   const wanted = at === undefined ? withAnswers(known.head, known.writes) : withoutNext(program, known.head);
   const fitting = await refuseDrift(program, durable.store, wanted, at === undefined ? known.writes : [], {
     known: known.problems,
@@ -110,6 +110,7 @@ export async function forkCheckpoint(
  * it, as the results of other tasks do (5.4). An older checkpoint has the calls that it records.
  */
 async function withCalls(
+  program: Program,
   store: Store,
   { source, head, at }: ForkRequest,
   writes: readonly PendingWrite[],
@@ -117,7 +118,7 @@ async function withCalls(
   if (at !== undefined) return source;
   const latest = head?.threadId === source.threadId ? head : await loadHead(store, source.threadId);
   if (latest.id !== source.id) return source;
-  const children = await newestCalls(store, source, writes);
+  const children = await newestCalls(program, store, source, writes);
   return Object.keys(children).length === 0 ? source : { ...source, children };
 }
 
@@ -203,7 +204,6 @@ async function takenByChildren(store: Store, { threadId, children = {} }: Checkp
   return taken;
 }
 
-/**
 /**
  * R6: the undo log belongs to the thread. A fork inside the thread continues the log of the head. A fork in another thread starts
  * with an empty log: what the source has done is undone in its own thread.

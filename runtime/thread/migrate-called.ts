@@ -3,6 +3,7 @@ import { isMemory, recordedShapes } from "../checkpoint/channel-shapes.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { loadChildHead, loadRecorded, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { moveCalled, moveCalledWrites, outermostRun } from "../checkpoint/move-called.ts";
+import { visitItems } from "../checkpoint/visit-items.ts";
 import { dueOfWrite, isDue, resumeStep } from "../checkpoint/restore-run.ts";
 import type { DriftProblem } from "../checkpoint/drift-problem.ts";
 import { withoutNext } from "../checkpoint/drift.ts";
@@ -196,7 +197,7 @@ async function findCalls(
     for (const suffix of suffixes) await visitTask(suffix);
     if (spec.each === undefined) continue;
     const last = Math.max(-1, ...indexesUnder(join(prefix, name), found.keys()));
-    for (let index = 0; (await visitTask(`[${index}]`)) || index <= last; index++);
+    await visitItems((item) => visitTask(`[${item}]`), last + 1);
   }
 }
 

@@ -109,3 +109,47 @@ test.each(["u", "t"])(
     );
   },
 );
+
+/** The graph of items whose arguments may fail before their called graph has begun. */
+const ARGUMENTS = `graph child { input n: int  output m: int = 0 reduce sum
+    node first = work("first", n) into m { undo un(n) }  node last = work("last", n) into m
+    start -> first -> last }
+  graph parent { input items: int[]  output total: int = 0 reduce sum
+    node call = child(n: bad(i)) for i in items into { m: total }
+    start -> call }`;
+
+test.each(["u", "t"])("a fork into thread %s keeps the calls of items behind those that have not begun", async (as) => {
+  const items = Array.from({ length: 40 }, (_, at) => at);
+  const done: string[] = [];
+  let now = 0;
+  let fails = true;
+  const store = new MemoryStore({ now: () => now });
+  const open = (of: Store): Engine =>
+    engineOf(
+      ARGUMENTS,
+      {
+        un: () => null,
+        bad: (i: number) => {
+          if (fails && i < 38) throw new Error("no argument");
+          return i;
+        },
+        work: (name: string, n: number) => {
+          if (fails && name === "last") return new Promise(() => undefined);
+          done.push(`${name}${n}`);
+          return 1;
+        },
+      },
+      { store: of, wake: false, clock: { ...systemClock, now: () => now } },
+    );
+  const dying = new CrashingStore(store, 1000, "after");
+  void open(dying).run({ items }, { thread: "t" });
+  await expect.poll(() => done).toEqual(["first38", "first39"]);
+  await expect.poll(() => store.loadLatest("t", "call[39]")?.step).toBe(0);
+  dying.dead = true;
+  now += 60_000;
+  fails = false;
+  await open(store).fork("t", as === "t" ? {} : { as });
+  const { status, output } = await open(store).resume(as);
+  expect({ status, output }).toEqual({ status: "completed", output: { total: 80 } });
+  expect(done.filter((name) => name.startsWith("first"))).toHaveLength(40);
+});

@@ -294,6 +294,24 @@ describe("migrate", () => {
     expect((await now.resume("t", 0)).output).toEqual({ out: 2 });
   });
 
+  test("the memory of an item is kept behind an item that has never called its graph", async () => {
+    const store = new MemoryStore();
+    const text = (node: string, type: string): string => `
+      graph child { input n: int  memory m: ${type}[] = [] reduce append  output k: int = 0
+        node a = [${type === "int" ? "n" : '"new"'}] into m  node b = len(m) into k  start -> a -> b }
+      graph g { output out: int = 0 reduce sum
+        node ${node} = child(n: known(i)) for i in [1, 2] into { k: out } { allow failure }  start -> ${node} }`;
+    const known = (i: number): number => (i === 1 ? fail() : i);
+    await engineOf(text("call", "int"), { known }, { store }).run({}, { thread: "t" });
+    await expect(engineOf(text("call", "string"), { known }, { store }).run({}, { thread: "t" })).rejects.toMatchObject(
+      { code: "NG_DRIFT" },
+    );
+    const now = engineOf(text("invoke", "string"), { known }, { store });
+    const map = { "child.m": (list: unknown) => (list as number[]).map(String) };
+    await now.migrate("t", { rename: { call: "invoke" }, map });
+    expect((await now.run({}, { thread: "t" })).output).toEqual({ out: 2 });
+  });
+
   test.each(["finally", "call"])(
     "an unfinished %s part: a refused answer changes nothing, and reaches the renamed node",
     async (part) => {
