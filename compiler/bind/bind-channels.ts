@@ -178,14 +178,19 @@ function checkImportedReducer(
   const facts = { reducer: reducer.name, declared: signature.place };
   if (signature.isAsync) return report(asyncReducer(place, facts));
   const { result } = signature;
+  const labels = [{ ...signature.place, message: `\`${reducer.name}\` is declared here` }];
+  const target = `\`reduce ${reducer.name}\` of a \`${typeToText(type)}\``;
+  const notJson = result === undefined ? undefined : findNotJson(result, types);
+  if (notJson !== undefined) {
+    const source = `the result of \`${reducer.name}\``;
+    return report(notJsonValue(place, { target, source, verb: "use", declared: signature.place, ...notJson }));
+  }
   const before = signature.parameters[0]?.type ?? signature.rest;
   const mismatch =
     (before === undefined ? undefined : isAssignable(type, before, types)) ??
     (result === undefined ? undefined : isAssignable(result, type, types));
   if (mismatch === undefined) return;
   const { expected, found, path, reason } = mismatch;
-  const labels = [{ ...signature.place, message: `\`${reducer.name}\` is declared here` }];
-  const target = `\`reduce ${reducer.name}\` of a \`${typeToText(type)}\``;
   report(
     typeMismatch(place, { target, expected: typeToText(expected), found: typeToText(found), path, reason, labels }),
   );

@@ -156,6 +156,8 @@ export function checkResult(
     if (write.channel.hasWrongReducer || (node.each !== undefined && !takesList(write, context))) continue;
     let type = result.type;
     if (write.field !== undefined) {
+      // `undefined` has no fields. A field that is not picked may be anything.
+      if (findNotJson(type, context.types)?.path === "" && reportNotJson(type, write, result.callee, context)) continue;
       const field = fieldOfResult(type, write, result.callee, context);
       if (field === undefined) continue;
       type = field;

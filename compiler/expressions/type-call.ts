@@ -2,6 +2,7 @@ import {
   asyncInExpression,
   namedLibraryArgument,
   nodeInExpression,
+  notJsonValue,
   wrongArity,
 } from "../../diagnostics/catalog/types.ts";
 import { mixedArguments, repeatedArgument } from "../../diagnostics/catalog/names.ts";
@@ -10,6 +11,7 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import type { FunctionSpec } from "../../runtime/table/table.ts";
 import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import { opaque, recordOf } from "../types/construct.ts";
+import { findNotJson } from "../modules/not-json.ts";
 import type { FunctionSignature } from "../modules/read-signature.ts";
 import { checkFunctionCall } from "./check-function-call.ts";
 import { placeOf } from "./expect-type.ts";
@@ -35,7 +37,13 @@ export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope, typePart:
     const expression: Expression = { op: "call", function: binding.index, args: args.map((typed) => typed.expression) };
     const given = args.map(({ type, syntax: part }) => ({ type, name: part.kind === "Name" ? part.name : undefined }));
     scope.names.leaveToTypeScript({ kind: "call", function: binding.spec, args: given, span: syntax.span });
-    return { expression, type: signature?.result ?? resultOf(binding.spec), syntax };
+    const type = signature?.result ?? resultOf(binding.spec);
+    const found = findNotJson(type, scope.types);
+    if (found === undefined) return { expression, type, syntax };
+    const source = `the result of \`${callee.name}\``;
+    const facts = { target: "an expression", verb: "use", source, ...found } as const;
+    scope.report(notJsonValue(placeOf(syntax.span, scope), facts));
+    return broken(syntax);
   }
   const args = syntax.args.map((argument) => typePart(argument.value, scope));
   if (binding?.kind === "node") {

@@ -84,7 +84,9 @@ const UNDEFINED: ValueType = opaque("undefined", "");
  */
 export function readType(syntax: TsType, at: string, scope: TypeScope): ValueType {
   const { type, mayBeMissing } = readPossible(syntax, at, scope);
-  return mayBeMissing ? nullable(type) : type;
+  if (!mayBeMissing) return type;
+  // An argument is never `undefined`. A result may be, and fails the run then.
+  return scope.isResult === true ? unionOf([type, notJson("undefined", "", "`undefined`")]) : nullable(type);
 }
 
 /** Reads a type without `undefined`, and whether `undefined` is among its values. */

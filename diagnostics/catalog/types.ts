@@ -86,16 +86,21 @@ export function notJsonValue(
     /** "a `Date`", "a function". */
     description: string;
     declared?: Place | undefined;
+    /** What the target does with the value; "hold" if absent. */
+    verb?: "use";
   },
 ): Diagnostic {
-  const { target, source, path, description, declared } = facts;
-  const part = path === "" ? "it is" : `\`${path}\` is`;
-  return diagnostic("NG408", place, `${target} cannot hold ${source}: ${part} ${description}`, {
+  const { target, source, path, description, declared, verb = "hold" } = facts;
+  const isUndefined = description === "`undefined`";
+  const part = `${path === "" ? "it" : `\`${path}\``} ${isUndefined ? "can be" : "is"}`;
+  return diagnostic("NG408", place, `${target} cannot ${verb} ${source}: ${part} ${description}`, {
     label: `JSON cannot represent ${description}`,
     labels: declared === undefined ? [] : [{ ...declared, message: "declared here" }],
-    help: description.includes("Date")
-      ? "use a string in TypeScript: `date.toISOString()`"
-      : "let the function return plain data: strings, numbers, booleans, null, lists and objects of them",
+    help: isUndefined
+      ? "let the function return a value or `null`, as in `return found ?? null`"
+      : description.includes("Date")
+        ? "use a string in TypeScript: `date.toISOString()`"
+        : "let the function return plain data: strings, numbers, booleans, null, lists and objects of them",
   });
 }
 

@@ -212,7 +212,7 @@ const CASES: readonly Case[] = [
     module: "export async function f(): Promise<void> {}",
     fires: `node a = f() into out`,
     near: `node a = f()  node b = "x" into out  a -> b`,
-    finding: "NG408 channel `out` does not accept this value",
+    finding: "NG408 channel `out` cannot hold the result of `f`: it can be `undefined`",
     at: "out",
   },
   {
@@ -238,6 +238,51 @@ const CASES: readonly Case[] = [
     near: `node a = f() into { id: out }`,
     finding: "NG408 channel `row` cannot hold the result of `f`: `.at.created` is a `Date`",
     at: "row",
+  },
+  {
+    about: "a result that can be `undefined`",
+    module:
+      "export function f(x: string): string | undefined { return x; }\nexport function g(x: string): string | null { return x; }",
+    fires: `state s: string | null  node a = f("x") into s  node b = \`\${s}\` into out  a -> b`,
+    near: `state s: string | null  node a = g("x") into s  node b = \`\${s}\` into out  a -> b  node c = f("x")  a -> c`,
+    finding: "NG408 channel `s` cannot hold the result of `f`: it can be `undefined`",
+    at: "s",
+  },
+  {
+    about: "a result with an item that can be `undefined`",
+    module:
+      "export async function f(): Promise<{ ids: (string | undefined)[] }> { throw 0; }\nexport function g(): { id?: string; n: number | undefined } { throw 0; }",
+    fires: `state s: json  node a = f() into s  node b = \`\${s}\` into out  a -> b`,
+    near: `state n: float | null  node a = g() into { id?: out, n?: n }  node b = \`\${n}\` into out  a -> b`,
+    finding: "NG408 channel `s` cannot hold the result of `f`: `.ids[]` can be `undefined`",
+    at: "s",
+  },
+  {
+    about: "a picked field of a result that can be `undefined`",
+    module:
+      "export function f(): { id: string } | undefined { return undefined; }\nexport function g(): { id: string; more: [string | undefined] } { throw 0; }",
+    fires: `node a = f() into { id: out }`,
+    near: `node a = g() into { id: out }`,
+    finding: "NG408 channel `out` cannot hold the result of `f`: it can be `undefined`",
+    at: "out",
+  },
+  {
+    about: "a result that can be `undefined` in an expression",
+    module:
+      "export function f(x: string): string | undefined { return x; }\nexport function g(x: string): string | null { return x; }",
+    fires: `node a = f("x") ?? "none" into out`,
+    near: `node a = g("x") ?? "none" into out`,
+    finding: "NG408 an expression cannot use the result of `f`: it can be `undefined`",
+    at: 'f("x")',
+  },
+  {
+    about: "a reducer that can return `undefined`",
+    module:
+      "export function f(a: string, b: string): string | undefined { return a + b; }\nexport function g(a: string, b: string): string { return a + b; }",
+    fires: `state s: string = "" reduce f  node a = "x" into s  node b = s into out  a -> b`,
+    near: `state s: string = "" reduce g  node a = "x" into s  node b = s into out  a -> b`,
+    finding: "NG408 `reduce f` of a `string` cannot use the result of `f`: it can be `undefined`",
+    at: "f",
   },
   {
     about: "a channel of a type with a function",
