@@ -23,20 +23,19 @@ export interface ExpressionNames {
 
 /** An expression as an arrow function `($s, $f) => …`. */
 export function expressionToTypeScript(expression: Expression, names: ExpressionNames): string {
-  const writer: Writer = { names, locals: [], usesFuel: false, usesFunctions: false, usesScope: false };
+  const writer: Writer = { names, locals: [], used: new Set() };
   const body = write(expression, writer);
-  const parameters = writer.usesFunctions ? "$s, $f" : writer.usesScope ? "$s" : "";
-  if (writer.usesFuel) return `(${parameters}) => { const $fuel = $.fuel(); return ${body}; }`;
-  return `(${parameters}) => ${body}`;
+  const parameters = parametersOf(["$s", "$f"], writer);
+  if (writer.used.has("$fuel")) return `${parameters} => { const $fuel = $.fuel(); return ${body}; }`;
+  return `${parameters} => ${body}`;
 }
 
 interface Writer {
   readonly names: ExpressionNames;
   /** The variables of the enclosing comprehensions. */
   readonly locals: readonly string[];
-  usesFuel: boolean;
-  usesFunctions: boolean;
-  usesScope: boolean;
+  /** The variables that the text reads. */
+  readonly used: Set<string>;
 }
 
 const EAGER: Readonly<Record<Exclude<BinaryOperator, "&&" | "||" | "??">, string>> = {
@@ -61,17 +60,17 @@ function write(expression: Expression, writer: Writer): string {
     case "const":
       return writeConstant(expression.value, writer);
     case "channel":
-      return `${scope(writer)}.state[${expression.channel}]${writer.names.nonNull}`;
+      return `${use("$s", writer)}.state[${expression.channel}]${writer.names.nonNull}`;
     case "local":
       return writer.locals.includes(expression.name)
-        ? `${expression.name}$`
-        : `$.local(${scope(writer)}.locals, ${quote(expression.name)})`;
+        ? use(`${expression.name}$`, writer)
+        : `$.local(${use("$s", writer)}.locals, ${quote(expression.name)})`;
     case "error":
-      return `(${scope(writer)}.error ?? null)`;
+      return `(${use("$s", writer)}.error ?? null)`;
     case "outcome":
-      return `(${scope(writer)}.outcome ?? null)`;
+      return `(${use("$s", writer)}.outcome ?? null)`;
     case "secret":
-      return `$.secret(${scope(writer)}.secrets, ${quote(expression.name)})`;
+      return `$.secret(${use("$s", writer)}.secrets, ${quote(expression.name)})`;
     case "member":
       return `$.member(${part(expression.of)}, ${quote(expression.name)}, ${expression.optional === true}, ${expression.absent === true})`;
     case "index":
@@ -107,17 +106,33 @@ function write(expression: Expression, writer: Writer): string {
         ? `$.library.${expression.name}([${parts(expression.args)}])`
         : `$.unknownOperation(${quote(expression.name)})`;
     case "call": {
-      scope(writer);
-      writer.usesFunctions = true;
       const name = writer.names.functions[expression.function] ?? `function ${expression.function}`;
-      return `$.callFunction($f[${expression.function}], [${parts(expression.args)}], ${quote(name)})`;
+      return `$.callFunction(${use("$f", writer)}[${expression.function}], [${parts(expression.args)}], ${quote(name)})`;
     }
   }
 }
 
-function scope(writer: Writer): string {
-  writer.usesScope = true;
-  return "$s";
+function use(name: string, { used }: Writer): string {
+  used.add(name);
+  return name;
+}
+
+/** Parameters without those at the end that are not read. The name of another such parameter is `_`, because a project may refuse it otherwise. */
+function parametersOf(names: readonly string[], { used }: Writer): string {
+  const last = names.findLastIndex((name) => used.has(name));
+  return `(${names
+    .slice(0, last + 1)
+    .map((name) => (used.has(name) ? name : "_"))
+    .join(", ")})`;
+}
+
+/** An arrow function with variables of a comprehension. */
+function writeArrow(body: Expression, variables: readonly string[], writer: Writer): string {
+  const inner: Writer = { ...writer, locals: [...writer.locals, ...variables], used: new Set() };
+  const text = write(body, inner);
+  const parameters = variables.map((name) => `${name}$`);
+  for (const name of inner.used) if (!parameters.includes(name)) writer.used.add(name);
+  return `${parametersOf(parameters, inner)} => ${text}`;
 }
 
 function writeConstant(value: Json, writer: Writer): string {
@@ -156,13 +171,8 @@ function writeBinary(expression: Extract<Expression, { op: "binary" }>, writer: 
 function writeComprehension(expression: Extract<Expression, { op: "comprehension" }>, writer: Writer): string {
   const list = write(expression.list, writer);
   const variables = expression.index === undefined ? [expression.item] : [expression.item, expression.index];
-  const inner: Writer = { ...writer, locals: [...writer.locals, ...variables] };
-  const condition = expression.condition === undefined ? undefined : write(expression.condition, inner);
-  const value = write(expression.value, inner);
-  writer.usesFuel = true;
-  writer.usesFunctions ||= inner.usesFunctions;
-  writer.usesScope ||= inner.usesScope;
-  const parameters = `(${variables.map((name) => `${name}$`).join(", ")})`;
-  const filter = condition === undefined ? "undefined" : `${parameters} => ${condition}`;
-  return `$.comprehension(${list}, $fuel, ${filter}, ${parameters} => ${value}, ${expression.flat === true})`;
+  const { condition, value } = expression;
+  const filter = condition === undefined ? "undefined" : writeArrow(condition, variables, writer);
+  const result = writeArrow(value, variables, writer);
+  return `$.comprehension(${list}, ${use("$fuel", writer)}, ${filter}, ${result}, ${expression.flat === true})`;
 }

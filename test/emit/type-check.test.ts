@@ -157,8 +157,13 @@ test("functions in expressions: what they return has to fit", async () => {
       graph g {
         input n: int
         output scores: float[] = []
+        output more: float[] = []
+        // Neither the state nor an item is read: a project may refuse parameters that are not used.
+        output last: float
+        node c = rank(1) + 1 into last
         node a = [rank(i) for i in range(n)] into scores
-        start -> a
+        node b = [rank(at) for i, at in range(n) if urgent(4)] into more
+        start -> a, b, c
         a -> end when urgent(n)
         a -> end otherwise
       }`,

@@ -16,7 +16,7 @@ export async function g(text: string, limit?: number, ...more: string[]): Promis
 }
 export function count(...all: string[]): number { return all.length; }
 export function own(text: string, { step }: NodeContext): string { return text + step; }
-export function right(text: string, limit = 3): boolean { return limit === 3; }
+export function right(text: string, limit = 3): boolean { return text !== "" && limit === 3; }
 export function fails(): never { throw new Error("no"); }
 `;
 const undone: unknown[] = [];

@@ -21,6 +21,10 @@ const STRICT = {
   erasableSyntaxOnly: true,
   isolatedModules: true,
   noUnusedLocals: true,
+  noUnusedParameters: true,
+  noImplicitReturns: true,
+  noFallthroughCasesInSwitch: true,
+  allowUnreachableCode: false,
   skipLibCheck: false,
 };
 /** The options of a plain `tsc` project, and those of a project that a bundler or Node runs. */
