@@ -93,7 +93,7 @@ export function importKahn(source: Source, name: string): Imported {
         ...(node.field("parallel_safe").value === false ? ["alone"] : []),
         ...checks.map((check) => `done when shell(${quoted(check)})`),
         // Without checks nothing asks for another try: the agent's exit code counts for nothing.
-        ...(tries === 1 || checks.length === 0 ? [] : [`tries ${tries} backoff 1s..1m`]),
+        ...(checks.length === 0 ? [] : [`tries ${tries}`]),
       ],
       ...(deliverable === undefined ? {} : { doc: deliverable }),
       notes,

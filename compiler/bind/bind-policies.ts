@@ -124,7 +124,7 @@ function bindPolicy(
       break;
     case "MaxParallel":
       if (policy.count.value >= 1) bound.maxParallel = policy.count.value;
-      else context.report(maxParallelBelowOne(placeIn(context, policy.count.span)));
+      else context.report(maxParallelBelowOne(placeIn(context, policy.count.span), { of: "graph" }));
       break;
     case "AllowFailure":
       bindAllowFailure(policy, node, bound, context);

@@ -113,7 +113,7 @@ export function bindLimits(limits: readonly Ast.LimitDecl[], context: GraphConte
     if (value === "none") {
       if (of === "steps" || of === "parallel") bound[of] = null;
     } else if (of === "cost" ? value.value > 0 : value.value >= 1) bound[of] = value.value;
-    else if (of === "parallel") context.report(maxParallelBelowOne(placeIn(context, value.span)));
+    else if (of === "parallel") context.report(maxParallelBelowOne(placeIn(context, value.span), { of: "graph" }));
     else {
       const facts = {
         message: of === "cost" ? "`limit cost` is more than 0" : `\`limit ${of}\` is at least 1`,

@@ -13,10 +13,10 @@ export function illegalPolicyValue(
 }
 
 /** NG706: `max parallel` is below 1. */
-export function maxParallelBelowOne(place: Place): Diagnostic {
+export function maxParallelBelowOne(place: Place, facts: { of: "graph" | "plan" }): Diagnostic {
   return diagnostic("NG706", place, "`max parallel` must be at least 1", {
     label: "no task could run",
-    help: "remove it to set no limit here",
+    help: facts.of === "plan" ? "remove it to run at most 4 tasks at once" : "remove it to set no limit here",
   });
 }
 

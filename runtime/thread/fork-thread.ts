@@ -122,13 +122,17 @@ async function withCalls(
   return Object.keys(children).length === 0 ? source : { ...source, children };
 }
 
+/** The index of a node that the caller names. @throws RunError NG_BAD_INPUT with the nodes of the graph */
+export function nodeNamed(run: Run, name: string, use: string): number {
+  const node = run.program.nodeIndex.get(name);
+  if (node !== undefined) return node;
+  const known = [...run.program.nodeIndex.keys()].slice(0, 20).map((each) => `\`${each}\``);
+  throw new RunError("NG_BAD_INPUT", `there is no node \`${name}\` to ${use}; the nodes are: ${known.join(", ")}`);
+}
+
 /** Replaces the next nodes with a node that the caller chooses. State and barriers stay. */
 export function moveTo(run: Run, at: string): void {
-  const node = run.program.nodeIndex.get(at);
-  if (node === undefined) {
-    const known = [...run.program.nodeIndex.keys()].slice(0, 20).map((name) => `\`${name}\``);
-    throw new RunError("NG_BAD_INPUT", `there is no node \`${at}\` to resume at; the nodes are: ${known.join(", ")}`);
-  }
+  const node = nodeNamed(run, at, "resume at");
   run.ready = [node];
   // Mutation point: dropped-sends
   run.sends = [];

@@ -24,7 +24,7 @@ import type { Durable, StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { takeAnswers } from "./answers.ts";
 import { editItems, forgetBegunItems } from "../step/item-numbers.ts";
-import { forgetEnd } from "./fork-thread.ts";
+import { forgetEnd, nodeNamed } from "./fork-thread.ts";
 
 /**
  * Edits the state of a thread (5.9) with a checkpoint of phase `updated`. Without `as` it changes values only. With
@@ -149,14 +149,13 @@ export async function createThread(
 
 /** Replaces the next nodes by those that follow a node, or `start`. @throws NodeError NG_NO_ROUTE */
 function follow(run: Run, name: string): void {
-  const { nodeIndex, routing } = run.program;
+  const { routing } = run.program;
   if (name === "start") {
     const plan = planStart(routing, run.scope, undefined);
     run.ready = plan.ready;
     run.unrouted = plan.unrouted.map(({ cause }) => ({ node: -1, cause }));
   } else {
-    const node = nodeIndex.get(name);
-    if (node === undefined) throw new RunError("NG_BAD_INPUT", `there is no node \`${name}\` to write as`);
+    const node = nodeNamed(run, name, "write as");
     // Mutation point: edited-routes
     routeAs(run, [node], []);
   }

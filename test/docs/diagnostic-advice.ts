@@ -418,7 +418,7 @@ export const ADVICE: Readonly<Record<DiagnosticCode, Advice>> = {
   },
   NG706: {
     why: "With fewer than one task at a time, nothing runs.",
-    fix: "Write the number of tasks that the machine can run, or remove the limit.",
+    fix: "Write the number of tasks that the machine can run, or remove the clause: a plan then runs at most 4 tasks at once, and a graph has no limit.",
   },
   NG707: {
     why: "Another program may work there, and no lock of the plan protects it from that.",

@@ -235,7 +235,7 @@ describe("plans", () => {
     expect(text).toContain('done when shell("test -f db")');
     expect(text).toContain("alone");
     expect(text).toContain("tries 6");
-    expect(text).toMatch(/task api = shell\(.*\) after schema_init \{ done when shell\("true"\) \}/);
+    expect(text).toMatch(/task api = shell\(.*\) after schema_init \{\s+done when shell\("true"\)\s+tries 1\s+\}/);
     expect(await refusal({ version: 1, nodes: [{ id: "a", depends_on: ["b"] }] })).toBe(
       "$.nodes[0].depends_on[0]: `b` is not a node",
     );

@@ -112,6 +112,12 @@ describe("numbers, pools and paths", () => {
     );
   });
 
+  test("NG706 states what a plan without `max parallel` does", () => {
+    expect(compilePlan('plan p {\n  max parallel 0\n  task a = shell("true")\n}').diagnostics[0]?.help).toBe(
+      "remove it to run at most 4 tasks at once",
+    );
+  });
+
   test("tries of a task with checks are not reported", () => {
     expect(findingsOf(plan(task("a", '{ tries 3 done when shell("test") }')))).toEqual([]);
   });

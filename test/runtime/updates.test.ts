@@ -94,5 +94,8 @@ describe("update in a called graph", () => {
     await expect(engine.update("t", { n: 3 }, { in: "every[0]" })).rejects.toThrow(/edit the caller's state/);
     await expect(engine.update("t", { note: 3 }, { in: "every[0]" })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
     await expect(engine.update("t", {}, { in: "every[0]", as: "done" })).rejects.toThrow(/takes no `as`/);
+    await expect(engine.update("t", {}, { as: "ghost" })).rejects.toThrow(
+      /no node `ghost` to write as; the nodes are: `every`/,
+    );
   });
 });

@@ -81,7 +81,7 @@ function readSettings(
     switch (setting.kind) {
       case "PlanMaxParallel":
         if (setting.count.value >= 1) read.maxParallel = setting.count.value;
-        else report(maxParallelBelowOne({ file, span: setting.count.span }));
+        else report(maxParallelBelowOne({ file, span: setting.count.span }, { of: "plan" }));
         break;
       case "PlanOrder":
         read.order = setting.order;
