@@ -1,6 +1,6 @@
 /** Work of the engine and of stores that a turn of the event loop begins with. Apart from `take-turns.ts`, because a module without the engine has none. */
 import type { Clock } from "../interface/clock.ts";
-import { beginTurn, STEPS_UNREAD, TURN_MS, type Turn } from "./take-turns.ts";
+import { beginTurn, TURN_MS, type Turn } from "./take-turns.ts";
 
 /** Does work at the beginning of the next turn, whose time it takes. It must not throw. */
 export function atNextTurn(turn: Turn, clock: Clock, work: () => void): void {
@@ -18,7 +18,7 @@ export function continueLast(turn: Turn, resolve: () => void): void {
 /** Does what the turn begins with, for as long as it has time; at least the first work. */
 function doNext(turn: Turn, clock: Clock, next: readonly (() => void)[]): void {
   for (let at = 0; at < next.length; at++) {
-    if (at > 0 && (at + 1) % STEPS_UNREAD === 0 && clock.now() - turn.since! >= TURN_MS) {
+    if (at > 0 && clock.now() - turn.since! >= TURN_MS) {
       turn.next = [...next.slice(at), ...(turn.next ?? [])];
       return;
     }

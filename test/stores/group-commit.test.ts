@@ -6,6 +6,7 @@ import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import type { SqliteRunView } from "../../runtime/stores/sqlite/run-view.ts";
 import { Connection } from "../../runtime/stores/sqlite/connection.ts";
+import { inspectSqlite } from "../../runtime/stores/sqlite/inspect.ts";
 import { engineOf } from "../support/graph.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
@@ -124,6 +125,37 @@ describe("5.3 concurrent runs on one SQLite file", () => {
     const reopened = new SqliteStore(path);
     for (const { threadId } of runs) expect(reopened.loadLatest(threadId)?.values["n"]).toBe(1);
     reopened.close();
+  });
+
+  it("write the log back outside of their transactions, and the file stays sound", async () => {
+    const path = inDirectory("runs.db");
+    const store = new SqliteStore({ path, journal: "wal" });
+    const engine = engineOf("graph g { output n: int = 0  node one = n + 1 into n  start -> one }", {}, { store });
+    const { get } = Connection.prototype;
+    let writeBacks = 0;
+    let isOpen = false;
+    Connection.prototype.get = function (this: Connection, sql, ...parameters) {
+      if (sql.startsWith("PRAGMA wal_checkpoint")) {
+        writeBacks++;
+        expect(isOpen).toBe(false);
+      }
+      return get.call(this, sql, ...parameters) as never;
+    };
+    const { run } = Connection.prototype;
+    Connection.prototype.run = function (this: Connection, sql, ...parameters) {
+      isOpen = sql.startsWith("BEGIN") || (isOpen && sql !== "COMMIT");
+      return run.call(this, sql, ...parameters);
+    };
+    const threads = Array.from({ length: 40 }, (_, index) => `thread ${index}`);
+    try {
+      for (let round = 0; round < 10; round++) await Promise.all(threads.map((thread) => engine.run({}, { thread })));
+    } finally {
+      Connection.prototype.get = get;
+      Connection.prototype.run = run;
+    }
+    expect(writeBacks).toBeGreaterThan(0);
+    expect((await inspectSqlite(path)).problems).toEqual([]);
+    store.close();
   });
 
   it("a single run does not wait for a turn", async () => {

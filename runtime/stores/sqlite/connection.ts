@@ -22,7 +22,7 @@ export interface ConnectionOptions {
 }
 
 /** Staged rows that a group flushes before its calls. */
-const FLUSHED_FIRST = 128;
+const FLUSHED_FIRST = 64;
 
 const JOURNALS: ReadonlySet<string> = new Set(["auto", "wal", "rollback"]);
 

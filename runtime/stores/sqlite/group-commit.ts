@@ -3,6 +3,7 @@ import { atNextTurn, continueLast } from "../../run/next-turn.ts";
 import { turnOf } from "../../run/take-turns.ts";
 import type { MaybePromise } from "../../value/json.ts";
 import type { Connection } from "./connection.ts";
+import { WriteBack } from "./write-back.ts";
 
 /** A call that waits for the transaction of its group. */
 interface Waiting {
@@ -16,7 +17,7 @@ interface Waiting {
  * Maximum time for the calls of a group without the commit, in milliseconds: timers and other events must not wait
  * long.
  */
-const MAX_GROUP_MS = 5;
+const MAX_GROUP_MS = 4;
 
 /**
  * Group commit: the calls of one turn of the event loop share one transaction, in which each call is a savepoint. A
@@ -27,12 +28,16 @@ const MAX_GROUP_MS = 5;
  */
 export class GroupCommit {
   readonly #connection: Connection;
+  readonly #log: WriteBack;
   #waiting: Waiting[] = [];
+  /** The calls wait one turn more, in which runs make further calls. */
+  #waitsForRuns = false;
   /** Claims that runs hold through this view. */
   readonly #claims = new Set<string>();
 
   constructor(connection: Connection) {
     this.#connection = connection;
+    this.#log = new WriteBack(connection);
   }
 
   /** To be called before a claim is taken. */
@@ -97,6 +102,7 @@ export class GroupCommit {
       }
       return;
     }
+    this.#log.count();
     const left = waiting.filter((one) => !outcomes.has(one));
     if (left.length > 0) this.#waiting = left;
     for (const [one, outcome] of outcomes) {
@@ -105,10 +111,18 @@ export class GroupCommit {
     if (left.length > 0) this.#flushLater();
   }
 
-  /** The time of a group is part of a turn of the runs: they continue in it if there is time left. */
+  /**
+   * The time of a group is part of a turn of the runs: they continue in it if there is time left. If more of them wait than calls,
+   * they continue first: a transaction for a few calls costs as much as one for many.
+   */
   #flushLater(): void {
     const turn = turnOf(systemClock);
-    atNextTurn(turn, systemClock, () => this.#flush(MAX_GROUP_MS, (settle) => continueLast(turn, settle)));
+    atNextTurn(turn, systemClock, () => {
+      this.#waitsForRuns = !this.#waitsForRuns && turn.waiting.length - turn.first > this.#waiting.length;
+      if (this.#waitsForRuns) return this.#flushLater();
+      const used = systemClock.now() - turn.since!;
+      this.#flush(MAX_GROUP_MS - used, (settle) => continueLast(turn, settle));
+    });
   }
 
   #run<T>(isRead: boolean, call: () => T): MaybePromise<T> {

@@ -158,16 +158,30 @@ function countStagedSteps(connection: Connection, isOwn: boolean): void {
   const lost = isOwn
     ? "0"
     : "count(*) FILTER (WHERE parent IS NOT NULL AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE checkpoints.ord = tail.parent))";
-  const found = connection.all<{ thread: number; steps: number; lost: number; last: number; head: number | null }>(
-    `SELECT tail.thread, count(*) AS steps, ${lost} AS lost, max(ord) AS last, ` +
+  const found = connection.all<StagedSteps>(
+    `SELECT tail.thread, threads.name, count(*) AS steps, ${lost} AS lost, max(ord) AS last, ` +
       "max(ord) FILTER (WHERE namespace = '') AS head " +
       "FROM tail JOIN threads USING (thread) WHERE ord > threads.last GROUP BY tail.thread",
   );
-  for (const { thread, steps, lost: missing, last, head } of found) {
-    const row = threadAt(connection, thread);
-    const checkpoints = row.checkpoints + steps + missing;
-    updateThread(connection, { ...row, head: head ?? row.head, last, checkpoints });
+  for (const { thread, name, steps, lost: missing, last, head } of found) {
+    // The cached row of a thread counts its staged steps.
+    const known = isOwn ? connection.recent.thread(name) : undefined;
+    if (known !== undefined) updateThread(connection, known);
+    else {
+      const row = threadAt(connection, thread);
+      const checkpoints = row.checkpoints + steps + missing;
+      updateThread(connection, { ...row, head: head ?? row.head, last, checkpoints });
+    }
   }
+}
+
+interface StagedSteps {
+  readonly thread: number;
+  readonly name: string;
+  readonly steps: number;
+  readonly lost: number;
+  readonly last: number;
+  readonly head: number | null;
 }
 
 const NO_CELL = {
