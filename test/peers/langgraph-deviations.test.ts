@@ -720,6 +720,27 @@ const CLAIMS: Readonly<Record<string, readonly [cell: string, program: () => Pro
     },
   ],
   "the order of updates of a step": ["by the names of the nodes", () => programOf("LG-45")],
+  "a resume of a completed run": [
+    "returns the state and runs nothing",
+    async () => {
+      const app = build([[START, "a"]]).compile({ checkpointer: new MemorySaver() });
+      await app.invoke({}, thread);
+      expect((await app.invoke(null, thread)).log).toEqual(["a"]);
+    },
+  ],
+  "synchronous code that blocks for longer than its `timeout`": [
+    "fails when it returns, and its writes are dropped",
+    async () => {
+      const block = () => {
+        for (const end = Date.now() + 60; Date.now() < end;);
+        return { log: ["a"] };
+      };
+      const app = newGraph().addNode("a", block, { timeout: 20 }).addEdge(START, "a");
+      const compiled = app.compile({ checkpointer: new MemorySaver() });
+      await expect(compiled.invoke({}, thread)).rejects.toThrow(/timeout|exceeded/i);
+      expect((await compiled.getState(thread)).values.log).toEqual([]);
+    },
+  ],
   "a condition that returns an unknown node": ["ends the branch without an error", () => programOf("C5")],
   "two runners on one thread": ["both run; the last write wins", () => programOf("C34")],
   "LG-78": [
