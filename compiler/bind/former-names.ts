@@ -16,24 +16,35 @@ export function checkFormerNames(
   { channels, nodes, drops }: Pick<Declarations, "channels" | "nodes" | "drops">,
   context: GraphContext,
 ): void {
-  check(was(graph.was), new Map([[graph.name.name, graph.name.span]]), "graph", context);
+  check(was(graph.was), [graph.name], "graph", context);
   const ofChannels = [
     ...was(channels.flatMap((channel) => channel.was ?? [])),
     ...drops.flatMap((drop) => drop.channels.map((name) => ({ name, word: "drop" as const }))),
   ];
-  check(ofChannels, new Map(channels.map(({ name }) => [name.name, name.span])), "channel", context);
+  check(
+    ofChannels,
+    channels.map(({ name }) => name),
+    "channel",
+    context,
+  );
   const ofNodes = nodes.flatMap(({ declaration }) =>
     declaration.policies.flatMap((policy) => (policy.kind === "Was" ? policy.names : [])),
   );
-  const declared = nodes.map(({ declaration: { name } }) => [name.name, name.span] as const);
-  check(was(ofNodes), new Map(declared), "node", context);
+  check(
+    was(ofNodes),
+    nodes.map(({ declaration }) => declaration.name),
+    "node",
+    context,
+  );
 }
 
 function was(names: readonly Ast.Identifier[] | undefined): Listed {
   return (names ?? []).map((name) => ({ name, word: "was" as const }));
 }
 
-function check(listed: Listed, declared: ReadonlyMap<string, Span>, what: string, context: GraphContext): void {
+function check(listed: Listed, names: readonly Ast.Identifier[], what: string, context: GraphContext): void {
+  if (listed.length === 0) return;
+  const declared = new Map(names.map(({ name, span }) => [name, span]));
   const first = new Map<string, Span>();
   for (const { name: identifier, word } of listed) {
     const { name, span } = identifier;

@@ -16,6 +16,7 @@ export interface AssertionToCheck {
 }
 
 export function assertionsOf(context: CheckContext): AssertionToCheck[] {
+  if (context.graph.assertions.length === 0) return [];
   const indexOf = new Map(context.graph.nodes.map((node, index) => [node.name, index]));
   const seen = new Set<string>();
   /** By node: the number of its conditions so far. */

@@ -186,16 +186,16 @@ export function checkUnreadWrites(context: CheckContext): void {
   for (const edge of graph.edges)
     for (const { reads } of conditionsOf(edge)) for (const channel of reads) read.add(channel);
   for (const { condition } of graph.assertions) for (const channel of condition?.reads ?? []) read.add(channel);
-  const writersOf = new Map<string, number[]>();
-  for (const [index, node] of graph.nodes.entries()) {
-    for (const channel of node.writes) {
-      const known = writersOf.get(channel);
-      if (known === undefined) writersOf.set(channel, [index]);
-      else known.push(index);
-    }
+  const unread = graph.channels.filter(
+    ({ role, name }) => (role === "state" || role === "memory") && !read.has(name),
+  );
+  const writersOf = new Map(unread.map(({ name }) => [name, new Array<number>()]));
+  if (unread.length > 0) {
+    graph.nodes.forEach((node, index) => {
+      for (const channel of node.writes) writersOf.get(channel)?.push(index);
+    });
   }
-  for (const channel of graph.channels) {
-    if ((channel.role !== "state" && channel.role !== "memory") || read.has(channel.name)) continue;
+  for (const channel of unread) {
     const writers = writersOf.get(channel.name) ?? [];
     const [first] = writers;
     if (first === undefined) continue;

@@ -15,6 +15,7 @@ export function checkJumps(
   scope: FileScope | undefined,
   report: (diagnostic: Diagnostic) => void,
 ): void {
+  if (graph.nodes.every(({ call }) => call.kind !== "function")) return;
   const names = new Set([END_NAME, ...graph.nodes.map((node) => node.name)]);
   const known = new Map<string, readonly Jump[]>();
   for (const { name, call, goes = [], declaration } of graph.nodes) {

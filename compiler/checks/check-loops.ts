@@ -10,7 +10,7 @@ import { findFrozenLoops } from "../explore/frozen-loops.ts";
 import { type Rank, ranksOf } from "../explore/ranked-loops.ts";
 import { repeatsOneOf } from "../explore/repeats.ts";
 import type { Run, RunFinder } from "../explore/runs.ts";
-import { startTargets, successorsOf } from "../control/signals.ts";
+import { nodesInLoops, startTargets, successorsOf } from "../control/signals.ts";
 import { endingOf, FLAG_INEXACT, type State, type StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 import { outputPlace } from "./check-data.ts";
@@ -56,11 +56,8 @@ const GROWING: ReadonlySet<string> = new Set(["append", "union", "merge", "funct
 /** Reports NG410 for a `for` node in a loop that iterates over a list and appends its results to this list. */
 export function checkGrowingMaps(context: CheckContext): void {
   const { graph, model } = context;
-  const successors = successorsOf(model);
-  const next = (node: number): readonly number[] => successors[node]!;
   const index = new Map(graph.channels.map(({ name }, at) => [name, at]));
-  const { members } = findComponents(model.nodes.length, next);
-  for (const node of members.filter((group) => isCyclic(group, next)).flat()) {
+  for (const node of nodesInLoops(model)) {
     const bound = context.node(node);
     if (bound.each === undefined || model.nodes[node]!.isSent) continue;
     const list = bound.each.list.expression;

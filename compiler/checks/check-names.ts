@@ -84,14 +84,16 @@ export function checkConfusableNames(
   },
   report: (diagnostic: Diagnostic) => void,
 ): void {
-  const names = new Map<string, Span>();
+  const declared: Ast.Identifier[] = [];
   for (const statement of declaration.statements) {
     const { kind } = statement;
     if (kind !== "Channel" && kind !== "Derive" && kind !== "Node" && kind !== "Task") continue;
-    const { name, span } = statement.name;
-    if (!names.has(name) && !poisoned.has(name)) names.set(name, span);
+    if (!poisoned.has(statement.name.name)) declared.push(statement.name);
   }
   for (const key of [foldCase, foldGlyphs]) {
+    const names = new Map<string, Span>();
+    for (const { name, span } of withEqualHash(declared, key === foldCase ? likeCase : likeGlyphs))
+      if (!names.has(name)) names.set(name, span);
     const seen = new Map<string, string>();
     for (const [name, span] of names) {
       const folded = key(name);
@@ -105,6 +107,38 @@ export function checkConfusableNames(
       report(confusableNames({ file, span }, { name, other, first: { file, span: first } }));
     }
   }
+}
+
+/**
+ * The names whose hash another name has: few, so that only these are compared as texts.
+ *
+ * @param like replaces a character code, so that names that look alike have one hash; -1 leaves it out
+ */
+function withEqualHash(names: readonly Ast.Identifier[], like: (code: number) => number): readonly Ast.Identifier[] {
+  const hashes = Int32Array.from(names, ({ name }) => {
+    let hash = 0;
+    for (let at = 0; at < name.length; at++) {
+      const code = like(name.charCodeAt(at));
+      if (code !== -1) hash = (Math.imul(hash, 31) + code) | 0;
+    }
+    return hash;
+  });
+  const sorted = hashes.toSorted();
+  const repeated = new Set(sorted.filter((hash, at) => hash === sorted[at + 1]));
+  return repeated.size === 0 ? [] : names.filter((_, at) => repeated.has(hashes[at]!));
+}
+
+/** As `foldCase`, but without all underscores: a hash may have more names. */
+function likeCase(code: number): number {
+  if (code === UNDERSCORE) return -1;
+  return code >= 65 && code <= 90 ? code + 32 : code;
+}
+
+const UNDERSCORE = 95;
+
+/** As `foldGlyphs`: `I` and `1` are `l`, and `O` and `0` are `o`. */
+function likeGlyphs(code: number): number {
+  return code === 73 || code === 49 ? 108 : code === 79 || code === 48 ? 111 : code;
 }
 
 /** Keeps underscores between digits: `row_1_11` and `row_11_1` are different names. */

@@ -3,6 +3,7 @@ import { START } from "../bind/bound-graph.ts";
 import { memberUnreachable } from "../../diagnostics/catalog/barriers.ts";
 import type { Diagnostic, Label } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
+import { predecessorsOf } from "../algorithms/predecessors.ts";
 import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { type ControlBarrier, END_TARGET } from "../control/net.ts";
 import type { ControlNode } from "../explore/model.ts";
@@ -31,6 +32,7 @@ export interface Trap {
 /** Reports NG201, or NG304 if a barrier waits for an unreachable node. */
 function reportUnreachable(context: CheckContext, successors: readonly (readonly number[])[]): void {
   const { model, reach } = context;
+  if (!reach.possible.includes(0)) return;
   const isCut = (node: number): boolean => reach.possible[node] === 0;
   const inside = (node: number): number[] => (isCut(node) ? (successors[node] ?? []).filter(isCut) : []);
   const { componentOf, members } = findComponents(model.nodes.length, inside);
@@ -137,19 +139,19 @@ function findTraps(context: CheckContext, successors: readonly (readonly number[
     );
   };
   const canEnd = new Uint8Array(model.nodes.length);
-  const predecessors: number[][] = model.nodes.map(() => []);
-  successors.forEach((targets, from) => {
-    for (const target of targets) predecessors[target]?.push(from);
-  });
+  const predecessors = predecessorsOf(successors);
   const pending = model.nodes.filter(leavesHere).map((node) => node.index);
   for (const node of pending) canEnd[node] = 1;
   for (let at = 0; at < pending.length; at++) {
-    for (const from of predecessors[pending[at]!]!) {
+    const node = pending[at]!;
+    for (let index = predecessors.first[node]!; index < predecessors.first[node + 1]!; index++) {
+      const from = predecessors.vertices[index]!;
       if (canEnd[from] === 1) continue;
       canEnd[from] = 1;
       pending.push(from);
     }
   }
+  if (!canEnd.includes(0)) return [];
   const isTrapped = (node: number): boolean => canEnd[node] === 0 && reach.possible[node] === 1;
   const inside = (node: number): readonly number[] => (isTrapped(node) ? (successors[node] ?? []) : []);
   const { componentOf, members } = findComponents(model.nodes.length, inside);

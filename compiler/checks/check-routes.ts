@@ -65,7 +65,8 @@ export function checkRoutes(context: CheckContext): void {
   }
   if (graph.hasErrors) return;
   for (const name of [context.model.entry, ...graph.nodes.map((node) => node.name)]) {
-    const edges = context.edgesFrom.get(name) ?? [];
+    const edges = context.edgesFrom.get(name);
+    if (edges?.some(({ to }) => to.kind === "when") !== true) continue;
     checkConditions(
       context,
       terms,

@@ -1,4 +1,5 @@
 /** Signals, branches and successors of the nodes of a net, with or without conditions. */
+import { findComponents, isCyclic } from "../algorithms/components.ts";
 import { END_TARGET, type NodeRoutes, type RouteGroup, type Routing, type Signal } from "./net.ts";
 
 /** A routing whose branches have at least their signals. */
@@ -60,6 +61,21 @@ function findSuccessors(nodes: Net["nodes"]): readonly (readonly number[])[] {
     return [...found];
   });
 }
+
+/** The nodes on cycles of `successorsOf`. The result is cached, because several checks need it. */
+export function nodesInLoops(net: Pick<Net, "nodes">): ReadonlySet<number> {
+  const successors = successorsOf(net);
+  let found = knownLoops.get(successors);
+  if (found === undefined) {
+    const leads = (node: number): readonly number[] => successors[node]!;
+    const { members } = findComponents(successors.length, leads);
+    found = new Set(members.filter((group) => isCyclic(group, leads)).flat());
+    knownLoops.set(successors, found);
+  }
+  return found;
+}
+
+const knownLoops = new WeakMap<readonly (readonly number[])[], ReadonlySet<number>>();
 
 /** Whether a routing can end a branch of a run: at `end`, or because it has no route. The conditions of a graph have no gap. */
 export function canEnd(routing: AnyRouting | undefined): boolean {

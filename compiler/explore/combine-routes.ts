@@ -340,6 +340,9 @@ function restrict(cubes: Cubes, formula: Formula): Cubes {
 const NO_SIGNALS = { places: [], ends: false, rollsBack: false } as const;
 
 function placesOf(signals: readonly Signal[]): { places: readonly number[]; ends: boolean; rollsBack: boolean } {
+  const [only] = signals;
+  if (signals.length === 1 && only?.place !== undefined && only.place !== END_TARGET && only.rollsBack !== true)
+    return { places: [only.place], ends: false, rollsBack: false };
   const places = new Set<number>();
   let ends = signals.length === 0;
   let isBack = false;

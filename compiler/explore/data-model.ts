@@ -56,8 +56,8 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
     ...declaredChannels,
     ...lists.ghosts.map((ghost) => ghostChannel(ghost, resolve, graph.entry === FINALLY)),
   ];
-  const own = graph.nodes.map((node, at) => [
-    ...writesOf(node).flatMap(({ channel, expression: written, isOptional, isSet }): ChannelWrite[] => {
+  const own = graph.nodes.map((node, at): readonly ChannelWrite[] => {
+    const found = writesOf(node).flatMap(({ channel, expression: written, isOptional, isSet }): ChannelWrite | [] => {
       const index = indexOf.get(channel);
       if (index === undefined) return [];
       const { declared } = channels[index]!;
@@ -66,30 +66,36 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
       // Mutation point: optional-write
       const optional = node.goes !== undefined || isOptional || mayWriteNothing(node, reducer);
       const expression = written && lists.read(written);
-      return [{ channel: index, expression, domain: declared, optional, isFree: writesFreely(node, reducer) }];
-    }),
-    ...lists.ghosts.flatMap(({ writes }, ghost): ChannelWrite[] => {
+      return { channel: index, expression, domain: declared, optional, isFree: writesFreely(node, reducer) };
+    });
+    for (const [ghost, { writes }] of lists.ghosts.entries()) {
       const written = writes.get(at);
-      if (written === undefined) return [];
+      if (written === undefined) continue;
       const channel = declaredChannels.length + ghost;
       const { declared } = channels[channel]!;
       const optional = node.goes !== undefined;
-      return [{ channel, expression: lists.read(written), domain: declared, optional, isFree: false }];
-    }),
-  ]);
+      found.push({ channel, expression: lists.read(written), domain: declared, optional, isFree: false });
+    }
+    // A list that has grown has room for sixteen more.
+    return found.length === 0 ? NO_WRITES : found.slice();
+  });
   // The number and the items of sent tasks are unknown, so their writes have no expression.
   const writes = [...own, ...sent.map((node) => own[node]!.map((write) => ({ ...write, expression: undefined })))];
   const computed: ChannelWrite[][] = channels.map(() => []);
   const computedFrom: ChannelWrite[][] = channels.map(() => []);
-  for (const write of writes.flat()) {
-    if (write.expression === undefined) continue;
-    computed[write.channel]!.push(write);
-    for (const source of channelsOf(write.expression)) {
-      if (source !== write.channel) computedFrom[source]?.push(write);
+  for (const list of writes) {
+    for (const write of list) {
+      if (write.expression === undefined) continue;
+      computed[write.channel]!.push(write);
+      for (const source of channelsOf(write.expression)) {
+        if (source !== write.channel) computedFrom[source]?.push(write);
+      }
     }
   }
   return { channels, writes, computed, computedFrom };
 }
+
+const NO_WRITES: readonly ChannelWrite[] = [];
 
 /** See `list-facts.ts`. */
 function ghostChannel(

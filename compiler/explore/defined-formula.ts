@@ -17,6 +17,9 @@ import { ANYTHING, numbersAsValues, type ValueSet, valueSetKey } from "./value-s
 export function definedFormula(table: TermTable, expression: Expression): Formula {
   const inner = (part: Expression): Formula => definedFormula(table, part);
   switch (expression.op) {
+    case "channel":
+    case "const":
+      return ALWAYS;
     case "if": {
       const condition = formulaOf(table, expression.condition);
       return both([
@@ -155,9 +158,18 @@ function isSafe(table: TermTable, expression: Expression & { readonly op: "binar
     return within(table, expression, numbersAsValues(SAFE_NUMBERS));
   }
   const by = operator === "+" ? right.value : -right.value;
-  const limit =
-    by > 0 ? numbersCompared("<=", Number.MAX_SAFE_INTEGER - by) : numbersCompared(">=", Number.MIN_SAFE_INTEGER - by);
-  return by === 0 || isCondition(left) ? ALWAYS : within(table, left, numbersAsValues(limit));
+  if (by === 0 || isCondition(left)) return ALWAYS;
+  // The key of a set of numbers costs more than the sum that it is for.
+  const key = `${termOf(table, left).id} + ${by}`;
+  let formula = table.definedConditions.get(key);
+  if (formula === undefined) {
+    const limit =
+      by > 0
+        ? numbersCompared("<=", Number.MAX_SAFE_INTEGER - by)
+        : numbersCompared(">=", Number.MIN_SAFE_INTEGER - by);
+    table.definedConditions.set(key, (formula = within(table, left, numbersAsValues(limit))));
+  }
+  return formula;
 }
 
 function isBounded({ numbers }: ValueSet): boolean {

@@ -43,7 +43,10 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
     return { holds: false, states: 0 };
   }
   const { without, once } = options;
-  const routed = [outcomes.start, ...outcomes.nodes].map((list) => list.filter(({ kind }) => kind !== "stuck"));
+  // Most nodes cannot get stuck: their lists are not copied.
+  const routed = [outcomes.start, ...outcomes.nodes].map((list) =>
+    list.some(({ kind }) => kind === "stuck") ? list.filter(({ kind }) => kind !== "stuck") : list,
+  );
   const allowed = (node: number): readonly Outcome[] => {
     const all = routed[node + 1]!;
     return node === without ? all.filter((outcome) => outcome.kind === "error") : all;

@@ -1,5 +1,6 @@
 /** What the conditions of each node read, for the liveness analysis of terms. */
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
+import type { Expression } from "../../runtime/expression/expression.ts";
 import { type Formula, formulaOf, isCondition, termsOf } from "./formula.ts";
 import { type ControlModel, type Routing, formulasOf } from "./model.ts";
 import { START_NODE } from "./outcomes.ts";
@@ -34,8 +35,19 @@ const NO_READS: NodeReads = {
   before: new Set(),
 };
 
-/** By node. Nodes that have nothing but an equal condition under which their expressions have a value share their reads. */
+/**
+ * By node. Nodes that have nothing but an equal condition under which their expressions have a value share their reads. The result is
+ * cached, because each exploration of the model needs it.
+ */
 export function readsOfNodes(model: ControlModel): readonly NodeReads[] {
+  const found = knownReads.get(model) ?? findReads(model);
+  knownReads.set(model, found);
+  return found;
+}
+
+const knownReads = new WeakMap<ControlModel, readonly NodeReads[]>();
+
+function findReads(model: ControlModel): readonly NodeReads[] {
   const known = new Map<Formula, NodeReads>();
   return model.nodes.map((node) => {
     const { routing, errorRouting, asserted, defined } = node;
@@ -44,12 +56,17 @@ export function readsOfNodes(model: ControlModel): readonly NodeReads[] {
       const formulas = asserted.map(({ formula }) => formula);
       return readsOf([routing, errorRouting], inside, defined, formulas);
     }
-    const reads = readsOf([routing, errorRouting], inside, defined);
-    if (defined === undefined || reads.edges.length > 0 || inside.length > 0) return reads;
-    const equal = known.get(defined) ?? reads;
+    if (inside.length > 0 || hasChoices(routing) || hasChoices(errorRouting))
+      return readsOf([routing, errorRouting], inside, defined);
+    if (defined === undefined) return NO_READS;
+    const equal = known.get(defined) ?? readsOf([], inside, defined);
     known.set(defined, equal);
     return equal;
   });
+}
+
+function hasChoices(routing: Routing | undefined): boolean {
+  return routing !== undefined && routing.groups.some(({ kind }) => kind !== "always");
 }
 
 export function readsOf(
@@ -80,7 +97,8 @@ function termsOfAll(formulas: readonly Formula[]): ReadonlySet<Term> {
 /** Conditions inside written expressions: `x < 3` in `x < 3 ? x + 1 : 0`. */
 function conditionsInside(model: ControlModel, node: number): Formula[] {
   const found: Formula[] = [];
-  const pending = (model.data.writes[node] ?? []).flatMap((write) => write.expression ?? []);
+  const pending: Expression[] = [];
+  for (const { expression } of model.data.writes[node] ?? []) if (expression !== undefined) pending.push(expression);
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (isCondition(part)) found.push(formulaOf(model.terms, part));
     else {
@@ -103,6 +121,8 @@ export function readersByTerm(startReads: NodeReads, reads: readonly NodeReads[]
     }
   };
   note(START_NODE, startReads);
-  reads.forEach((read, node) => note(node, read));
+  reads.forEach((read, node) => {
+    if (read !== NO_READS) note(node, read);
+  });
   return found;
 }

@@ -93,10 +93,12 @@ export function outcomesOf(
   return { start: start.outcomes, nodes, tooMany, split };
 }
 
+const NOTHING_KNOWN: Cube = new Map();
+
 /** Channels that have been written when a node ends, and so are not null in its conditions. */
 function notNull(model: ControlModel, node: ControlNode, written: Written | undefined): Cube {
+  if (written === undefined) return NOTHING_KNOWN;
   const known = new Map<number, ValueSet>();
-  if (written === undefined) return known;
   for (const formula of formulasOf(node.routing)) {
     for (const { id, channel } of termsOf(formula)) {
       if (channel === undefined || known.has(id) || !written(node.index, channel)) continue;

@@ -4,12 +4,12 @@
  * merges states.
  */
 import { type BitRows, createBitRows } from "./bit-rows.ts";
-import { findComponents, isCyclic } from "../algorithms/components.ts";
+import { predecessorsOf } from "../algorithms/predecessors.ts";
 import { type Formula, termsOf } from "./formula.ts";
 import type { ControlModel } from "./model.ts";
 import { type NodeReads, type Readers, readersByTerm, readsOf, readsOfNodes } from "./node-reads.ts";
 import { START_NODE } from "./outcomes.ts";
-import { successorsOf } from "../control/signals.ts";
+import { nodesInLoops, successorsOf } from "../control/signals.ts";
 import { channelsOf, readsOnlyLast, type Term, termOf } from "./terms.ts";
 import { complementValues, intersectValues, isNothing, type ValueSet } from "./value-set.ts";
 import { hasOneToken } from "./definitions.ts";
@@ -52,7 +52,7 @@ export function findTermLiveness(model: ControlModel, track: boolean): TermLiven
     tracked,
     live: liveness(model, tracked, reads, successors),
     entangled: entangledTerms(model, different, isCut),
-    isOpen: openTerms(model, different, readers, successors),
+    isOpen: openTerms(model, different, readers),
     isFresh: (node, id) => {
       const { channels } = model.terms.terms[id]!;
       return channels.length < 2 || channels.every((channel) => isWrittenFreely(model, node, channel));
@@ -140,15 +140,16 @@ function liveness(
   const overwritten = createBitRows(model.nodes.length, tracked.length);
   // Terms that are read after the node's step, so its own writes do not kill them.
   const needed = createBitRows(model.nodes.length, tracked.length);
+  const addTerms = (rows: BitRows, index: number, terms: ReadonlySet<Term>): void => {
+    if (terms.size === 0) return;
+    for (const term of terms) {
+      const position = positions.get(term);
+      if (position !== undefined) rows.add(index, position);
+    }
+  };
   for (const { index, errorRouting } of model.nodes) {
-    const addTerms = (rows: BitRows, terms: Iterable<Term>): void => {
-      for (const term of terms) {
-        const position = positions.get(term);
-        if (position !== undefined) rows.add(index, position);
-      }
-    };
-    addTerms(needed, reads[index]!.after);
-    addTerms(live, reads[index]!.before);
+    addTerms(needed, index, reads[index]!.after);
+    addTerms(live, index, reads[index]!.before);
     for (const { channel, expression, optional } of model.data.writes[index] ?? []) {
       const own = ofChannel.get(channel);
       if (own !== undefined && expression !== undefined) {
@@ -164,14 +165,13 @@ function liveness(
       for (const position of dependents.get(channel) ?? []) overwritten.add(index, position);
     }
   }
-  const predecessors: number[][] = model.nodes.map(() => []);
-  successors.forEach((targets, from) => {
-    for (const target of targets) predecessors[target]?.push(from);
-  });
+  const predecessors = predecessorsOf(successors);
   const { words } = live;
-  const pending = new Set(model.nodes.map((node) => node.index).reverse());
+  /** The nodes to visit, in the order in which they were added, and whether each of them is to be visited. */
+  const pending = model.nodes.map((node) => node.index).reverse();
+  const isPending = new Uint8Array(model.nodes.length).fill(1);
   for (const node of pending) {
-    pending.delete(node);
+    isPending[node] = 0;
     const targets = successors[node] ?? [];
     let grew = false;
     for (let word = 0; word < words; word++) {
@@ -183,7 +183,13 @@ function liveness(
       live.all[at] = next;
       grew = true;
     }
-    if (grew) for (const predecessor of predecessors[node]!) pending.add(predecessor);
+    if (!grew) continue;
+    for (let at = predecessors.first[node]!; at < predecessors.first[node + 1]!; at++) {
+      const predecessor = predecessors.vertices[at]!;
+      if (isPending[predecessor] === 1) continue;
+      isPending[predecessor] = 1;
+      pending.push(predecessor);
+    }
   }
   for (const barrier of model.barriers) {
     if (barrier.target < 0) continue;
@@ -246,14 +252,12 @@ function isReadAgain(
  */
 export function hasFreeLoops(model: ControlModel): boolean {
   const successors = successorsOf(model);
-  const leads = (node: number): readonly number[] => successors[node]!;
-  const { members } = findComponents(model.nodes.length, leads);
-  const looping = new Set(members.filter((group) => isCyclic(group, leads)).flat());
+  const looping = nodesInLoops(model);
   if (looping.size === 0) return true;
   const reads = readsOfNodes(model);
   const startReads = readsOf([model.start], []);
   const readers = readersByTerm(startReads, reads);
-  const isOpen = openTerms(model, new Set([startReads, ...reads]), readers, successors);
+  const isOpen = openTerms(model, new Set([startReads, ...reads]), readers);
   let budget = MAX_OPAQUE;
   for (const node of looping) {
     const { errorRouting, fails, itemsFrom, alwaysFails, allowsFailure } = model.nodes[node]!;
@@ -348,14 +352,13 @@ function openTerms(
   model: ControlModel,
   reads: Iterable<NodeReads>,
   readers: Readers,
-  successors: readonly (readonly number[])[],
 ): TermLiveness["isOpen"] {
   const channels = new Set<number>();
   for (const { after, defined } of reads) {
     for (const term of [...after, ...defined.flatMap((formula) => [...termsOf(formula)])])
       if (term.channel === undefined) for (const channel of term.channels) channels.add(channel);
   }
-  const collected = evaluatedOnce(model, readers, successors);
+  const collected = evaluatedOnce(model, readers);
   const witnesses = createWitnesses(model.terms);
   const isForeign = (channel: number): boolean => {
     const { isGiven, startsUnknown } = model.data.channels[channel]!;
@@ -401,15 +404,9 @@ function startsEmpty({ data }: ControlModel, channel: number): boolean {
  * Channels that a run reads only once: in one term, at one node. The later values of a growing list depend on its
  * earlier values, so only a single evaluation can have any value.
  */
-function evaluatedOnce(
-  model: ControlModel,
-  readers: Readers,
-  successors: readonly (readonly number[])[],
-): ReadonlySet<number> {
+function evaluatedOnce(model: ControlModel, readers: Readers): ReadonlySet<number> {
   if (readers.size === 0) return new Set();
-  const leads = (node: number): readonly number[] => successors[node]!;
-  const { members } = findComponents(model.nodes.length, leads);
-  const looping = new Set(members.filter((group) => isCyclic(group, leads)).flat());
+  const looping = nodesInLoops(model);
   const evaluations = new Map<number, number>();
   for (const [term, nodes] of readers) {
     const repeats = nodes.size > 1 || [...nodes].some((node) => looping.has(node));

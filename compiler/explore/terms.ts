@@ -64,7 +64,10 @@ export interface TermChannel {
 
 export interface TermTable {
   readonly terms: Term[];
+  /** By JSON of the expression, without the terms of channels. */
   readonly byKey: Map<string, Term>;
+  /** By channel. Most conditions are about a channel, so its term is found without a text. */
+  readonly ofChannels: (Term | undefined)[];
   /** Equal conditions under which expressions have a value are one object: many nodes compute the same. */
   readonly definedConditions: Map<string, Formula>;
   readonly channels: readonly TermChannel[];
@@ -81,7 +84,7 @@ export function createTermTable(
   resolve: TypeNames = () => undefined,
 ): TermTable {
   const names = { channels: channels.map((channel) => channel.name), functions };
-  return { terms: [], byKey: new Map(), definedConditions: new Map(), channels, names, resolve };
+  return { terms: [], byKey: new Map(), ofChannels: [], definedConditions: new Map(), channels, names, resolve };
 }
 
 /**
@@ -89,6 +92,9 @@ export function createTermTable(
  * a narrower type, is stored in the `domain` of the formula there.
  */
 export function termOf(table: TermTable, expression: Expression): Term {
+  if (expression.op === "channel") {
+    return (table.ofChannels[expression.channel] ??= addTerm(table, undefined, expression, undefined, undefined));
+  }
   const key = JSON.stringify(expression);
   return table.byKey.get(key) ?? addTerm(table, key, expression, undefined, undefined);
 }
@@ -108,7 +114,7 @@ function textOf(table: TermTable, expression: Expression): string {
 
 function addTerm(
   table: TermTable,
-  key: string,
+  key: string | undefined,
   expression: Expression,
   domain: ValueSet | undefined,
   compares: readonly [string, string] | undefined,
@@ -126,20 +132,21 @@ function addTerm(
     expression,
   };
   table.terms.push(term);
-  table.byKey.set(key, term);
+  if (key !== undefined) table.byKey.set(key, term);
   return term;
 }
 
 /** Channels that an expression reads, each once. */
 export function channelsOf(expression: Expression): readonly number[] {
   if (expression.op === "channel") return [expression.channel];
-  const found = new Set<number>();
+  const found: number[] = [];
   const pending: Expression[] = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (part.op === "channel") found.add(part.channel);
+    if (part.op === "channel") found.push(part.channel);
     else for (const each of expressionParts(part)) pending.push(each);
   }
-  return [...found].sort((a, b) => a - b);
+  // Most expressions read one channel.
+  return found.length < 2 ? found : [...new Set(found)].sort((a, b) => a - b);
 }
 
 /** Whether an expression reads nothing of a list but its last item. */
