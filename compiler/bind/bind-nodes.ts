@@ -66,7 +66,7 @@ export function bindNode(
     ...policies,
     effects: effects.size === 0 ? NO_EFFECTS : [...effects].sort(),
     reads: channelList(reads, context),
-    writes: channelList(new Set(parts.writes.map(({ channel }) => channel.name)), context),
+    writes: writtenBy(parts.writes, context),
   };
   if (declaration.doc !== undefined) bound.doc = declaration.doc.text;
   if (each !== undefined) bound.each = each.bound;
@@ -75,6 +75,13 @@ export function bindNode(
   if (type !== undefined && call.kind !== "function") bound.result = type;
   if (undo?.undo !== undefined) bound.undo = undo.undo;
   return bound;
+}
+
+/** The names of the channels that a node writes. */
+function writtenBy(writes: readonly Write[], context: GraphContext): BoundNode["writes"] {
+  const [first] = writes;
+  const only = writes.length === 1 && first !== undefined ? context.channelLists.get(first.channel.name) : undefined;
+  return only ?? channelList(new Set(writes.map(({ channel }) => channel.name)), context);
 }
 
 /** Most nodes have no `undo`: their policies are not copied. */

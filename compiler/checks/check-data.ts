@@ -186,9 +186,7 @@ export function checkUnreadWrites(context: CheckContext): void {
   for (const edge of graph.edges)
     for (const { reads } of conditionsOf(edge)) for (const channel of reads) read.add(channel);
   for (const { condition } of graph.assertions) for (const channel of condition?.reads ?? []) read.add(channel);
-  const unread = graph.channels.filter(
-    ({ role, name }) => (role === "state" || role === "memory") && !read.has(name),
-  );
+  const unread = graph.channels.filter(({ role, name }) => (role === "state" || role === "memory") && !read.has(name));
   const writersOf = new Map(unread.map(({ name }) => [name, new Array<number>()]));
   if (unread.length > 0) {
     graph.nodes.forEach((node, index) => {

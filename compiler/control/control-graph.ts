@@ -135,11 +135,15 @@ export function controlGraphOf(
     collect(index, routing, "done");
     collect(index, errorRouting, "error");
   }
+  const isDeclared = (place: number): boolean => place !== END_TARGET && place < declared.length;
   /** By place of a barrier: nodes that signal it after a failure. */
   const failed = new Map<number, Set<number>>();
   for (const [branch, { exit, sources, routing }] of branches) {
-    const targets: number[] = [];
-    for (const { place } of branch.signals) {
+    // Most branches have one signal, to a node.
+    const [only] = branch.signals;
+    const isPlain = branch.signals.length === 1 && only?.place !== undefined && isDeclared(only.place);
+    const targets: number[] = isPlain ? [only.place] : [];
+    for (const { place } of isPlain ? [] : branch.signals) {
       if (place === undefined || place === END_TARGET) continue;
       if (place < declared.length) targets.push(place);
       else if (exit === "error") {

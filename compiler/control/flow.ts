@@ -62,6 +62,8 @@ export interface FlowInput {
   readonly isPartial: boolean;
 }
 
+const NO_CHANNELS: readonly number[] = [];
+
 const NOTHING: SiteFlow = { unwritten: new Map(), facts: NO_FACTS, error: "sometimes", outcome: "always" };
 
 export function analyseFlow(input: FlowInput): Flow {
@@ -81,13 +83,15 @@ export function analyseFlow(input: FlowInput): Flow {
   const mayWrite = writersOf(input.mayWrite);
   const itemsAt = filledLists(graph, input.fills);
   const outcomeAt = readableOutcome(graph);
-  const reads: { site: Site; channels: Set<number> }[] = [];
+  const reads: { site: Site; channels: readonly number[] }[] = [];
   const nodeItems: Facts[] = [];
   const asserted = new Map<string, Ast.Expr[]>();
   for (const { node, condition } of input.assertions) {
     if (condition !== undefined) asserted.set(node.name, [...(asserted.get(node.name) ?? []), condition]);
   }
-  const nodeReads = input.nodes.map(({ declaration, name, index }) => {
+  // Without such channels and lists, nothing depends on what a node reads.
+  const hasNothingToFind = local.size === 0 && input.fills.every(({ length }) => length === 0);
+  const nodeReads = (hasNothingToFind ? [] : input.nodes).map(({ declaration, name, index }) => {
     const names = new Set<string>();
     for (const condition of asserted.get(name) ?? []) collectNames(condition, names);
     collectNames(declaration.call, names);
@@ -133,7 +137,7 @@ export function analyseFlow(input: FlowInput): Flow {
     atNode: (node) => {
       const { facts, error } = arrivalFacts(graph, node);
       return {
-        unwritten: unwritten[nodeReads[node] ?? -1] ?? new Map(),
+        unwritten: unwritten[nodeReads[node] ?? -1] ?? NOTHING.unwritten,
         facts: bothFacts(facts, nodeItems[node] ?? NO_FACTS),
         error,
         outcome: outcomeAt([node]),
@@ -153,12 +157,8 @@ export function analyseFlow(input: FlowInput): Flow {
   }
 
   function addRead(site: Site, names: ReadonlySet<string>): number {
-    const channels = new Set<number>();
-    for (const name of names) {
-      const channel = local.get(name);
-      if (channel !== undefined) channels.add(channel);
-    }
-    return reads.push({ site, channels }) - 1;
+    const channels = [...names].flatMap((name) => local.get(name) ?? []);
+    return reads.push({ site, channels: channels.length === 0 ? NO_CHANNELS : channels }) - 1;
   }
 }
 

@@ -348,11 +348,7 @@ function entangledTerms({ data }: ControlModel, reads: Iterable<NodeReads>, isCu
  * Creates `isOpen`. A channel that the graph itself computes, or that has not been written, has one definite value
  * which the analysis does not know. A choice that depends on it may have both outcomes, but neither is proven possible.
  */
-function openTerms(
-  model: ControlModel,
-  reads: Iterable<NodeReads>,
-  readers: Readers,
-): TermLiveness["isOpen"] {
+function openTerms(model: ControlModel, reads: Iterable<NodeReads>, readers: Readers): TermLiveness["isOpen"] {
   const channels = new Set<number>();
   for (const { after, defined } of reads) {
     for (const term of [...after, ...defined.flatMap((formula) => [...termsOf(formula)])])

@@ -168,6 +168,8 @@ function operandOf(sort: ReturnType<typeof sortOf>): ValueType {
 
 /** The kinds of operands that arithmetic and comparison distinguish; `unknown` for opaque values. */
 function sortOf(type: ValueType, scope: ExpressionScope): "number" | "string" | "unknown" | "other" {
+  if (type.kind === "int" || type.kind === "float") return "number";
+  if (type.kind === "string") return "string";
   if (alternatives(type, scope.types).some((member) => member.kind === "opaque")) return "unknown";
   if (isAssignable(type, FLOAT, scope.types) === undefined) return "number";
   if (isAssignable(type, STRING, scope.types) === undefined) return "string";

@@ -33,6 +33,8 @@ export function typeExpression(syntax: Ast.Expr, scope: ExpressionScope): Typed 
     scope.report(tooDeep(placeOf(syntax.span, scope), "nesting", MAX_DEPTH));
     return broken(syntax);
   }
+  // A name and a number have no parts, so they need no scope of their own.
+  if (syntax.kind === "Name" || syntax.kind === "Number") return typeByKind(syntax, scope);
   return typeByKind(syntax, { ...scope, depth: scope.depth + 1 });
 }
 
