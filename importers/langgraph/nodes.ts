@@ -99,7 +99,7 @@ export function readNode(
 /** Options that say nothing about runs. */
 const SILENT: ReadonlySet<string> = new Set(["ends", "metadata", "subgraphs", "retryPolicy"]);
 const OPTIONS: ReadonlyMap<string, string> = new Map([
-  ["defer", "`defer` is left out: let the node come after a barrier `all(…)`"],
+  ["defer", "`defer` is left out: let the node come after `settled(…)`, which waits for what can still come"],
   ["cachePolicy", "`cachePolicy` is left out: the policy `cache` keeps results"],
   ["input", "`input` is left out: the node reads the whole state"],
 ]);

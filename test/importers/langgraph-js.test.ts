@@ -327,6 +327,7 @@ export const app = workflow.compile({ checkpointer, interruptBefore: ["tools"] }
     ]);
     expect(findings.filter((each) => each.endsWith("error"))).toEqual([]);
     expect(text).toContain("node b_c = b_c(current) into { items? } { tries 2 backoff 500ms..128s }");
+    expect(text).toContain("`defer` is left out: let the node come after `settled(…)`");
     expect(text).toContain("{ goes b_c, end  pause before }");
     expect(text).toContain('"b-c,d" -> b_c, d');
     expect(text).toContain('e -> match route_e(current) { "b-c" -> b_c }');
