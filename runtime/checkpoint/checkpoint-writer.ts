@@ -164,9 +164,7 @@ export class CheckpointWriter {
         // The journal has failed before, and reports that at its next write, too.
       }
     };
-    const { clock } = this.#run.shared;
-    if (clock.nextTurn === undefined) queueMicrotask(write);
-    else clock.nextTurn(write);
+    journal.later(write);
   }
 
   /** Stores that an undo is done. Returns `false` for a store without pending writes. */

@@ -29,7 +29,8 @@ interface ResultGroup {
  */
 export class Journal {
   readonly #behind: boolean;
-  readonly #later: (work: () => void) => void;
+  /** Does work in the next turn of the event loop. It must not throw. */
+  readonly later: (work: () => void) => void;
   /** By the checkpoint that the results belong to. Absent if there are none. */
   #groups: Map<string, ResultGroup> | undefined;
   #tail: Promise<void> | undefined;
@@ -42,7 +43,7 @@ export class Journal {
    */
   constructor(behind: boolean, later: (work: () => void) => void) {
     this.#behind = behind;
-    this.#later = later;
+    this.later = later;
   }
 
   /**
@@ -113,7 +114,7 @@ export class Journal {
       if (this.#tail === undefined) this.#sendGroups();
       else void this.#tail.then(send);
     };
-    this.#later(send);
+    this.later(send);
   }
 
   #sendGroups(): void {

@@ -1,8 +1,8 @@
 /** The number of entries from which several maps have them. */
-const MANY = 4096;
+export const MANY = 4096;
 
 /** A power of two. */
-const PARTS = 64;
+export const PARTS = 64;
 
 /**
  * Values by name, in the order in which the names were first set. A `Map` that grows copies itself, which takes 10 ms for 65,000 entries. So
@@ -67,7 +67,7 @@ export class LongMap<V extends object> {
 }
 
 /** Of the last characters: the number of an item is at the end of its id. */
-function hashOfEnd(name: string): number {
+export function hashOfEnd(name: string): number {
   let hash = 0;
   for (let at = Math.max(0, name.length - 4); at < name.length; at++) hash = hash * 31 + name.charCodeAt(at);
   return hash;
