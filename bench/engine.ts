@@ -13,6 +13,7 @@ import { memoryHost } from "../compiler/load/host.ts";
 import { createEngine } from "../runtime/engine/create-engine.ts";
 import { MemoryStore } from "../runtime/stores/memory.ts";
 import type { Table } from "../runtime/table/table.ts";
+import { withSignals } from "./support/interleaved.ts";
 import { longestStall } from "./support/stall.ts";
 
 /** Milliseconds that one row is measured for, in blocks of which the fastest counts: the rest is the machine's noise. */
@@ -98,6 +99,19 @@ async function besideBareLoops(): Promise<void> {
   ]);
   const peer = await langgraph();
   if (peer !== undefined) show("langgraph 1.4, promises", [await measure(peer.chain), await measure(peer.fan)]);
+}
+
+async function bySignal(): Promise<void> {
+  console.log();
+  row("µs a run with a signal", "without", "one for all", "x", "new, without", "new", "x");
+  for (const [name, table] of [
+    ["chain of 3", chain("addLater")],
+    ["5 and a join", fan("addLater")],
+  ] as const) {
+    const engine = createEngine(table, { functions });
+    const [without = 0, one = 0, beside = 0, own = 0] = await withSignals((given) => engine.run({ n: 1 }, given), 1000);
+    row(name, without, one, (one / without).toFixed(2), beside, own, (own / beside).toFixed(2));
+  }
 }
 
 /** `@langchain/langgraph` where it is installed (`bench/peers`). */
@@ -259,6 +273,7 @@ function largeTable(size: number): Table {
 }
 
 await besideBareLoops();
+await bySignal();
 await bySize();
 await byBranches();
 await stalls();

@@ -11,6 +11,7 @@ import { literal } from "../compiler/emit/quote.ts";
 import { memoryHost } from "../compiler/load/host.ts";
 import type { Engine } from "../runtime/interface/engine-options.ts";
 import type { Table } from "../runtime/table/table.ts";
+import { interleaved, withSignals } from "./support/interleaved.ts";
 
 const NODES = `export const add = async (x: number): Promise<number> => x + 1;
 export const same = async (x: number): Promise<number> => x;
@@ -112,25 +113,43 @@ const ROWS: readonly Row[] = [
   { name: "loop of 10,000 steps", bare: () => bareChain(10_000), text: LOOP, n: 10_000, size: 1 },
 ];
 
-async function block(run: () => Promise<unknown>, size: number): Promise<number> {
-  const begin = process.hrtime.bigint();
-  for (let at = 0; at < size; at++) await run();
-  return Number(process.hrtime.bigint() - begin) / 1000 / size;
-}
-
 const cells = (values: readonly string[]): string => values.map((value) => value.padStart(14)).join("");
 console.log("µs a run".padEnd(34) + cells(["bare awaits", "engine", "module", "engine, x", "module, x"]));
+const show = (value: number): string => (value < 100 ? value.toFixed(2) : value.toFixed(0));
 for (const { name, bare, text, n, size } of ROWS) {
+  const { engine, module } = await open(name, text, n);
+  const [least = 0, ...rest] = await interleaved([bare, () => engine.run({ n }), () => module.run({ n })], size);
+  const times = rest.map((value) => (value / least).toFixed(1));
+  console.log(name.padEnd(34) + cells([...[least, ...rest].map(show), ...times]));
+}
+
+console.log();
+console.log("one signal for all runs, and a new one for each");
+console.log("".padEnd(42) + cells(["without", "one", "x", "new, without", "new", "x"]));
+for (const { name, text, n, size } of ROWS.slice(0, 3)) {
+  for (const [what, each] of Object.entries(await open(name, text, n))) {
+    const least = await withSignals((options) => each.run({ n }, options), size);
+    const [without = 0, one = 0, beside = 0, own = 0] = least;
+    const texts = [
+      show(without),
+      show(one),
+      (one / without).toFixed(2),
+      show(beside),
+      show(own),
+      (own / beside).toFixed(2),
+    ];
+    console.log(`${name}, ${what}`.padEnd(42) + cells(texts));
+  }
+}
+
+async function open(
+  name: string,
+  text: string,
+  n: number,
+): Promise<{ readonly engine: Engine; readonly module: Engine }> {
   const table = tableOf(text);
   const [engine, module] = [createEngine(table, { functions }), await moduleOf(table)];
   const [expected, found] = await Promise.all([engine.run({ n }), module.run({ n })]);
   if (JSON.stringify(found) !== JSON.stringify(expected)) throw new Error(`${name}: the module has another result`);
-  const runs = [bare, () => engine.run({ n }), () => module.run({ n })];
-  const least = runs.map(() => Number.POSITIVE_INFINITY);
-  for (let round = 0; round < 40; round++) {
-    for (const [at, run] of runs.entries()) least[at] = Math.min(least[at]!, await block(run, size));
-  }
-  const show = (value: number): string => (value < 100 ? value.toFixed(2) : value.toFixed(0));
-  const times = least.slice(1).map((value) => (value / least[0]!).toFixed(1));
-  console.log(name.padEnd(34) + cells([...least.map(show), ...times]));
+  return { engine, module };
 }

@@ -4,7 +4,7 @@
  */
 import type { RunResult } from "../interface/engine-options.ts";
 import { locateError } from "../expression/locate-error.ts";
-import { Cancellation, linkSignal } from "../run/cancellation.ts";
+import { Cancellation } from "../run/cancellation.ts";
 import { resultOf } from "../run/execute-run.ts";
 import { Run, type RunEnd } from "../run/run.ts";
 import { nextStop } from "../run/run-end.ts";
@@ -42,13 +42,13 @@ export async function takeOver(
   }
   // What has happened in the step came before an abort. The run learns of the abort afterwards.
   const outcomes = begun && outcomesOf(run, begun, direct);
-  const unlink = linkSignal(options.signal, cancellation, core.clock);
+  cancellation.link(options.signal, core.clock);
   if (options.signal?.aborted === true) cancellation.abort(options.signal.reason);
   try {
     const end = outcomes === undefined ? nextStop(run) : await commit(run, outcomes);
     return resultOf(run, await (end === undefined ? loop(run) : finish(run, end)));
   } finally {
-    unlink();
+    cancellation.unlink();
   }
 }
 

@@ -14,7 +14,7 @@ import { isThenable } from "../value/promise.ts";
 import { MemoryNodeCache } from "../run/node-cache.ts";
 import { refuseMissingSecrets } from "../table/missing-secrets.ts";
 import type { Table } from "../table/table.ts";
-import { Cancellation, linkSignal } from "../run/cancellation.ts";
+import { Cancellation } from "../run/cancellation.ts";
 import { NO_OPTIONS } from "../run/no-options.ts";
 import { checkOptions, RUN_OPTIONS, STREAM_OPTIONS, STREAM_RESUME_OPTIONS } from "../run/option-names.ts";
 import { checkThreadId } from "../run/check-thread-id.ts";
@@ -215,11 +215,11 @@ async function runWithoutStore(core: EngineCore, input: JsonObject, options: Run
   applyInput(run, input);
   applyConfig(run, options.config);
   if (options.signal === undefined && !run.listening) return resultOf(run, await beginRun(run));
-  const unlink = linkSignal(options.signal, cancellation, core.clock);
+  cancellation.link(options.signal, core.clock);
   try {
     return run.listening ? await executeRun(run, false, beginRun) : resultOf(run, await beginRun(run));
   } finally {
-    unlink();
+    cancellation.unlink();
   }
 }
 
@@ -237,11 +237,11 @@ async function runWithMailbox(
   applyInput(run, input);
   applyConfig(run, options.config);
   core.mailboxes.set(threadId, mailbox);
-  const unlink = linkSignal(options.signal, cancellation, core.clock);
+  cancellation.link(options.signal, core.clock);
   try {
     return await executeRun(run, false, beginRun);
   } finally {
-    unlink();
+    cancellation.unlink();
     if (core.mailboxes.get(threadId) === mailbox) core.mailboxes.delete(threadId);
   }
 }

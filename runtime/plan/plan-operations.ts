@@ -2,7 +2,7 @@ import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
 import { RunError, StoreError } from "../interface/errors.ts";
 import { ThreadError } from "../interface/thread-error.ts";
 import { takeAnswers } from "../thread/answers.ts";
-import { Cancellation, linkSignal } from "../run/cancellation.ts";
+import { Cancellation } from "../run/cancellation.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { PLAN_RESUME_OPTIONS, PLAN_RUN_OPTIONS } from "./plan-option-names.ts";
 import { isAbandoned } from "../checkpoint/abandoned-call.ts";
@@ -112,7 +112,7 @@ async function startWithoutStore(
   }
   if (options.thread !== undefined) checkThreadId(options.thread);
   const cancellation = new Cancellation(true);
-  const unlink = linkSignal(options.signal, cancellation, core.clock);
+  cancellation.link(options.signal, core.clock);
   try {
     const shared = createShared(core, limitsOf(options), { threadId: options.thread, runId });
     const run = new Run(plan.program, shared, { cancellation, limits: NO_LIMITS });
@@ -121,7 +121,7 @@ async function startWithoutStore(
     const info: PlanRunInfo = { runId, resumedFrom: null, thread: null, lastRun: null };
     return await executePlan(plan, run, { tasks: new Map(), changed: new Set(), waited: [] }, selected, info, options);
   } finally {
-    unlink();
+    cancellation.unlink();
   }
 }
 

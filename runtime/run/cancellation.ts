@@ -37,12 +37,14 @@ export class Cancellation {
   }
 
   /** Cancels when the signal of the caller aborts. */
-  link(signal: AbortSignal, clock: Clock): void {
+  link(signal: AbortSignal | undefined, clock: Clock): void {
+    if (signal === undefined) return;
     this.#signal = signal;
     this.#clock = clock;
     if (this.#listener !== undefined || this.#listeners !== undefined) this.#observe();
   }
 
+  /** Removes what listens to the signal. */
   unlink(): void {
     this.#watch?.remove(this);
     this.#watch = undefined;
@@ -99,11 +101,4 @@ export class Cancellation {
     this.#watch = watchSignal(signal, this.#clock!);
     this.#watch.add(this);
   }
-}
-
-/** Cancels when the signal of the caller aborts. Returns a function that removes the listener. */
-export function linkSignal(signal: AbortSignal | undefined, cancellation: Cancellation, clock: Clock): () => void {
-  if (signal === undefined) return () => undefined;
-  cancellation.link(signal, clock);
-  return () => cancellation.unlink();
 }

@@ -5,7 +5,7 @@ import { recentHeadsOf } from "../checkpoint/recent-heads.ts";
 import { claimedHead } from "../interface/claimed-heads.ts";
 import { runViewOf } from "../interface/run-view.ts";
 import type { Store } from "../interface/store.ts";
-import { Cancellation, linkSignal } from "../run/cancellation.ts";
+import { Cancellation } from "../run/cancellation.ts";
 import { claimThread, type HeldClaim } from "./claimed-thread.ts";
 import { DURABLE_CODE } from "./durable-code.ts";
 import { isAbandoned } from "../checkpoint/abandoned-call.ts";
@@ -31,11 +31,11 @@ export async function beforeClaim<T>(
   look: (store: Store) => Promise<T>,
 ): Promise<T> {
   const cancellation = new Cancellation(signal !== undefined);
-  const unlink = linkSignal(signal, cancellation, core.clock);
+  cancellation.link(signal, core.clock);
   try {
     return await look(storeOf(core, "threads are kept in a store", cancellation));
   } finally {
-    unlink();
+    cancellation.unlink();
   }
 }
 
@@ -49,7 +49,7 @@ export async function asRunner<T>(
   const durability: Durability = options.durability ?? core.options.durability ?? "sync";
   const cancellation = new Cancellation(true);
   const store = storeOf(core, "threads are kept in a store", cancellation);
-  const unlink = linkSignal(options.signal, cancellation, core.clock);
+  cancellation.link(options.signal, core.clock);
   const entry = core.drain.enter(cancellation, threadId);
   let held: HeldClaim | undefined;
   try {
@@ -76,6 +76,6 @@ export async function asRunner<T>(
     const released = held?.end();
     if (released !== undefined) await released;
     core.drain.leave(entry);
-    unlink();
+    cancellation.unlink();
   }
 }

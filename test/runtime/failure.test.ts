@@ -1,4 +1,5 @@
 /** Execution, section 4: tries, timeouts, cancellation, error edges. */
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import {
   NodeError,
@@ -589,6 +590,27 @@ describe("4.4 cancellation", () => {
     controller.abort();
     expect((await Promise.all(runs)).map(({ status }) => status)).toEqual(["cancelled", "cancelled", "cancelled"]);
     open.resolve();
+  });
+
+  test("thousands of runs at once add one listener to the signal that they share, and Node does not warn of it", async () => {
+    const { signal } = new AbortController();
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", onWarning);
+    const open = deferred<number>();
+    const engine = engineOf(text, { a: () => open.promise, b: () => 2 });
+    try {
+      const runs = Array.from({ length: 3000 }, () => engine.run({}, { signal }));
+      await new Promise(setImmediate);
+      expect(getEventListeners(signal, "abort")).toHaveLength(1);
+      open.resolve(1);
+      expect(new Set((await Promise.all(runs)).map(({ status }) => status))).toEqual(new Set(["completed"]));
+      await new Promise(setImmediate);
+      expect(getEventListeners(signal, "abort")).toHaveLength(0);
+      expect(warnings).toEqual([]);
+    } finally {
+      process.off("warning", onWarning);
+    }
   });
 
   test("a listener of the caller's signal is taken off again", async () => {
