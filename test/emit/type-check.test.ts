@@ -150,6 +150,28 @@ test("every kind of type, default and reducer", async () => {
   expect(await project.typeCheck()).toEqual([]);
 });
 
+test("deeply nested types and values", async () => {
+  const nest = (inner: string, open: string, close: string): string => open.repeat(60) + inner + close.repeat(60);
+  const project = createProject({
+    "g.ngraph": `
+      graph g {
+        input  x: int = 1
+        output deep: ${nest("string", "{ a: ", " }")}
+        input  lists: string${"[]".repeat(60)} = []
+        output sum: int
+        node a = ${nest('"v"', "{ a: ", " }")} into deep
+        node b = ${Array(100).fill("x").join(" + ")} into sum
+        start -> a -> b -> end
+      }`,
+    "app.ts": `
+      import { g } from "./g.ngraph.ts";
+      const { status, output } = await g().run({});
+      if (status === "completed") void (output.sum satisfies number);
+    `,
+  });
+  expect(await project.typeCheck()).toEqual([]);
+});
+
 test("functions in expressions: what they return has to fit", async () => {
   const files = (rank: string, urgent: string): Record<string, string> => ({
     "g.ngraph": `
