@@ -18,9 +18,11 @@ export async function simulatePairs(
   covered: Set<string>,
   log: string[] = [],
 ): Promise<readonly string[]> {
+  const random = randomOf(seed);
   const world: World = {
     subject,
-    random: randomOf(seed),
+    random,
+    hasCodec: chance(random, 0.5),
     backend: open(() => world.now),
     covered,
     problems: [],
@@ -123,6 +125,20 @@ const OPERATIONS = {
   async clock(world) {
     world.now += pick(world.random, [1000, 130_000, -50_000]);
   },
+  async expire(world) {
+    const { thread } = world;
+    if (chance(world.random, 0.5)) world.now += 200_000;
+    const known = (await openEngine(world).threads({})).find((one) => one.thread === thread);
+    const { deleted } = await openEngine(world).prune({ expiredAt: world.now });
+    const isOver = known?.expires !== undefined && known.expires <= world.now;
+    const isKept = (await openEngine(world).state(thread)) !== undefined;
+    if (isKept === isOver || deleted.includes(thread) !== isOver)
+      world.problems.push(`5.13: expired at ${known?.expires}, kept at ${world.now}: ${isKept}`);
+    if (isKept) return;
+    world.covered.add("an expired thread");
+    if ((await world.backend.store.loadLatest(thread, "every[0]")) !== undefined)
+      world.problems.push("5.13: an expired thread has left a called graph");
+  },
   prune: (world) => openEngine(world).prune({ keepLast: 1 + below(world.random, 3), threads: [world.thread] }),
   async wrongAnswer(world) {
     const answers = { "nope#1@0": "x" };
@@ -151,7 +167,9 @@ type Name = keyof typeof OPERATIONS;
 const NAMES = [...(Object.keys(OPERATIONS) as Name[]), "resume", "resume", "resume"] as const;
 export const FEATURES: readonly string[] = [
   ...Object.keys(OPERATIONS),
-  ...["none", "crash", "cancel", "drain", "deadline"].map((how) => `process: ${how}`),
+  ...["none", "crash", "cancel", "drain", "deadline", "leave"].map((how) => `process: ${how}`),
+  "update of a run",
+  "an expired thread",
   "a run that completes",
 ];
 
@@ -161,8 +179,19 @@ async function begin(world: World): Promise<void> {
   world.log.push(`a run on ${thread}`);
   world.done.delete(thread);
   world.toUndo.delete(thread);
-  const { error } = await inProcess(world, (engine) => engine.run({ xs: ITEMS }, { thread }), true);
+  const options = { thread, ...ttlOf(world) };
+  const { error } = await inProcess(
+    world,
+    (engine) => engine.run({ xs: ITEMS }, options),
+    true,
+    (engine) => engine.stream({ xs: ITEMS }, options),
+  );
   if (error !== undefined) world.problems.push(`run: ${error.code} ${error.message}`);
+}
+
+/** Some threads expire. */
+function ttlOf({ random }: World): { readonly ttl?: number | null } {
+  return chance(random, 0.2) ? { ttl: pick(random, [null, 100_000, 400_000]) } : {};
 }
 
 async function resumeOrRun(world: World, state: ThreadState, mayStop: boolean): Promise<void> {
@@ -181,10 +210,16 @@ async function resumeOrRun(world: World, state: ThreadState, mayStop: boolean): 
   const pauseAfter = [pick(random, ["d", "every/first", "t"])];
   const options = {
     answers,
+    ...ttlOf(world),
     ...(mayStop && chance(random, 0.3) ? { pauseBefore, pauseAfter } : {}),
     ...(chance(random, 0.3) ? { onFailure: "abort" as const } : {}),
   };
-  const { result, error } = await inProcess(world, (engine) => engine.resume(thread, options), mayStop);
+  const { result, error } = await inProcess(
+    world,
+    (engine) => engine.resume(thread, options),
+    mayStop,
+    (engine) => engine.streamResume(thread, options),
+  );
   if (error !== undefined) world.problems.push(`resume: ${error.code} ${error.message}`);
   if (result?.status !== "completed") return;
   world.covered.add("a run that completes");

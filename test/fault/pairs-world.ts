@@ -1,11 +1,13 @@
 /** The processes of the pairs of operations: bodies that end when the test says so, and what they have stored. */
 import type { Claim, Store } from "../../runtime/interface/store.ts";
-import type { Engine, EngineOptions, FunctionRegistry } from "../../runtime/index.ts";
+import type { Engine, EngineOptions, FunctionRegistry, RunStream } from "../../runtime/index.ts";
+import { withCodec } from "../../runtime/stores/codec.ts";
 import { ask } from "../../stdlib/nodes/ask.ts";
 import { receive } from "../../stdlib/nodes/receive.ts";
 import { sleep } from "../../stdlib/nodes/sleep.ts";
 import { CrashingStore } from "../support/crashing-store.ts";
 import { watchStore, type Backend } from "./pairs-backends.ts";
+import { codecOf, KEYS } from "./pairs-codec.ts";
 import { ITEMS, resultsInRun, VERSIONS } from "./pairs-graph.ts";
 import { below, chance, pick, type Random } from "./random.ts";
 import type { Subject } from "./simulate.ts";
@@ -22,6 +24,8 @@ export interface World {
   readonly subject: Subject;
   readonly random: Random;
   readonly backend: Backend;
+  /** Whether everything with content is encrypted. */
+  readonly hasCodec: boolean;
   readonly covered: Set<string>;
   readonly problems: string[];
   /** What happened, for a person. */
@@ -111,10 +115,20 @@ function functionsOf(world: World, process: Process): FunctionRegistry {
   } as FunctionRegistry;
 }
 
+/** The store as a process opens it. */
+export function storeOf(world: World): Store {
+  const { backend, hasCodec, random, problems } = world;
+  if (!hasCodec) return backend.store;
+  const seen = (text: string): void => {
+    if (/#\d+\(/.test(text)) problems.push(`the store receives content that is not encrypted: ${text}`);
+  };
+  return withCodec(watchStore(backend.store, { written: seen }), codecOf(pick(random, KEYS)));
+}
+
 const IDLE: Process = { isDead: () => false, pending: [], ended: [] };
 
 /** An engine of a process. */
-export function openEngine(world: World, process: Process = IDLE, store: Store = world.backend.store): Engine {
+export function openEngine(world: World, process: Process = IDLE, store: Store = storeOf(world)): Engine {
   const options: EngineOptions = {
     functions: functionsOf(world, process),
     builtins: { ask, receive, sleep } as NonNullable<EngineOptions["builtins"]>,
@@ -133,7 +147,7 @@ export function openEngine(world: World, process: Process = IDLE, store: Store =
 }
 
 const LEASE = 60_000;
-const ENDS = ["none", "none", "crash", "cancel", "drain", "deadline"] as const;
+const ENDS = ["none", "none", "crash", "cancel", "drain", "deadline", "leave"] as const;
 
 /** How a process ended: with a result, with an error, or without an answer. */
 export interface Ended<T> {
@@ -141,17 +155,24 @@ export interface Ended<T> {
   readonly error?: { readonly code?: string; readonly message: string };
 }
 
-/** Does a call in a process of its own, which may die, be cancelled or be drained. */
+/**
+ * Does a call in a process of its own, which may die, be cancelled or be drained.
+ *
+ * @param stream the same call as a stream, whose reader may leave
+ */
 export async function inProcess<T>(
   world: World,
   call: (engine: Engine) => Promise<T>,
   mayStop: boolean,
+  stream?: (engine: Engine) => Omit<RunStream<unknown>, "result"> & { readonly result: Promise<T> },
 ): Promise<Ended<T>> {
   const { random, backend } = world;
-  const how = mayStop ? pick(random, ENDS) : "none";
+  const chosen = mayStop ? pick(random, ENDS) : "none";
+  const how = chosen === "leave" && stream === undefined ? "none" : chosen;
   const at = below(random, 8);
   let lost: Claim | undefined;
-  const watched = watchStore(backend.store, {
+  const store = storeOf(world);
+  const watched = watchStore(store, {
     claimed: (claim) => (lost = claim),
     written: (text) =>
       keep(
@@ -162,10 +183,16 @@ export async function inProcess<T>(
   const crashing =
     how === "crash" ? new CrashingStore(watched, below(random, 14), pick(random, ["before", "after"])) : undefined;
   const process: Process = { isDead: () => crashing?.dead === true, pending: [], ended: [] };
-  const listing = { threads: backend.store.threads!.bind(backend.store) };
+  const listing = { threads: store.threads!.bind(store) };
   const engine = openEngine(world, process, crashing === undefined ? watched : Object.assign(crashing, listing));
   let ended: Ended<T> | undefined;
-  void call(engine).then(
+  let isLeaving = false;
+  const read = (items: ReturnType<NonNullable<typeof stream>>): Promise<T> => {
+    void readUntil(items, () => isLeaving);
+    return items.result;
+  };
+  const promise = how === "leave" ? read(stream!(engine)) : call(engine);
+  void promise.then(
     (result) => (ended = { result }),
     (error: Error) => (ended = { error }),
   );
@@ -176,6 +203,8 @@ export async function inProcess<T>(
       world.problems.push("the call hangs");
       break;
     }
+    if (turn === at) isLeaving = true;
+    if (turn < at && lost !== undefined && process.pending.length > 0 && chance(random, 0.1)) await editRunning(world);
     if (turn === at && (how === "cancel" || how === "drain" || how === "deadline")) {
       if (how === "cancel") void engine.cancel(world.thread);
       else void engine.drain(how === "drain" ? {} : { deadline: 0 });
@@ -206,6 +235,27 @@ export async function inProcess<T>(
   if (status === "completed" || status === "paused") keep(world, process.ended);
   world.log.push(`  ${how}: ${status ?? `${error?.code} ${error?.message}`}`);
   return outcome ?? {};
+}
+
+/** Reads a stream until the reader leaves it. */
+async function readUntil(items: AsyncIterable<unknown>, leaves: () => boolean): Promise<void> {
+  try {
+    for await (const _ of items) if (leaves()) return;
+  } catch {
+    // The result has the error, too.
+  }
+}
+
+/** 5.8: an edit of a thread that runs is refused. */
+async function editRunning(world: World): Promise<void> {
+  world.covered.add("update of a run");
+  const error = await openEngine(world)
+    .update(world.thread, { log: ["by hand"] })
+    .then(
+      () => undefined,
+      (thrown: { code?: string }) => thrown,
+    );
+  if (error?.code !== "NG_THREAD_CONFLICT") world.problems.push(`5.8: an update of a run: ${String(error?.code)}`);
 }
 
 /** Two processes do a call at the same time. */
