@@ -96,7 +96,17 @@ function guardedMethods(store: Store): Store & ThisType<Guarded> {
   return methods;
 }
 
-const OPTIONAL = ["putWrites", "getWrites", "clearWrites", "putSignal", "getSignals", "label", "loadByLabel"] as const;
+const OPTIONAL = [
+  "putWrites",
+  "getWrites",
+  "clearWrites",
+  "putSignal",
+  "getSignals",
+  "label",
+  "loadByLabel",
+  "threads",
+  "prune",
+] as const;
 
 class Guard {
   readonly #limits: StoreLimits;
@@ -107,7 +117,17 @@ class Guard {
     this.#limits = limits;
   }
 
-  wait<T>(what: string, answer: MaybePromise<T>, onLate?: (late: Promise<T>) => void): MaybePromise<T> {
+  /** The answer of a store, which keeps to the interface. */
+  wait<T>(what: keyof Store, given: MaybePromise<T>, onLate?: (late: Promise<T>) => void): MaybePromise<T> {
+    const expected = ANSWERS[what];
+    if (expected === undefined) return this.#await(what, given, onLate);
+    const answer = this.#await(what, given, onLate);
+    return isThenable(answer)
+      ? answer.then((value) => checkedAnswer(what, expected, value))
+      : checkedAnswer(what, expected, answer);
+  }
+
+  #await<T>(what: string, answer: MaybePromise<T>, onLate?: (late: Promise<T>) => void): MaybePromise<T> {
     if (!isThenable(answer)) return answer;
     const { clock, timeoutMs, cancellation } = this.#limits;
     if (timeoutMs === undefined && cancellation?.possible !== true) return answer;
@@ -159,6 +179,27 @@ class Guard {
       );
     });
   }
+}
+
+/** What the calls with an answer return. */
+const ANSWERS: { readonly [Name in keyof Store]?: "a claim" | "a checkpoint" | "a list" } = {
+  claim: "a claim",
+  loadLatest: "a checkpoint",
+  loadById: "a checkpoint",
+  loadByLabel: "a checkpoint",
+  list: "a list",
+  getWrites: "a list",
+  getSignals: "a list",
+  threads: "a list",
+};
+
+/** @throws StoreError NG_STORE_FAILED for an answer that the interface does not have */
+function checkedAnswer<T>(what: string, expected: string, answer: T): T {
+  const isRight = expected === "a list" ? Array.isArray(answer) : typeof answer === "object" && answer !== null;
+  if (isRight || (answer === undefined && expected === "a checkpoint")) return answer;
+  const found = answer === null ? "null" : typeof answer;
+  const wanted = expected === "a checkpoint" ? "a checkpoint or `undefined`" : expected;
+  throw new StoreError("NG_STORE_FAILED", `the store answered \`${what}\` with ${found}, not with ${wanted}`);
 }
 
 const ignore = (): void => undefined;

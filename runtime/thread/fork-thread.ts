@@ -1,6 +1,6 @@
 import type { Checkpoint, PauseItem, PendingWrite, Signal } from "../interface/checkpoint.ts";
 import type { JsonObject } from "../value/json.ts";
-import { RunError } from "../interface/errors.ts";
+import { RunError, StoreError } from "../interface/errors.ts";
 import { asStoreError, Journal } from "../checkpoint/journal.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
@@ -102,7 +102,11 @@ export async function forkCheckpoint(
     await writer.save("updated", { status: "running", step: run.step - 1, current: source.currentNodes });
   }
   const saved = await asStoreError(() => durable.store.loadById(durable.threadId, writer.headId!));
-  return migrateCheckpoint(saved!, { threadId: durable.threadId, id: writer.headId! });
+  if (saved === undefined) {
+    const message = `the store does not have checkpoint ${writer.headId} of thread \`${durable.threadId}\`, which it has just saved`;
+    throw new StoreError("NG_STORE_FAILED", message);
+  }
+  return migrateCheckpoint(saved, { threadId: durable.threadId, id: writer.headId! });
 }
 
 /**

@@ -14,7 +14,7 @@ import { takeFirstTurn } from "../run/take-turns.ts";
 import { THREADS_OPTIONS } from "../run/thread-option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import { isListed } from "../stores/contract/listed-thread.ts";
-import { storeOf } from "./thread-access.ts";
+import { wholeStoreOf } from "./thread-access.ts";
 
 /** Threads that are read from the store at a time. */
 const PAGE = 100;
@@ -29,13 +29,7 @@ export async function listThreads(core: EngineCore, options: ThreadListOptions):
   checkOptions("a listing of threads", options, THREADS_OPTIONS);
   checkChoice("status", options.status, THREAD_STATUSES);
   checkMetadata(options.metadata);
-  return threadsOf(
-    core.options.store ?? storeOf(core, "threads are kept in a store"),
-    options,
-    undefined,
-    core.program,
-    () => takeFirstTurn(core.clock, true),
-  );
+  return threadsOf(wholeStoreOf(core), options, undefined, core.program, () => takeFirstTurn(core.clock, true));
 }
 
 /**

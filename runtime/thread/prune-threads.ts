@@ -11,7 +11,7 @@ import type { EngineCore } from "../run/run-settings.ts";
 import type { MaybePromise } from "../value/json.ts";
 import { threadsOf } from "./list-threads.ts";
 import { checkThreadId } from "../run/check-thread-id.ts";
-import { asRunner, storeOf } from "./thread-access.ts";
+import { asRunner, wholeStoreOf } from "./thread-access.ts";
 
 /** Threads that are listed at a time. */
 const PAGE = 500;
@@ -22,7 +22,7 @@ export type UnderClaim = (thread: ThreadId, work: (store: Store) => MaybePromise
 /** Prunes the threads of an engine's graph, under its present name and its former ones. */
 export function pruneOwnThreads(core: EngineCore, options: PruneOptions): Promise<PruneResult> {
   const { name, was = [] } = core.program.table;
-  const store = core.options.store ?? storeOf(core, "threads are kept in a store");
+  const store = wholeStoreOf(core);
   const underClaim: UnderClaim = async (thread, work) => {
     await takeFirstTurn(core.clock, true);
     return asRunner(core, thread, { durability: "sync" }, async (durable) => work(durable.store));

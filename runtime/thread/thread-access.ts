@@ -20,8 +20,23 @@ export const DEFAULT_LEASE_MS = 30_000;
 /** The engine's store, guarded so that its calls end (`guardStore`). @throws StoreError NG_NO_STORE */
 export function storeOf(core: EngineCore, why: string, cancellation?: Cancellation): Store {
   const { store, storeTimeoutMs } = core.options;
-  if (store === undefined) throw new StoreError("NG_NO_STORE", `${why}: give the engine a \`store\``);
+  if (store === undefined) throw noStore(why);
   return guardStore(runViewOf(store), { clock: core.clock, timeoutMs: storeTimeoutMs, cancellation });
+}
+
+/**
+ * The engine's store with the calls that no run makes, such as the listing of threads. It is guarded, too.
+ *
+ * @throws StoreError NG_NO_STORE
+ */
+export function wholeStoreOf(core: EngineCore): Store {
+  const { store, storeTimeoutMs } = core.options;
+  if (store === undefined) throw noStore("threads are kept in a store");
+  return guardStore(store, { clock: core.clock, timeoutMs: storeTimeoutMs, cancellation: undefined });
+}
+
+function noStore(why: string): StoreError {
+  return new StoreError("NG_NO_STORE", `${why}: give the engine a \`store\``);
 }
 
 /** Reads from the store before a thread is claimed. The read ends when the caller's signal aborts. */
