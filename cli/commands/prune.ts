@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { printable } from "../../diagnostics/render/index.ts";
 import type { PruneOptions, PruneResult } from "../../runtime/interface/engine-options.ts";
 import type { Store } from "../../runtime/interface/store.ts";
@@ -5,6 +6,7 @@ import { pruneThreads } from "../../runtime/thread/prune-threads.ts";
 import type { Output } from "../output/output.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { withInterruption } from "../process/interruption.ts";
 import { parseCount } from "../run/parse-values.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { withThreadClaimed } from "../threads/claim-thread.ts";
@@ -61,12 +63,22 @@ async function prune(threads: readonly string[], store: Store, flags: PruneFlags
     report(await pruneNamed(threads, store, options), flags, output);
     return EXIT.ok;
   }
-  const result = await pruneThreads(
-    store,
-    (thread, work) => withThreadClaimed(store, thread, () => work(store)),
-    options,
-  );
+  // What is deleted is reported, also by a command that is interrupted.
+  const [result, isInterrupted] = await withInterruption(async (signal) => {
+    const pruned = await pruneThreads(
+      store,
+      async (thread, work) => {
+        // A signal arrives between two turns of the event loop.
+        await setImmediate();
+        await withThreadClaimed(store, thread, () => work(store));
+      },
+      { ...options, signal },
+    );
+    return [pruned, signal.aborted] as const;
+  });
   report(result, flags, output);
+  if (isInterrupted) output.note("interrupted: the other threads are left as they are");
+  if (isInterrupted) return EXIT.interrupted;
   return result.failures.length === 0 ? EXIT.ok : EXIT.failed;
 }
 

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
@@ -112,6 +113,30 @@ describe("deleting stored data", () => {
     expect(project.json(["show", "start"]).document.id).toBe(oldest);
     expect(project.json(["prune", "t", "--keep-last", "1", "--labelled"]).document.pruned[0].checkpoints).toBe(1);
     expect(project.json(["resume", "t", "--answer", "a"]).document.output.notes).toEqual(["one"]);
+  });
+
+  test("an interrupted prune reports what it has deleted", async () => {
+    const project = paused();
+    const store = new SqliteStore(join(project.directory, ".ngraph/runs.db"));
+    const { values, versions, ...head } = store.loadLatest("t")!;
+    const count = 600;
+    for (let at = 0; at < count; at++) {
+      const threadId = `old${at}`;
+      const claim = store.claim(threadId, { owner: "test", leaseMs: 60_000 });
+      const header = { ...head, id: "first", threadId, parentId: null, ttl: 1, timestamp: 1 };
+      const snapshot = () => ({ values, versions });
+      store.save(claim, { header, changes: [], snapshot, expectedHead: null, releaseClaim: true });
+    }
+    const left = (): number => store.threads({ limit: count + 1 }).length - 1;
+    const child = project.start(["prune", "--expired"]);
+    let stdout = "";
+    child.stdout.on("data", (chunk) => (stdout += chunk));
+    const end = once(child, "close");
+    await expect.poll(left, { interval: 5, timeout: 30_000 }).toBeLessThan(count);
+    child.kill("SIGINT");
+    expect(await end).toEqual([130, null]);
+    expect(stdout.match(/: deleted$/gm)).toHaveLength(count - left());
+    store.close();
   });
 
   test("prune --expired deletes expired threads, and --all prunes every thread", () => {
