@@ -4,7 +4,6 @@
  */
 import type { Json, JsonObject } from "../value/json.ts";
 import { isRecord, setField } from "../expression/operations.ts";
-import { LongSet } from "../value/long-set.ts";
 import { isOwnLong, keepOwnRecord } from "../value/own-values.ts";
 import { endsPart, toEnd, type Work } from "../value/work.ts";
 
@@ -109,7 +108,7 @@ export function* uniting(current: Json, updates: readonly Json[]): Work<Json> {
   const lists = updates.filter((update) => Array.isArray(update)) as (readonly Json[])[];
   if (lists.length === 0) return current ?? updates[0]!;
   const items = Array.isArray(current) ? (current as readonly Json[]) : [];
-  const seen = new LongSet();
+  const seen = new Set<Json>();
   for (let at = 0; at < items.length; at++) {
     seen.add(canonical(items[at]!));
     if (endsPart(at)) yield;

@@ -1,8 +1,8 @@
 /** The number of entries from which several maps have them. */
-export const MANY = 4096;
+const MANY = 4096;
 
 /** A power of two. */
-export const PARTS = 64;
+const PARTS = 64;
 
 /**
  * Values by name, in the order in which the names were first set. A `Map` that grows copies itself, which takes 10 ms for 65,000 entries. So
@@ -67,7 +67,7 @@ export class LongMap<V extends object> {
 }
 
 /** Of the last characters: the number of an item is at the end of its id. */
-export function hashOfEnd(name: string): number {
+function hashOfEnd(name: string): number {
   let hash = 0;
   for (let at = Math.max(0, name.length - 4); at < name.length; at++) hash = hash * 31 + name.charCodeAt(at);
   return hash;

@@ -14,7 +14,6 @@ import {
 } from "../../runtime/program/reducers.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { isOwnLong } from "../../runtime/value/own-values.ts";
-import { isRecord } from "../../runtime/expression/operations.ts";
 import { numRuns } from "../support/depth.ts";
 import { engineOf } from "../support/graph.ts";
 
@@ -34,19 +33,6 @@ describe("updates that are applied together have the result of those that are ap
       }),
       { numRuns: numRuns(500) },
     );
-  });
-
-  test("a union of thousands of values has each value once, in the order of the first", () => {
-    // A text and a number that look alike, both zeros, and records whose order of fields differs.
-    const items = Array.from({ length: 9000 }, (_, n): Json[] => [n, -n, n / 4, `${n}`, { n, a: 1 }, [n]]).flat();
-    const again = items.map((each) => (isRecord(each) ? { a: 1, n: each["n"]! } : each));
-    const seen = new Set<string>();
-    const expected = items.filter((each) => {
-      const key = JSON.stringify(each);
-      return !seen.has(key) && seen.add(key);
-    });
-    expect(unionAll([], [items, again])).toEqual(expected);
-    expect(unionAll(expected, [again])).toBe(expected);
   });
 
   test("a record that is merged with an empty one is not built again", () => {
