@@ -13,7 +13,7 @@ import { DirectContext } from "./direct-context.ts";
 import { NOTHING, Signals } from "./direct-edges.ts";
 import type { DirectGraph, DirectNode } from "./direct-graph.ts";
 import type { DirectStep } from "./direct-items.ts";
-import { DirectRun, type DirectTask, type RunGuarded, type TakeOver } from "./direct-run.ts";
+import { DirectRun, type DirectTask, type Loop, type RunGuarded, type TakeOver } from "./direct-run.ts";
 import { settleAlone, settleTasks } from "./direct-settle.ts";
 
 /**
@@ -31,9 +31,9 @@ export function startDirect(
   if (options.signal?.aborted === true) return undefined;
   const run = new DirectRun(code, options);
   if (!acceptInput(run, input) || !enter(run)) return undefined;
-  const begin = (): Promise<RunResult> => (guarded === undefined ? loop(run, takeOver) : guarded(run, loop, takeOver));
+  const begin = (): Promise<RunResult> => guarded?.(run, loop, takeOver) ?? (loop(run, takeOver) as Promise<RunResult>);
   const turn = takeFirstTurn(code.clock, false);
-  return turn === undefined ? begin() : turn.then(begin);
+  return turn ? turn.then(begin) : begin();
 }
 
 function acceptInput({ code, state }: DirectRun, input: JsonObject): boolean {
@@ -74,47 +74,59 @@ function enter(run: DirectRun): boolean {
   return true;
 }
 
-async function loop(run: DirectRun, takeOver: TakeOver): Promise<RunResult> {
-  const { nodes, functions, expressions, table } = run.code;
-  const { steps } = table.limits;
-  for (;;) {
-    const { ready } = run;
-    if (ready.length === 0) {
-      return run.barriers === undefined || run.barriers.isClear ? completed(run) : takeOver(run);
-    }
-    if (steps !== null && run.step >= steps) return takeOver(run);
-    const turn = takeTurns(run);
-    if (turn !== undefined) await turn;
-    const { guard } = run;
-    if (guard?.aborted === true) return takeOver(run);
-    const node = nodes[ready[0]!]!;
-    if (ready.length > 1 || node.hasTimeout || node.items !== undefined) {
-      const done = runBeside(run, takeOver);
-      const end = done instanceof Promise ? await done : done;
-      if (end !== undefined) return end;
-      continue;
-    }
-    const context = contextOf(run, node);
-    let value: unknown;
-    try {
-      value = node.call(run, functions, expressions, context);
-      if (isThenable(value)) {
-        guard?.begin([{ context, state: "pending", value }]);
-        value = await value;
-        const end = guard?.end();
-        if (end !== undefined) return end;
+const loop: Loop = async (run, takeOver) => {
+  const { code, guard } = run;
+  const { nodes, functions, expressions } = code;
+  const { steps } = code.table.limits;
+  try {
+    let end: RunResult | undefined;
+    /** The tasks of the step in progress, if the engine has to end it. */
+    let begun: readonly DirectTask[] | undefined;
+    for (;;) {
+      const { ready } = run;
+      if (ready.length === 0) {
+        if (run.barriers?.isClear !== false) end = completed(run);
+        break;
       }
-    } catch (error) {
-      const end = guard?.end();
-      if (end !== undefined) return end;
-      DirectContext.close(context);
-      return takeOver(run, [{ context, state: "thrown", value: error, isLate: run.aborted }]);
+      if (steps !== null && run.step >= steps) break;
+      const turn = takeTurns(run);
+      if (turn) await turn;
+      if (run.aborted) break;
+      const node = nodes[ready[0]!]!;
+      if (ready.length > 1 || node.hasTimeout || node.items !== undefined) {
+        const done = runBeside(run, takeOver);
+        end = done instanceof Promise ? await done : done;
+        if (end) break;
+        continue;
+      }
+      const context = contextOf(run, node);
+      let value: unknown;
+      try {
+        value = node.call(run, functions, expressions, context);
+        if (isThenable(value)) {
+          guard?.alone(context, value);
+          value = await value;
+          if (guard?.end()) return;
+        }
+      } catch (error) {
+        if (guard?.end()) return;
+        DirectContext.close(context);
+        begun = [{ context, state: "thrown", value: error, isLate: run.aborted }];
+        break;
+      }
+      if (DirectContext.close(context) !== undefined || !settleAlone(run, node, value, context)) {
+        begun = [{ context, state: "value", value }];
+        break;
+      }
     }
-    if (DirectContext.close(context) !== undefined || !settleAlone(run, node, value, context)) {
-      return takeOver(run, [{ context, state: "value", value }]);
-    }
+    end ??= await takeOver(run, begun);
+    guard?.resolve(end);
+    return end;
+  } catch (error) {
+    if (!guard) throw error;
+    guard.reject(error);
   }
-}
+};
 
 function contextOf(run: DirectRun, node: DirectNode): DirectContext {
   return run.code.module.jumps?.open(run, node) ?? new DirectContext(run, node.index);
@@ -129,20 +141,17 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
   const tasks: DirectTask[] = [];
   let open = 0;
   let resolve: ((end: RunResult | Promise<RunResult> | undefined) => void) | undefined;
-  const { guard } = run;
   const step: DirectStep = {
     isOver: false,
     // Its retries begin at once.
     halt: () => {
       step.isOver = true;
-      guard?.end();
       resolve?.(takeOver(run, tasks));
     },
   };
   const hasEnded = (): void => {
     if (--open > 0 || step.isOver) return;
     step.isOver = true;
-    guard?.end();
     resolve!(settleTasks(run, tasks) ? undefined : takeOver(run, tasks));
   };
   for (const index of ready) {
@@ -191,11 +200,8 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
     return takeOver(run, tasks);
   }
   if (open === 0) return settleTasks(run, tasks) ? undefined : takeOver(run, tasks);
-  return new Promise((onEnd, onError) => {
-    resolve = (end) => {
-      if (end instanceof Promise) end.then(onEnd, onError);
-      else onEnd(end);
-    };
+  return new Promise((onEnd) => {
+    resolve = onEnd;
     for (const task of tasks) {
       if (task.state !== "pending") continue;
       const fail = (error: unknown): void => {
@@ -214,7 +220,7 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
         hasEnded();
       }, fail);
     }
-    guard?.begin(tasks, step);
+    run.guard?.begin(tasks, step);
   });
 }
 

@@ -29,21 +29,24 @@ export interface DirectTask {
 /** Ends a run in the engine: from a step whose tasks have begun, or between two steps. */
 export type TakeOver = (run: DirectRun, tasks?: readonly DirectTask[]) => Promise<RunResult>;
 
-/** Ends a run in the engine when its signal aborts. Only runs with a signal have it. */
+/** Ends a run when its loop has ended, or in the engine when its signal aborts. Only runs with a signal have it. */
 export interface DirectGuard {
   readonly aborted: boolean;
-  /** The run awaits bodies of the step. @param step is over when the signal aborts */
-  begin(tasks: readonly DirectTask[], step?: DirectStep): void;
-  /** The bodies have ended. Returns the result of the engine if the signal has aborted before. */
-  end(): Promise<RunResult> | undefined;
+  /** The run awaits the body of the only node of its step. */
+  alone(context: DirectContext, value: unknown): void;
+  /** The run awaits bodies of the step, which is over when the signal aborts. */
+  begin(tasks: readonly DirectTask[], step: DirectStep): void;
+  /** The bodies have ended. Returns whether the signal has aborted before: the engine has ended the run. */
+  end(): boolean;
+  resolve(result: RunResult): void;
+  reject(error: unknown): void;
 }
 
 /** The code of runs with a signal, which is loaded with the engine. */
-export type RunGuarded = (
-  run: DirectRun,
-  loop: (run: DirectRun, takeOver: TakeOver) => Promise<RunResult>,
-  takeOver: TakeOver,
-) => Promise<RunResult>;
+export type RunGuarded = (run: DirectRun, loop: Loop, takeOver: TakeOver) => Promise<RunResult>;
+
+/** Runs the steps of a run. The guard of a run receives its end, which saves a promise. */
+export type Loop = (run: DirectRun, takeOver: TakeOver) => Promise<RunResult | void>;
 
 /** The state of a run between its steps, and the scope of its expressions. */
 export class DirectRun implements Scope {

@@ -2,6 +2,7 @@
 import type { RunResult } from "../interface/engine-options.ts";
 import { watchSignal, type SignalWatch, type Watcher } from "../run/signal-watch.ts";
 import { dropPromise } from "../value/promise.ts";
+import type { DirectContext } from "./direct-context.ts";
 import type { DirectStep } from "./direct-items.ts";
 import type { DirectGuard, DirectRun, DirectTask, RunGuarded, TakeOver } from "./direct-run.ts";
 
@@ -9,20 +10,32 @@ class SignalGuard implements DirectGuard, Watcher {
   position = -1;
   readonly #run: DirectRun;
   readonly #signal: AbortSignal;
-  readonly #resolve: (result: Promise<RunResult>) => void;
   readonly #takeOver: TakeOver;
+  readonly #resolve: (result: RunResult | Promise<RunResult>) => void;
+  readonly #reject: (error: unknown) => void;
   #watch: SignalWatch | undefined;
   #isAborted = false;
-  /** The tasks that the run awaits, and their step. */
+  /** The signal has aborted while the run awaited bodies. */
+  #hasEnded = false;
+  /** The body that the run awaits, if it is the only one of its step. */
+  #context: DirectContext | undefined;
+  #value: unknown;
+  /** The tasks that it awaits otherwise, and their step. */
   #tasks: readonly DirectTask[] | undefined;
   #step: DirectStep | undefined;
-  #ended: Promise<RunResult> | undefined;
 
-  constructor(run: DirectRun, signal: AbortSignal, takeOver: TakeOver, resolve: (result: Promise<RunResult>) => void) {
+  constructor(
+    run: DirectRun,
+    signal: AbortSignal,
+    takeOver: TakeOver,
+    resolve: (result: RunResult | Promise<RunResult>) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#run = run;
     this.#signal = signal;
     this.#takeOver = takeOver;
     this.#resolve = resolve;
+    this.#reject = reject;
   }
 
   /** The watch sets `#isAborted`, which costs less to read than the signal. */
@@ -30,9 +43,21 @@ class SignalGuard implements DirectGuard, Watcher {
     return this.#isAborted || (this.#watch === undefined && this.#signal.aborted);
   }
 
-  begin(tasks: readonly DirectTask[], step?: DirectStep): void {
+  alone(context: DirectContext, value: unknown): void {
+    this.#context = context;
+    this.#value = value;
+    this.#step = undefined;
+    this.#listen();
+  }
+
+  begin(tasks: readonly DirectTask[], step: DirectStep): void {
     this.#tasks = tasks;
     this.#step = step;
+    this.#listen();
+  }
+
+  #listen(): void {
+    // A body may have aborted it before it returned.
     if (this.aborted) this.abort(this.#signal.reason);
     else if (this.#watch === undefined) {
       this.#watch = watchSignal(this.#signal, this.#run.clock);
@@ -40,16 +65,20 @@ class SignalGuard implements DirectGuard, Watcher {
     }
   }
 
-  end(): Promise<RunResult> | undefined {
+  end(): boolean {
+    this.#context = undefined;
     this.#tasks = undefined;
-    return this.#ended;
+    return this.#hasEnded;
   }
 
   abort(reason: unknown): void {
     this.#isAborted = true;
-    const tasks = this.#tasks;
-    if (tasks === undefined) return;
-    this.#tasks = undefined;
+    const context = this.#context;
+    const alone: DirectTask | undefined = context && { context, state: "pending", value: this.#value };
+    const tasks = alone === undefined ? this.#tasks : [alone];
+    if (tasks === undefined || this.#step?.isOver === true) return;
+    this.end();
+    this.#hasEnded = true;
     if (this.#step !== undefined) this.#step.isOver = true;
     for (const task of tasks) {
       if (task.state !== "pending") continue;
@@ -57,17 +86,21 @@ class SignalGuard implements DirectGuard, Watcher {
       dropPromise(task.value);
       this.#run.abort(task.context, reason);
     }
-    this.#ended = this.takeOver(this.#run, tasks);
-    this.#resolve(this.#ended);
+    this.#close();
+    this.#resolve(this.#takeOver(this.#run, tasks));
   }
 
-  /** The engine listens to the signal itself. */
-  readonly takeOver: TakeOver = (run, tasks) => {
-    this.close();
-    return this.#takeOver(run, tasks);
-  };
+  resolve(result: RunResult): void {
+    this.#close();
+    this.#resolve(result);
+  }
 
-  close(): void {
+  reject(error: unknown): void {
+    this.#close();
+    this.#reject(error);
+  }
+
+  #close(): void {
     this.#watch?.remove(this);
     this.#watch = undefined;
   }
@@ -75,15 +108,6 @@ class SignalGuard implements DirectGuard, Watcher {
 
 export const runGuarded: RunGuarded = (run, loop, takeOver) =>
   new Promise((resolve, reject) => {
-    const guard = (run.guard = new SignalGuard(run, run.options.signal!, takeOver, resolve));
-    loop(run, guard.takeOver).then(
-      (result) => {
-        guard.close();
-        resolve(result);
-      },
-      (error: Error) => {
-        guard.close();
-        reject(error);
-      },
-    );
+    run.guard = new SignalGuard(run, run.options.signal!, takeOver, resolve, reject);
+    void loop(run, takeOver);
   });

@@ -65,6 +65,11 @@ async function promisesOf(
   return fewest;
 }
 
+async function openGenerated(tables: readonly Table[]): Promise<(table: Table, options: EngineOptions) => Engine> {
+  const modules = await loadGenerated(tables);
+  return (table, options) => modules.get(keyOf(table))!(options);
+}
+
 describe("listeners for the cancellation", () => {
   test("a run over a store removes those of its steps and of the graphs that it calls", async () => {
     const table = tableOf(`graph main { input n: int  state x: int = 0
@@ -116,10 +121,8 @@ describe("promises", () => {
   });
 
   test("a run without the engine creates one, and a step one more than the node", async () => {
-    const tables = [chain(3), chain(60)];
-    const modules = await loadGenerated(tables);
-    const open = (table: Table, options: EngineOptions): Engine => modules.get(keyOf(table))!(options);
-    const [three, sixty] = tables as [Table, Table];
+    const [three, sixty] = [chain(3), chain(60)] as const;
+    const open = await openGenerated([three, sixty]);
     expect(await promisesOf(three, atOnce, {}, open)).toBeLessThanOrEqual(2);
     expect(await promisesOf(sixty, atOnce, {}, open)).toBe(await promisesOf(three, atOnce, {}, open));
     const added = (await promisesOf(sixty, later, {}, open)) - (await promisesOf(three, later, {}, open));
@@ -136,6 +139,19 @@ describe("promises", () => {
     const ten = await added(graph(10));
     expect(ten).toBeLessThanOrEqual(2);
     expect(await added(graph(60))).toBe(ten);
+  });
+
+  test.each([
+    ["nodes one after the other", chain],
+    ["nodes beside each other", fan],
+  ])("a signal adds one to a run without the engine, and none to a step: %s", async (_name, graph) => {
+    const tables = [graph(10), graph(60)] as const;
+    const open = await openGenerated(tables);
+    const { signal } = new AbortController();
+    const added = async (table: Table): Promise<number> =>
+      (await promisesOf(table, later, { signal }, open)) - (await promisesOf(table, later, {}, open));
+    expect(await added(tables[0])).toBe(1);
+    expect(await added(tables[1])).toBe(1);
   });
 
   test("a listener of events adds a few to a run, and none to a step", async () => {
