@@ -28,7 +28,7 @@ export function startDirect(
   takeOver: TakeOver,
   guarded?: RunGuarded,
 ): Promise<RunResult> | undefined {
-  if (options.signal?.aborted === true) return undefined;
+  if (options.signal?.aborted) return undefined;
   const run = new DirectRun(code, options);
   if (!acceptInput(run, input) || !enter(run)) return undefined;
   const begin = (): Promise<RunResult> => guarded?.(run, loop, takeOver) ?? (loop(run, takeOver) as Promise<RunResult>);
@@ -57,7 +57,7 @@ function acceptInput({ code, state }: DirectRun, input: JsonObject): boolean {
 /** The first step. A signal from `start` into a gated node does not count (3.2). */
 function enter(run: DirectRun): boolean {
   const { start, gates, table, first } = run.code;
-  if (first !== undefined) {
+  if (first) {
     run.ready = first;
     return true;
   }
@@ -67,7 +67,7 @@ function enter(run: DirectRun): boolean {
   } catch {
     return false;
   }
-  if (targets.length === 0 && table.start.length > 0) return false;
+  if (!targets.length && table.start.length) return false;
   const signals = new Signals(run);
   for (const target of targets) if (target < 0 || gates[target] === -1) signals.run(target);
   run.ready = signals.finish();
@@ -75,16 +75,16 @@ function enter(run: DirectRun): boolean {
 }
 
 const loop: Loop = async (run, takeOver) => {
-  const { code, guard } = run;
-  const { nodes, functions, expressions } = code;
-  const { steps } = code.table.limits;
+  const { guard } = run;
+  const { nodes, functions, expressions, table } = run.code;
+  const { steps } = table.limits;
   try {
     let end: RunResult | undefined;
     /** The tasks of the step in progress, if the engine has to end it. */
     let begun: readonly DirectTask[] | undefined;
     for (;;) {
       const { ready } = run;
-      if (ready.length === 0) {
+      if (!ready.length) {
         if (run.barriers?.isClear !== false) end = completed(run);
         break;
       }
@@ -137,7 +137,7 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
   const { module, nodes, functions, expressions } = run.code;
   const { ready } = run;
   const lists = module.items?.of(run, ready);
-  if (module.items !== undefined && lists === undefined) return takeOver(run);
+  if (module.items && !lists) return takeOver(run);
   const tasks: DirectTask[] = [];
   let open = 0;
   let resolve: ((end: RunResult | Promise<RunResult> | undefined) => void) | undefined;
@@ -160,10 +160,10 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
     const task: DirectTask = { context, state: "value", value: undefined };
     tasks.push(task);
     const items = lists?.get(index);
-    if (items !== undefined) {
+    if (items) {
       task.items = items;
       const ended = module.items!.begin(run, node, items, step);
-      if (ended !== undefined) {
+      if (ended) {
         open++;
         ended.then(hasEnded).catch((error: Error) => resolve?.(Promise.reject(error)));
       }
@@ -199,7 +199,7 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
     for (const task of tasks) if (task.state === "pending") dropPromise(task.value);
     return takeOver(run, tasks);
   }
-  if (open === 0) return settleTasks(run, tasks) ? undefined : takeOver(run, tasks);
+  if (!open) return settleTasks(run, tasks) ? undefined : takeOver(run, tasks);
   return new Promise((onEnd) => {
     resolve = onEnd;
     for (const task of tasks) {
@@ -211,7 +211,7 @@ function runBeside(run: DirectRun, takeOver: TakeOver): RunResult | Promise<RunR
         task.value = error;
         step.halt();
       };
-      if (task.timer !== undefined) task.timer.onLate = fail;
+      if (task.timer) task.timer.onLate = fail;
       (task.value as Promise<unknown>).then((value) => {
         if (step.isOver) return;
         DirectContext.close(task.context);
