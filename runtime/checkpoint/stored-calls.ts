@@ -175,7 +175,8 @@ function presentNode(program: Program, node: string): string {
 }
 
 /**
- * How many items a next node has, as far as the known version of the graph can tell: 0 if it cannot, `undefined` for a node without `for`.
+ * How many items a next node has, as far as the known version of the graph can tell: 0 if it cannot, `undefined` for a node that calls no graph
+ * for each item.
  */
 function listLength(
   program: Program | undefined,
@@ -184,8 +185,8 @@ function listLength(
 ): number | undefined {
   const node = program?.nodes[program.nodeIndex.get(presentNode(program, name)) ?? -1];
   if (program === undefined || node === undefined) return 0;
-  // An edit may have removed the `for`.
-  if (node.list === undefined) return digest === program.table.digest ? undefined : 0;
+  // An edit may have removed the `for`, or what it calls.
+  if (node.list === undefined || node.call.kind !== "graph") return digest === program.table.digest ? undefined : 0;
   const state = program.initial.slice();
   for (const [channel, value] of Object.entries(presentChannels(program, values))) {
     const index = program.channelIndex.get(channel);
