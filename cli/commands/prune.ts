@@ -77,8 +77,10 @@ async function prune(threads: readonly string[], store: Store, flags: PruneFlags
     return [pruned, signal.aborted] as const;
   });
   report(result, flags, output);
-  if (isInterrupted) output.note("interrupted: the other threads are left as they are");
-  if (isInterrupted) return EXIT.interrupted;
+  if (isInterrupted) {
+    output.note("interrupted: all other threads are left as they are");
+    return EXIT.interrupted;
+  }
   return result.failures.length === 0 ? EXIT.ok : EXIT.failed;
 }
 

@@ -38,7 +38,7 @@ export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope, typePart:
     const given = args.map(({ type, syntax: part }) => ({ type, name: part.kind === "Name" ? part.name : undefined }));
     scope.names.leaveToTypeScript({ kind: "call", function: binding.spec, args: given, span: syntax.span });
     const type = signature?.result ?? resultOf(binding.spec);
-    const found = findNotJson(type, scope.types);
+    const found = findNotJson(type, scope.types, false);
     if (found === undefined) return { expression, type, syntax };
     const source = `the result of \`${callee.name}\``;
     const facts = { target: "an expression", verb: "use", source, ...found } as const;

@@ -12,10 +12,15 @@ export function notJson(name: string, module: string, description: string): Valu
   return type;
 }
 
-/** The first part of a type that JSON cannot hold, with its path inside the type: `.author.created`. */
+/**
+ * The first part of a type that JSON cannot hold, with its path inside the type: `.author.created`.
+ *
+ * @param optional whether to look at optional fields, too: a value that is only read may be without them
+ */
 export function findNotJson(
   type: ValueType,
   types: TypeTable,
+  optional = true,
 ): { readonly path: string; readonly description: string } | undefined {
   if (SCALARS.has(type.kind)) return undefined;
   const seen = new Set<string>();
@@ -37,7 +42,8 @@ export function findNotJson(
         open.push({ type: plain.value, path: `${path}[*]` });
         break;
       case "record":
-        for (const field of [...plain.fields].reverse()) open.push({ type: field.type, path: `${path}.${field.name}` });
+        for (const field of [...plain.fields].reverse())
+          if (optional || field.optional !== true) open.push({ type: field.type, path: `${path}.${field.name}` });
         break;
       case "union":
         for (const member of plain.members) open.push({ type: member, path });

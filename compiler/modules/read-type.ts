@@ -89,6 +89,12 @@ export function readType(syntax: TsType, at: string, scope: TypeScope): ValueTyp
   return scope.isResult === true ? unionOf([type, notJson("undefined", "", "`undefined`")]) : nullable(type);
 }
 
+/** Reads the type of a map's values. A run drops the entries of a result that are `undefined`. */
+function readValue(syntax: TsType, at: string, scope: TypeScope): ValueType {
+  const { type, mayBeMissing } = readPossible(syntax, at, scope);
+  return mayBeMissing && scope.isResult !== true ? nullable(type) : type;
+}
+
 /** Reads a type without `undefined`, and whether `undefined` is among its values. */
 function readPossible(syntax: TsType, at: string, scope: TypeScope): { type: ValueType; mayBeMissing: boolean } {
   const type = readAny(syntax, at, scope);
@@ -325,7 +331,7 @@ function readMembers(members: Members, at: string, scope: TypeScope): ValueType 
         const annotation = member.typeAnnotation?.typeAnnotation;
         // The language has no records with additional fields of any name.
         if (members.length > 1 || annotation === undefined) return opaque(at, scope.specifier);
-        return mapOf(readType(annotation, `${at}[string]`, scope));
+        return mapOf(readValue(annotation, `${at}[string]`, scope));
       }
       case "TSPropertySignature":
       case "TSMethodSignature": {
@@ -427,10 +433,15 @@ function withoutNullish(type: ValueType): ValueType {
 /** `Record<string, T>` is a map, `Record<"a" | "b", T>` a record. */
 function readRecordOf(key: TsType, value: TsType, at: string, scope: TypeScope): ValueType {
   const keys = readType(key, at, scope);
-  if (keys.kind === "string") return mapOf(readType(value, `${at}[string]`, scope));
+  if (keys.kind === "string") return mapOf(readValue(value, `${at}[string]`, scope));
   const names = literalNames(keys);
   if (names === undefined) return opaque(at, scope.specifier);
-  return recordOf(names.map((name) => ({ name, type: readType(value, `${at}[${JSON.stringify(name)}]`, scope) })));
+  return recordOf(
+    names.map((name) => {
+      const { type, mayBeMissing } = readPossible(value, `${at}[${JSON.stringify(name)}]`, scope);
+      return mayBeMissing ? { name, type, optional: true } : { name, type };
+    }),
+  );
 }
 
 function literalNames(type: ValueType): readonly string[] | undefined {

@@ -149,8 +149,8 @@ class Guard {
         end();
         onLate?.(late);
         const error = new StoreError("NG_STORE_FAILED", message, { cause });
-        // A later call may still renew the lease in time.
-        if (cancellation?.aborted === true || what !== "renew") this.#givenUp ??= error;
+        // A later call may still renew the lease in time. A call that belongs to no run fails alone: a prune continues with other threads.
+        if (cancellation !== undefined && (cancellation.aborted || what !== "renew")) this.#givenUp ??= error;
         if (cancellation?.aborted === true) markAbandoned(error);
         reject(error);
       };

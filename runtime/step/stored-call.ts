@@ -1,5 +1,6 @@
 import type { Checkpoint } from "../interface/checkpoint.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
+import { InnerCalls } from "../checkpoint/inner-calls.ts";
 import { loadCall, loadChildHead, roundOf, type StoredCall } from "../checkpoint/load-checkpoint.ts";
 import { isResult, restoreRun } from "../checkpoint/restore-run.ts";
 import { undosOfResults } from "../checkpoint/stored-undos.ts";
@@ -59,9 +60,14 @@ export async function openStoredCall(
 /** A fork knows calls of the graphs that it continues which their own checkpoints do not record: their process died before. */
 function withKnownCalls(head: Checkpoint, { namespace }: Run, { children }: Run, stored: Checkpoint): Checkpoint {
   if (children[namespace] !== stored.id) return head;
-  const inner = Object.entries(children).filter(([name]) => name.startsWith(`${namespace}/`));
-  return inner.length === 0 ? head : { ...head, children: { ...head.children, ...Object.fromEntries(inner) } };
+  let calls = innerCalls.get(children);
+  if (calls === undefined) innerCalls.set(children, (calls = new InnerCalls(children)));
+  const inner = calls.of(namespace);
+  return inner === undefined ? head : { ...head, children: { ...head.children, ...inner } };
 }
+
+/** By the record of a run's calls, which is replaced as a whole. */
+const innerCalls = new WeakMap<object, InnerCalls>();
 
 /** What earlier runs of this call have done: a retry, or a call with edited arguments, does not undo it. */
 function undosBefore(attempt: Attempt, child: Run, { head, writes }: StoredCall): readonly UndoEntry[] {

@@ -4,6 +4,7 @@ import { RunError, StoreError } from "../interface/errors.ts";
 import { asStoreError, Journal } from "../checkpoint/journal.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
+import { InnerCalls } from "../checkpoint/inner-calls.ts";
 import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
 import type { Program } from "../program/program.ts";
 import { programUnder } from "../program/tool-segment.ts";
@@ -247,6 +248,7 @@ async function forkChildren(
 ): Promise<Record<string, string>> {
   const { store, threadId } = durable;
   const children: Record<string, string> = {};
+  const inner = new InnerCalls();
   // Inner graphs first: a checkpoint refers to those of the graphs it calls.
   const entries = Object.entries(source.children ?? {}).sort(([a], [b]) => b.length - a.length);
   for (const [namespace, id] of entries) {
@@ -274,7 +276,7 @@ async function forkChildren(
     const head = await asStoreError(() => store.loadLatest(threadId, namespace));
     const writer = run.writer!;
     writer.branch(head?.id ?? null, null);
-    run.children = Object.fromEntries(Object.entries(children).filter(([name]) => name.startsWith(`${namespace}/`)));
+    run.children = inner.of(namespace) ?? {};
     await writer.save(child.phase, {
       status: child.status,
       step: child.step,
@@ -282,7 +284,9 @@ async function forkChildren(
       pauses: present.head.pauses,
       unfinished: { next: unfinishedNodes(run), children: run.children },
     });
-    if (writer.headId !== null) children[namespace] = writer.headId;
+    if (writer.headId === null) continue;
+    children[namespace] = writer.headId;
+    inner.add(namespace, writer.headId);
   }
   return children;
 }

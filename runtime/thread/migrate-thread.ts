@@ -6,6 +6,7 @@ import { channelShapes, recordedShapes } from "../checkpoint/channel-shapes.ts";
 import { otherGraph } from "../checkpoint/drift.ts";
 import { drift } from "../checkpoint/drift-problem.ts";
 import { newId } from "../checkpoint/ids.ts";
+import { InnerCalls } from "../checkpoint/inner-calls.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { presentPauses } from "../checkpoint/present-pauses.ts";
@@ -51,14 +52,16 @@ export async function migrateThread(
   if (options.dryRun === true || claim === undefined) return latest.id;
 
   const children: Record<string, CheckpointId> = { ...migrated.children };
+  const inner = new InnerCalls(children);
   // Inner graphs first: a checkpoint refers to those of the graphs it calls.
   const calls = [...called.calls].sort((a, b) => b.namespace.length - a.namespace.length);
   for (const call of calls) {
-    const inner = Object.entries(children).filter(([name]) => name.startsWith(`${call.namespace}/`));
-    const id = await saveCall(core, store, claim, call, Object.fromEntries(inner));
+    const id = await saveCall(core, store, claim, call, inner.of(call.namespace) ?? {});
     // A called graph that has begun since the head was stored is recorded, too.
-    if (call.checkpoint.status !== "completed" || Object.hasOwn(children, call.namespace))
+    if (call.checkpoint.status !== "completed" || Object.hasOwn(children, call.namespace)) {
       children[call.namespace] = id;
+      inner.add(call.namespace, id);
+    }
   }
   return save(core, store, claim, {
     program,

@@ -258,6 +258,19 @@ const CASES: readonly Case[] = [
     at: "s",
   },
   {
+    about: "a result with an item of a map of lists that can be `undefined`",
+    module: `export function f(): Record<string, (string | undefined)[]> { return {}; }
+export function g(): Record<string, string | undefined> { return {}; }
+export function h(): { [key: string]: string | undefined } { return {}; }
+export function k(): Record<"a" | "b", string | undefined> { throw 0; }
+export function l(): { a: string; more?: () => void } { throw 0; }`,
+    fires: `state s: json  node a = f() into s  node b = \`\${s}\` into out  a -> b`,
+    near: `state s: json  state m: map<string>  state o: { a?: string, b?: string }  node a = g() into s  node c = h() into m  node d = k() into o
+      node b = \`\${s} \${m} \${o} \${l().a} \${g()["a"] ?? "-"}\` into out  a -> c -> d -> b`,
+    finding: "NG408 channel `s` cannot hold the result of `f`: `[*][]` can be `undefined`",
+    at: "s",
+  },
+  {
     about: "a picked field of a result that can be `undefined`",
     module:
       "export function f(): { id: string } | undefined { return undefined; }\nexport function g(): { id: string; more: [string | undefined] } { throw 0; }",

@@ -54,3 +54,22 @@ test.each(cases)("$what over a store that answers `$method` with $answer", async
   const expected = { code: "NG_STORE_FAILED", message: expect.stringContaining(`\`${method}\``) };
   await expect(Promise.resolve(call(engine))).rejects.toMatchObject(expected);
 });
+
+test("a prune continues with other threads behind one whose prune takes too long", async () => {
+  const store = new MemoryStore();
+  const threads = ["a", "b", "c", "d"];
+  for (const thread of threads) await engineOf(GRAPH, {}, { store }).run({}, { thread });
+  const slow = new Proxy(store, {
+    get(target, name) {
+      if (name === "prune")
+        return async (thread: string, policy: never) =>
+          thread === "b" ? new Promise(() => undefined) : target.prune(thread, policy);
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+  const engine = engineOf(GRAPH, {}, { store: slow, storeTimeoutMs: 20 });
+  const { pruned, failures } = await engine.prune({ keepLast: 1 });
+  expect(pruned.map(({ thread }) => thread).toSorted()).toEqual(["a", "c", "d"]);
+  expect(failures.map(({ thread, error }) => [thread, error.code])).toEqual([["b", "NG_STORE_FAILED"]]);
+});

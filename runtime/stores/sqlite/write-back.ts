@@ -30,7 +30,10 @@ export class WriteBack {
     this.#transactions = 0;
     atNextTurn(turnOf(systemClock), systemClock, () => {
       const pages = this.#write();
-      if (pages !== undefined) this.#limit = Math.max(FEWEST, Math.round((transactions * PAGES) / Math.max(pages, 1)));
+      if (pages === undefined) return;
+      // A commit writes a long log back, and the log begins again: then it is longer than it looks, so the limit grows slowly.
+      const wanted = Math.min((transactions * PAGES) / Math.max(pages, 1), this.#limit * 1.25);
+      this.#limit = pages >= 1.5 * PAGES ? FEWEST : Math.max(FEWEST, Math.round(wanted));
     });
   }
 
