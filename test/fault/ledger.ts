@@ -436,6 +436,8 @@ export class Ledger {
     if (held.length > 0) wanted = ["after", "paused", held];
     else if (over !== undefined) wanted = ["", over, []];
     else if (found.status === "cancelled" && life.cancelled) wanted = ["", "cancelled", []];
+    // A run that is cancelled while its engine is drained is left for `recover`, which comes to its gates.
+    else if (found.status === "running" && life.cancelled && life.drained) wanted = ["", "running", []];
     else if (at.step >= life.maxSteps) wanted = ["", "limit", []];
     else if (before.length > 0) wanted = ["before", "paused", before];
     else wanted = ["", "running", []];
