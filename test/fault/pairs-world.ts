@@ -204,7 +204,9 @@ export async function inProcess<T>(
       break;
     }
     if (turn === at) isLeaving = true;
-    if (turn < at && lost !== undefined && process.pending.length > 0 && chance(random, 0.1)) await editRunning(world);
+    // Other calls may run other threads.
+    const runs = stream !== undefined && lost !== undefined && process.pending.length > 0;
+    if (turn < at && runs && chance(random, 0.1)) await editRunning(world);
     if (turn === at && (how === "cancel" || how === "drain" || how === "deadline")) {
       if (how === "cancel") void engine.cancel(world.thread);
       else void engine.drain(how === "drain" ? {} : { deadline: 0 });
