@@ -3,10 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Claim, Store } from "../../runtime/interface/store.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
-import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { isThenable } from "../../runtime/value/promise.ts";
-import type { PostgresServer } from "../stores/postgres-server.ts";
 import { FAST_DIRECTORY } from "../stores/temporary-directory.ts";
 
 export interface Backend {
@@ -44,60 +42,6 @@ export const inFile: OpenBackend = (now) => {
   };
   return backend;
 };
-
-let schemas = 0;
-
-/** A schema of a server for each seed. */
-export function inPostgres(server: PostgresServer): OpenBackend {
-  return () => {
-    const schema = `pairs_${++schemas}`;
-    const open = (): PostgresStore => new PostgresStore({ url: server.url, schema, connections: 2 });
-    let store = open();
-    const calls = new Set<Promise<unknown>>();
-    const backend: Backend = {
-      store: withCalls(store, calls),
-      reopen: async (lost) => {
-        // The clock of the server cannot be set: a released claim is as free as one whose lease is over.
-        if (lost !== undefined) await store.release(lost);
-        await store.close();
-        store = open();
-        backend.store = withCalls(store, calls);
-      },
-      dispose: async () => {
-        await store.close();
-        await server.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
-      },
-      settle: async () => {
-        await turns();
-        const late = new Promise((resolve) => setTimeout(resolve, 3));
-        while (calls.size > 0) {
-          const isLate = await Promise.race([Promise.allSettled(calls).then(() => false), late.then(() => true)]);
-          if (isLate) break;
-          await turns();
-        }
-      },
-    };
-    return backend;
-  };
-}
-
-/** A store that notes its calls in progress. */
-function withCalls(store: Store, calls: Set<Promise<unknown>>): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
-      return (...args: unknown[]): unknown => {
-        const result: unknown = member.apply(target, args);
-        if (!(result instanceof Promise)) return result;
-        calls.add(result);
-        const end = (): void => void calls.delete(result);
-        result.then(end, end);
-        return result;
-      };
-    },
-  });
-}
 
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
