@@ -10,18 +10,16 @@ import { FAST_DIRECTORY } from "../stores/temporary-directory.ts";
 export interface Backend {
   store: Store;
   /** Opens the data again, after a process has died with a claim. Its lease is over. */
-  reopen(lost: Claim | undefined): void | Promise<void>;
-  dispose(): void | Promise<void>;
-  /** Waits until the calls of the store that are in progress have probably ended. */
-  settle(): Promise<void>;
+  reopen(): void;
+  dispose(): void;
 }
 
-/** @param now the clock of the leases; a database server has its own */
+/** @param now the clock of the leases */
 export type OpenBackend = (now: () => number) => Backend;
 
 export const inMemory: OpenBackend = (now) => {
   const store = new MemoryStore({ now });
-  return { store, reopen: () => undefined, dispose: () => store.close(), settle: turns };
+  return { store, reopen: () => undefined, dispose: () => store.close() };
 };
 
 export const inFile: OpenBackend = (now) => {
@@ -38,12 +36,12 @@ export const inFile: OpenBackend = (now) => {
       store.close();
       rmSync(directory, { recursive: true, force: true });
     },
-    settle: turns,
   };
   return backend;
 };
 
-async function turns(): Promise<void> {
+/** Waits until the calls of the store that are in progress have ended. */
+export async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 

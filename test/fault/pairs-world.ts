@@ -6,7 +6,7 @@ import { ask } from "../../stdlib/nodes/ask.ts";
 import { receive } from "../../stdlib/nodes/receive.ts";
 import { sleep } from "../../stdlib/nodes/sleep.ts";
 import { CrashingStore } from "../support/crashing-store.ts";
-import { watchStore, type Backend } from "./pairs-backends.ts";
+import { settle, watchStore, type Backend } from "./pairs-backends.ts";
 import { codecOf, KEYS } from "./pairs-codec.ts";
 import { ITEMS, resultsInRun, VERSIONS } from "./pairs-graph.ts";
 import { below, chance, pick, type Random } from "./random.ts";
@@ -197,7 +197,7 @@ export async function inProcess<T>(
     (error: Error) => (ended = { error }),
   );
   for (let turn = 0; ; turn++) {
-    await backend.settle();
+    await settle();
     if (ended !== undefined || process.isDead()) break;
     if (turn > 400) {
       world.problems.push("the call hangs");
@@ -222,12 +222,12 @@ export async function inProcess<T>(
       process.pending.splice(below(random, process.pending.length), 1)[0]!();
     }
   }
-  await backend.settle();
+  await settle();
   world.covered.add(`process: ${process.isDead() ? "crash" : how}`);
   const outcome = ended as Ended<T> | undefined;
   if (process.isDead()) {
     world.now += 2 * LEASE;
-    await backend.reopen(lost);
+    backend.reopen();
     world.log.push("  the process has died");
     return {};
   }
@@ -268,7 +268,7 @@ export async function inTwoProcesses<T>(world: World, call: (engine: Engine) => 
   const both = Promise.all(engines.map(call)).finally(() => (isDone = true));
   both.catch(() => undefined);
   for (let turn = 0; turn < 400 && !isDone; turn++) {
-    await world.backend.settle();
+    await settle();
     for (const end of process.pending.splice(0)) end();
   }
   const results = await both;
