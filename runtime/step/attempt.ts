@@ -181,8 +181,10 @@ export class Attempt {
     const { durable, clock } = run.shared;
     const { name } = task.node.spec;
     const id = this.#nextPauseId();
+    const begins = run.dues?.has(id) !== true;
     const due = run.dueOf(id, milliseconds);
-    const left = due - run.shared.now();
+    // A sleep that begins has all its time left, however late the clock is read again.
+    const left = begins ? milliseconds : due - run.shared.now();
     if (left <= 0) return undefined;
     // A task of a plan holds its slot while it sleeps.
     if (left > LONGEST_HOLD && run.program.what === "graph") {
