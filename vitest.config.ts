@@ -90,7 +90,13 @@ const SKIPPED = isFull
   ? testsWithoutDepth(fileURLToPath(new URL(".", import.meta.url))).filter((file) => !FULL_ONLY.includes(file))
   : FULL_ONLY;
 /** Machines are slow when all cores are busy: these end tests that hang. */
-const LIMITS = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 90_000 } } };
+const LIMITS = {
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 90_000 } },
+  // A test that passes at its second attempt is listed at the end as flaky.
+  retry: Number(process.env.NGRAPH_TEST_RETRY ?? 0),
+};
 const EXCLUDE = ["**/node_modules/**", ...SKIPPED];
 
 // `isolate`: in quick runs the files of a worker share their modules, which are loaded once: no test may change what
