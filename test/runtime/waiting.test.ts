@@ -1,6 +1,6 @@
 /** Waiting: timers, deadlines and signals (rules W1 to W7). */
 import { describe, expect, test } from "vitest";
-import type { Engine, EngineOptions, NodeContext, RunEvent, Store } from "../../runtime/index.ts";
+import type { Clock, Engine, EngineOptions, NodeContext, RunEvent, Store } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { systemClock } from "../../runtime/interface/clock.ts";
 import { CrashingStore } from "../support/crashing-store.ts";
