@@ -4,7 +4,7 @@
  * project. What it reports about a module is reported at the place in the graph. No code of the graph runs.
  */
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import type { CompileResult } from "../../compiler/compile.ts";
@@ -54,7 +54,7 @@ interface Module {
 async function checkGroup(group: readonly CompileResult[]): Promise<ReadonlyMap<CompileResult, readonly Diagnostic[]>> {
   const project = dirname(resolve(group[0]!.path));
   const { script } = findTypeScript(project);
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), "ngc-types-")));
+  const directory = createDirectory(project);
   try {
     const modules: Module[] = [];
     for (const [at, result] of group.entries()) {
@@ -66,7 +66,7 @@ async function checkGroup(group: readonly CompileResult[]): Promise<ReadonlyMap<
       modules.push({ result, name, lines: text.split("\n") });
     }
     const names = modules.map(({ name }) => name);
-    writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module" }));
+    writeFileSync(join(directory, "package.json"), JSON.stringify(packageOf(project, directory)));
     writeFileSync(join(directory, "defaults.json"), JSON.stringify(defaults(project)));
     writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(configOf(names, findConfig(project))));
     const output = await runCompiler(script, directory);
@@ -74,6 +74,63 @@ async function checkGroup(group: readonly CompileResult[]): Promise<ReadonlyMap<
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/**
+ * A new directory for the modules of a project. It is in the nearest `node_modules`, so that imports of packages are resolved as
+ * from the project.
+ */
+function createDirectory(project: string): string {
+  const modules = ancestorsOf(project)
+    .map((at) => join(at, "node_modules"))
+    .find((at) => existsSync(at));
+  for (const parent of modules === undefined ? [tmpdir()] : [modules, tmpdir()]) {
+    try {
+      return realpathSync(mkdtempSync(join(parent, ".ngc-types-")));
+    } catch (error) {
+      // An installation may be read-only.
+      if (parent === tmpdir()) throw error;
+    }
+  }
+  throw new Error("unreachable");
+}
+
+/** The fields of a `package.json` that decide how imports are resolved. */
+interface PackageFields {
+  readonly name?: unknown;
+  readonly exports?: unknown;
+  readonly imports?: unknown;
+}
+
+/** The name of the link to the package of a project, in the directory of its modules. */
+const PROJECT_LINK = "project";
+
+/**
+ * The `package.json` of the modules: imports of `#name` and of the package by its own name lead through a link to the package of the
+ * project.
+ */
+function packageOf(project: string, directory: string): object {
+  const root = ancestorsOf(project).find((at) => existsSync(join(at, "package.json")));
+  const { name, exports, imports } = root === undefined ? {} : readPackage(join(root, "package.json"));
+  if (root !== undefined) symlinkSync(root, join(directory, PROJECT_LINK), "junction");
+  return { type: "module", name, exports: throughLink(exports), imports: throughLink(imports) };
+}
+
+function readPackage(path: string): PackageFields {
+  try {
+    const fields: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return typeof fields === "object" && fields !== null ? fields : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Targets of `exports` or `imports` that are files of the package, through the link to it. */
+function throughLink(targets: unknown): unknown {
+  if (typeof targets === "string") return targets.replace(/^\.\//, `./${PROJECT_LINK}/`);
+  if (Array.isArray(targets)) return targets.map(throughLink);
+  if (typeof targets !== "object" || targets === null) return targets;
+  return Object.fromEntries(Object.entries(targets).map(([key, target]) => [key, throughLink(target)]));
 }
 
 function sourceOf({ graphs, plans }: CompileResult): SourceFile {

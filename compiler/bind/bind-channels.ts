@@ -143,7 +143,8 @@ function bindReducer(declaration: Ast.ChannelDecl, type: ValueType, context: Cha
   const all = (): string[] => [...BUILT_IN_REDUCERS, ...namesOf("import", scope)];
   const { similar, known } = suggest(reducer.name, all, scope.suggestions);
   markMeantAsUsed(similar, scope);
-  const own = REDUCERS_ELSEWHERE.get(reducer.name);
+  const isList = listItem(withoutNull(type, context.types), context) !== undefined;
+  const own = reducer.name === "add" && !isList ? "sum" : REDUCERS_ELSEWHERE.get(reducer.name);
   const help = own === undefined ? undefined : `the reducer is called \`${own}\` here`;
   report(unknownFunction(place, { name: reducer.name, similar, known, help }));
   return undefined;

@@ -154,6 +154,11 @@ test.each<readonly [text: string, code: string, help: string]>([
     "the reducer is called `append` here",
   ],
   [
+    "graph g {\n  state o: int = 0 reduce add\n  node a = 1 into o\n  start -> a\n}\n",
+    "NG105",
+    "the reducer is called `sum` here",
+  ],
+  [
     "graph g {\n  state o: int = 0 reduce (a, b) => a + b\n  node a = 1 into o\n  start -> a\n}\n",
     "NG001",
     "a reducer is a name: `last`, `append`, `sum`, `min`, `max`, `merge`, `union`, or an imported function",

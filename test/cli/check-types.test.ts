@@ -1,5 +1,5 @@
 /** `ngc check --types`: what the project's own TypeScript reports, at the place in the graph. */
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -47,7 +47,7 @@ function projectWith(nodes: string, config: string | undefined = CONFIG) {
     mkdirSync(join(project.directory, "node_modules"), { recursive: true });
     symlinkSync(TYPESCRIPT, join(project.directory, "node_modules/typescript"), "junction");
   };
-  return { ...project, addTypeScript };
+  return { ...project, write, addTypeScript };
 }
 
 test("without TypeScript in the project it says how to install it, and exits with 64", () => {
@@ -86,6 +86,43 @@ test("a type that only tsc knows is an error at the call in the graph", () => {
       message: "tsc: Type 'Doc' is not assignable to type 'string'. (TS2344)",
     },
   ]);
+});
+
+test("imports of packages, of `#` names and of the project by its own name are resolved as from the project", () => {
+  const { directory, ngc, write, addTypeScript } = projectWith(NODES);
+  addTypeScript();
+  const files = {
+    "package.json": JSON.stringify({
+      type: "module",
+      name: "own",
+      exports: { "./tools": { types: "./lib/tools.ts" } },
+      imports: { "#lib/*": ["./lib/*.ts"] },
+    }),
+    "lib/tools.ts": `export const shout = (text: string): string => text.toUpperCase();\n`,
+    "node_modules/@acme/words/package.json": JSON.stringify({ type: "module", exports: { ".": "./index.js" } }),
+    "node_modules/@acme/words/index.d.ts": `export declare function count(text: string): number;\n`,
+    "graphs/words.ngraph": `import { count } from "@acme/words"
+import { shout } from "#lib/tools"
+import { shout as again } from "own/tools"
+graph words {
+  input  text: string
+  output n: int
+  output loud: string
+  output louder: string
+  node c = count(text) into n
+  node s = shout(text) into loud
+  node t = again(loud) into louder
+  start -> c -> s -> t
+}
+`,
+  };
+  for (const [file, text] of Object.entries(files)) write(file, text);
+  expect(ngc(["check", "graphs/words.ngraph", "--types"]).stderr).toContain("nothing to report");
+  write("node_modules/@acme/words/index.d.ts", "export declare function count(text: string): string;\n");
+  write("lib/tools.ts", "export const shout = (text: number): number => text;\n");
+  const { stderr } = ngc(["check", "graphs/words.ngraph", "--types"]);
+  expect(stderr.match(/words\.ngraph\(\d+,12\): error NG408: tsc/g)).toHaveLength(3);
+  expect(readdirSync(join(directory, "node_modules")).sort()).toEqual(["@acme", "typescript"]);
 });
 
 test("an unusable configuration is an error of its own", () => {
