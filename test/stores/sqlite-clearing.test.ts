@@ -7,6 +7,7 @@ import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
 import { inspectSqlite } from "../../runtime/stores/sqlite/inspect.ts";
+import { watchStatements } from "./statements.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 const inDirectory = temporaryDirectory();
@@ -93,6 +94,45 @@ it("results that a crash has left in the file are never read again, and the end 
   await heir.save([{ channel: "value", set: 2 }], { status: "completed" }, { releaseClaim: true });
   await untilEmpty(copy);
   after.close();
+});
+
+it("the end of a run finds what is left without reading all results of the thread", async () => {
+  const path = inDirectory("runs.db");
+  const store = new SqliteStore(path);
+  const { run, id } = await superseded(store);
+  const { id: next } = await run.save([{ channel: "value", set: 2 }]);
+  store.putWrites(run.claim, next, results(2));
+  const statements: string[] = [];
+  const stop = watchStatements((sql) => void statements.push(sql));
+  await run.save([{ channel: "value", set: 3 }], { status: "completed" }, { releaseClaim: true }).finally(stop);
+  expect(store.getWrites("thread", id)).toEqual([]);
+  store.close();
+  const database = new (loadSqlite().DatabaseSync)(path);
+  const searches = statements
+    .filter((sql) => /^SELECT .* FROM writes /.test(sql))
+    .flatMap((sql) => database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[])
+    .map(({ detail }) => detail);
+  database.close();
+  expect(searches).not.toEqual([]);
+  // The thread alone has all results.
+  for (const detail of searches) expect(detail).toMatch(/\(thread=\? AND checkpoint[=>]/);
+});
+
+it("results are stored without a statement for each of them, and a second result replaces the first in its place", async () => {
+  const store = new SqliteStore(inDirectory("runs.db"));
+  const run = await SampleRun.start(store);
+  const { id } = await run.save();
+  store.putWrites(run.claim, id, results(3));
+  let statements = 0;
+  const stop = watchStatements(() => statements++);
+  const more = results(260).slice(3);
+  store.putWrites(run.claim, id, more);
+  stop();
+  expect(statements).toBeLessThan(more.length / 4);
+  const second = { ...results(2)[1]!, result: "second" };
+  store.putWrites(run.claim, id, [second, ...results(300).slice(260)]);
+  expect(store.getWrites("thread", id)).toEqual(results(300).map((each, n) => (n === 1 ? second : each)));
+  store.close();
 });
 
 it("a checkpoint that gets new results has these alone", async () => {

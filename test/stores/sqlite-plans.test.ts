@@ -4,9 +4,9 @@
  */
 import { expect, it } from "vitest";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
-import { Connection } from "../../runtime/stores/sqlite/connection.ts";
 import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
 import { fillStore, readStore } from "./content.ts";
+import { watchStatements } from "./statements.ts";
 import { FAST_DIRECTORY, temporaryDirectory } from "./temporary-directory.ts";
 
 const inDirectory = temporaryDirectory(FAST_DIRECTORY);
@@ -17,20 +17,7 @@ const MAY_SCAN =
 
 it("every statement of a store finds its rows by an index", async () => {
   const statements = new Set<string>();
-  const { prototype } = Connection;
-  const { run, get, all } = prototype;
-  prototype.run = function (this: Connection, sql, ...parameters) {
-    statements.add(sql);
-    return run.call(this, sql, ...parameters);
-  };
-  prototype.get = function <T>(this: Connection, ...parameters: Parameters<typeof get>) {
-    statements.add(parameters[0]);
-    return get.apply(this, parameters) as T | undefined;
-  };
-  prototype.all = function <T>(this: Connection, ...parameters: Parameters<typeof all>) {
-    statements.add(parameters[0]);
-    return all.apply(this, parameters) as T[];
-  };
+  const stop = watchStatements((sql) => void statements.add(sql));
   const path = inDirectory("runs.db");
   const store = new SqliteStore(path);
   try {
@@ -39,7 +26,7 @@ it("every statement of a store finds its rows by an index", async () => {
     store.clearWrites(store.claim("first", { owner: "x", leaseMs: 1000 }), "nothing", ["task"]);
     store.deleteThread("first");
   } finally {
-    Object.assign(prototype, { run, get, all });
+    stop();
     store.close();
   }
   const database = new (loadSqlite().DatabaseSync)(path);

@@ -5,19 +5,19 @@ import { Connection } from "../../runtime/stores/sqlite/connection.ts";
  * transactions.
  * Returns a function that stops this.
  */
-export function watchStatements(before: () => void): () => void {
+export function watchStatements(before: (sql: string) => void): () => void {
   const { prototype } = Connection;
   const { run, get, all } = prototype;
   prototype.run = function (this: Connection, ...parameters) {
-    before();
+    before(parameters[0]);
     return run.apply(this, parameters);
   };
   prototype.get = function <T>(this: Connection, ...parameters: Parameters<typeof get>) {
-    before();
+    before(parameters[0]);
     return get.apply(this, parameters) as T | undefined;
   };
   prototype.all = function <T>(this: Connection, ...parameters: Parameters<typeof all>) {
-    before();
+    before(parameters[0]);
     return all.apply(this, parameters) as T[];
   };
   return () => void Object.assign(prototype, { run, get, all });

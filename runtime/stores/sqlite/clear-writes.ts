@@ -42,14 +42,22 @@ export function removeRest(connection: Connection, thread: ThreadRow, checkpoint
   return isCleared(connection, thread, checkpoint) ? deleteAll(connection, thread, checkpoint) : 0;
 }
 
-/** Continues the removal that an earlier process has left undone. */
+/** Continues the removal that an earlier process has left undone. Reads one row of each checkpoint that has writes, not all of them. */
 export function continueRemoval(connection: Connection, thread: ThreadRow): void {
-  const marks = connection.all<{ checkpoint: string }>(
-    "SELECT checkpoint FROM writes WHERE thread = ? AND task = ?",
+  for (let checkpoint = nextWithWrites(connection, thread, ""); checkpoint !== undefined;) {
+    if (isCleared(connection, thread, checkpoint)) clearLater(connection, thread, checkpoint);
+    checkpoint = nextWithWrites(connection, thread, checkpoint);
+  }
+}
+
+/** The first checkpoint with writes after a key. */
+function nextWithWrites(connection: Connection, thread: ThreadRow, after: string): string | undefined {
+  const row = connection.get<{ checkpoint: string }>(
+    "SELECT checkpoint FROM writes WHERE thread = ? AND checkpoint > ? ORDER BY checkpoint LIMIT 1",
     thread.thread,
-    MARK,
+    after,
   );
-  for (const { checkpoint } of marks) clearLater(connection, thread, checkpoint);
+  return row?.checkpoint;
 }
 
 /** Deletes at once what this connection would delete in later turns. */

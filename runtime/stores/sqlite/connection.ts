@@ -4,10 +4,11 @@ import type { LostOwners } from "../contract/lost-owners.ts";
 import { storeIsClosed } from "../contract/store-error.ts";
 import { closesStatements, type SqliteDatabase, type SqliteStatement, type SqliteValue } from "./driver.ts";
 import { storeFailure } from "./failure.ts";
-import { checkVersion, openDatabase } from "./open-database.ts";
+import { checkVersion, countsLog, openDatabase } from "./open-database.ts";
 import { KnownHeads } from "../contract/known-heads.ts";
 import { RecentRows } from "./recent-rows.ts";
 import { flushStaging, hasStagedRows } from "./staging-table.ts";
+import { WriteBack } from "./write-back.ts";
 
 export interface ConnectionOptions {
   /** The file, which is created with its directories when it does not exist; or `:memory:`. */
@@ -32,6 +33,7 @@ export class Connection {
   readonly path: string;
   readonly #database: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
+  readonly #log: WriteBack;
   readonly recent = new RecentRows();
   readonly heads = new KnownHeads();
   /** Owners as keys, see `encodeKey`. */
@@ -60,6 +62,7 @@ export class Connection {
     this.path = path;
     // SQLite never interprets an absolute path as a URI.
     this.#database = openDatabase(path === ":memory:" ? path : resolve(path), options);
+    this.#log = new WriteBack(this, countsLog(this.#database));
   }
 
   /**
@@ -168,13 +171,13 @@ export class Connection {
   #transaction<T>(begin: string, body: () => T): T {
     if (this.#closed) throw storeIsClosed();
     if (this.#inGroup) return this.#savepoint(body);
+    let result: T;
     try {
       // Mutation point: begin-transaction
       this.run(begin);
-      const result = body();
+      result = body();
       // Mutation point: commit-transaction
       this.run("COMMIT");
-      return result;
     } catch (error) {
       this.recent.forget();
       this.heads.forget();
@@ -185,6 +188,8 @@ export class Connection {
       }
       throw storeFailure(error, this.path);
     }
+    if (begin !== "BEGIN") this.#log.afterCommit();
+    return result;
   }
 
   /** A transaction within a group. */

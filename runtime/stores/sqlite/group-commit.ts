@@ -3,7 +3,6 @@ import { atNextTurn, continueLast } from "../../run/next-turn.ts";
 import { turnOf } from "../../run/take-turns.ts";
 import type { MaybePromise } from "../../value/json.ts";
 import type { Connection } from "./connection.ts";
-import { WriteBack } from "./write-back.ts";
 
 /** A call that waits for the transaction of its group. */
 interface Waiting {
@@ -28,7 +27,6 @@ const MAX_GROUP_MS = 4;
  */
 export class GroupCommit {
   readonly #connection: Connection;
-  readonly #log: WriteBack;
   #waiting: Waiting[] = [];
   /** The calls wait one turn more, in which runs make further calls. */
   #waitsForRuns = false;
@@ -37,7 +35,6 @@ export class GroupCommit {
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    this.#log = new WriteBack(connection);
   }
 
   /** To be called before a claim is taken. */
@@ -102,7 +99,6 @@ export class GroupCommit {
       }
       return;
     }
-    this.#log.count();
     const left = waiting.filter((one) => !outcomes.has(one));
     if (left.length > 0) this.#waiting = left;
     for (const [one, outcome] of outcomes) {

@@ -149,9 +149,18 @@ function chooseJournal(database: SqliteDatabase, path: string, wanted: "auto" | 
 
 /** Before SQLite 3.51.3, two connections that reset the write-ahead log at the same time could corrupt it. */
 export function walIsSafe(database: SqliteDatabase): boolean {
+  return versionOf(database) >= 3_051_003;
+}
+
+/** Whether SQLite knows `wal_checkpoint(NOOP)`. Older versions take it for `PASSIVE`. */
+export function countsLog(database: SqliteDatabase): boolean {
+  return versionOf(database) >= 3_051_000;
+}
+
+function versionOf(database: SqliteDatabase): number {
   const { version } = database.prepare("SELECT sqlite_version() AS version").get() as { version: string };
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
-  return major * 1e6 + minor * 1e3 + patch >= 3_051_003;
+  return major * 1e6 + minor * 1e3 + patch;
 }
 
 function trySwitch(database: SqliteDatabase, mode: "WAL" | "TRUNCATE"): unknown {

@@ -28,32 +28,38 @@ export function putWrites(
     const rows = [...encoded].map(([task, data]) =>
       addChecksum(WRITES, { thread: thread.thread, checkpoint, task, data }),
     );
-    // Without pending writes of the thread there is none to replace. A second result of a task replaces the first in its place.
-    const added = thread.writes === 0 ? rows : rows.filter((row) => !replaceWrite(connection, row));
-    for (let start = 0; start < added.length;) {
-      const count = added.length - start >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1;
-      insertWrites(connection, added.slice(start, start + count));
+    let added = 0;
+    for (let start = 0; start < rows.length;) {
+      const count = rows.length - start >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1;
+      added += putRows(connection, rows.slice(start, start + count));
       start += count;
     }
-    if (added.length > 0 || rest > 0) updateThread(connection, { ...thread, writes: thread.writes + added.length });
+    if (added > 0 || rest > 0) updateThread(connection, { ...thread, writes: thread.writes + added });
     takeSignals(connection, thread, takenSignals);
   });
 }
 
-/** @param rows one, or `ROWS_AT_ONCE`: each count is a statement of its own */
-function insertWrites(connection: Connection, rows: readonly WriteRow[]): void {
-  connection.run(
-    `INSERT INTO writes (thread, checkpoint, task, data, v, sum) VALUES ${rows.map(() => "(?, ?, ?, ?, ?, ?)").join(", ")}`,
+/**
+ * A second result of a task replaces the first in its place.
+ *
+ * @param rows one, or `ROWS_AT_ONCE`: each count is a statement of its own
+ * @returns the number of rows that are new
+ */
+function putRows(connection: Connection, rows: readonly WriteRow[]): number {
+  const added = connection.run(
+    `INSERT INTO writes (thread, checkpoint, task, data, v, sum) VALUES ${rows.map(() => "(?, ?, ?, ?, ?, ?)").join(", ")} ` +
+      "ON CONFLICT (thread, checkpoint, task) DO NOTHING",
     ...rows.flatMap((row) => [row.thread, row.checkpoint, row.task, row.data, row.v, row.sum]),
   );
+  if (added < rows.length) for (const row of rows) replaceWrite(connection, row);
+  return added;
 }
 
-function replaceWrite(connection: Connection, row: WriteRow): boolean {
-  const replaced = connection.run(
+function replaceWrite(connection: Connection, row: WriteRow): void {
+  connection.run(
     "UPDATE writes SET data = ?, v = ?, sum = ? WHERE thread = ? AND checkpoint = ? AND task = ?",
     ...([row.data, row.v, row.sum, row.thread, row.checkpoint, row.task] as const),
   );
-  return replaced > 0;
 }
 
 export function getWrites(connection: Connection, threadId: ThreadId, checkpointId: CheckpointId): PendingWrite[] {

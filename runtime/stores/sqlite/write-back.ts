@@ -1,6 +1,6 @@
 /**
  * Writes the write-ahead log back to the database in a turn of the event loop of its own. SQLite does it within a commit when the log
- * has 1,000 pages: then the calls of a group, their commit and the write-back keep the event loop together.
+ * has 1,000 pages: then a transaction, its commit and the write-back keep the event loop together.
  */
 import { systemClock } from "../../interface/clock.ts";
 import { atNextTurn } from "../../run/next-turn.ts";
@@ -10,39 +10,42 @@ import type { Connection } from "./connection.ts";
 /** Pages of the log that are written back together: fewer than SQLite waits for, as transactions differ in length. */
 const PAGES = 500;
 
-/** Transactions before the first write-back, which counts their pages; and the fewest between two. */
-const FEWEST = 8;
+/** The pages of a log; -1 without one. */
+interface LogLength {
+  readonly log: number;
+  readonly checkpointed: number;
+}
 
-/** The length of the log is known only after it was written back. Until then it is estimated by the transactions. */
 export class WriteBack {
   readonly #connection: Connection;
-  #transactions = 0;
-  #limit = FEWEST;
+  #isActive: boolean;
+  #waits = false;
 
-  constructor(connection: Connection) {
+  /** @param canCount SQLite reports the length of the log without writing it back, which takes about 2 µs */
+  constructor(connection: Connection, canCount: boolean) {
     this.#connection = connection;
+    this.#isActive = canCount;
   }
 
-  /** To be called after each transaction of a group. */
-  count(): void {
-    if (++this.#transactions < this.#limit) return;
-    const transactions = this.#transactions;
-    this.#transactions = 0;
+  /** To be called after each write transaction. */
+  afterCommit(): void {
+    if (!this.#isActive || this.#waits) return;
+    const length = this.#checkpoint("NOOP");
+    if (length === undefined) return;
+    if (length.log < 0) this.#isActive = false;
+    if (length.log - length.checkpointed < PAGES) return;
+    this.#waits = true;
     atNextTurn(turnOf(systemClock), systemClock, () => {
-      const pages = this.#write();
-      if (pages === undefined) return;
-      // A commit writes a long log back, and the log begins again: then it is longer than it looks, so the limit grows slowly.
-      const wanted = Math.min((transactions * PAGES) / Math.max(pages, 1), this.#limit * 1.25);
-      this.#limit = pages >= 1.5 * PAGES ? FEWEST : Math.max(FEWEST, Math.round(wanted));
+      this.#waits = false;
+      this.#checkpoint("PASSIVE");
     });
   }
 
-  /** Returns the number of pages in the log. */
-  #write(): number | undefined {
+  /** A failure leaves the pages in the log until the next write-back, or until the connection is closed. */
+  #checkpoint(mode: "NOOP" | "PASSIVE"): LogLength | undefined {
     try {
-      return this.#connection.get<{ log: number }>("PRAGMA wal_checkpoint(PASSIVE)")?.log;
+      return this.#connection.get<LogLength>(`PRAGMA wal_checkpoint(${mode})`);
     } catch {
-      // The log keeps its pages until the next write-back, or until the connection is closed.
       return undefined;
     }
   }
