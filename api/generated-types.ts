@@ -10,6 +10,8 @@ import type {
   RunOptions,
   RunResult,
   RunStatus,
+  SignalOptions,
+  SignalReceipt,
   StreamOptions,
   UpdateOptions,
   ViewsOptions,
@@ -33,6 +35,10 @@ export interface GraphTypes {
   /** The names of its nodes and of those of all graphs that it calls. */
   readonly task: string;
   readonly pause: AnyPause;
+  /** The names of the signals that its nodes and those of called graphs receive; `string` if one computes the name. */
+  readonly signal: string;
+  /** The values of signals, by those names that are not computed. */
+  readonly signals: object;
   /** Values for `update`. */
   readonly update: object;
   /** The value of each channel in `write` events, those of called graphs included. */
@@ -74,6 +80,17 @@ type AnswerOf<Pause> = Pause extends { readonly kind: PauseKind }
 
 /** An answer to a pause of a graph. */
 export type GraphAnswer<T extends GraphTypes> = AnswerOf<T["pause"]>;
+
+/** What follows the name of a signal: its value, which may be left out if it may be `null`, and the options. */
+export type GraphSignal<T extends GraphTypes, Name extends string> =
+  null extends SignalValue<T, Name>
+    ? [value?: SignalValue<T, Name>, options?: SignalOptions]
+    : [value: SignalValue<T, Name>, options?: SignalOptions];
+
+/** A signal with a computed name may have any value. */
+type SignalValue<T extends GraphTypes, Name extends string> = Name extends keyof T["signals"]
+  ? T["signals"][Name]
+  : Json;
 
 /** The result of a run, by its status: a completed run has written its outputs. */
 export type GraphResult<T extends GraphTypes> =
@@ -164,7 +181,7 @@ export type GraphUpdateOptions<T extends GraphTypes> = Omit<UpdateOptions<T["con
 /** The engine of a generated graph: as `Engine`, with the types of the graph. */
 export interface Graph<T extends GraphTypes> extends Omit<
   Engine<T["input"], T["output"], T["state"], T["config"]>,
-  "run" | "resume" | "rollback" | "stream" | "streamResume" | "fork" | "update"
+  "run" | "resume" | "rollback" | "stream" | "streamResume" | "fork" | "update" | "signal"
 > {
   run(input: T["input"], options?: GraphRunOptions<T>): Promise<GraphResult<T>>;
   /** As `Engine.resume`. A string, number or boolean in place of the options answers the one pause that waits. */
@@ -202,6 +219,12 @@ export interface Graph<T extends GraphTypes> extends Omit<
     values: Readonly<Record<string, unknown>>,
     options: GraphUpdateOptions<T> & { readonly in: string },
   ): Promise<CheckpointRef>;
+  /** As `Engine.signal`. The value has the type that the node stores; if several nodes receive the signal, that of one of them. */
+  signal<Name extends T["signal"]>(
+    thread: ThreadId,
+    name: Name,
+    ...signal: GraphSignal<T, Name>
+  ): Promise<SignalReceipt>;
 }
 
 /** A graph as a module holds it. */

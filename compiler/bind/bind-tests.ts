@@ -24,6 +24,7 @@ import { graphsCalledBy, type BoundGraph } from "./bound-graph.ts";
 import { checkCaseFields, readCases, substituteCase, type ReadCase, type TestCase } from "./test-cases.ts";
 import { isPoisoned, KIND_NAMES, namesOf, type FileScope } from "./file-scope.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
+import { receivedSignal } from "./received-signal.ts";
 import type { ResolvedGraph } from "./resolve-graph.ts";
 import { scopeAt } from "./resolve-names.ts";
 
@@ -253,11 +254,11 @@ function bindTest(
     for (const node of graph.nodes) {
       const { call } = node;
       if (call.kind === "function" || call.kind === "broken" || graphsCalledBy(call).length > 0) isComplete = false;
-      if (call.kind !== "builtin" || call.signature.name !== "receive") continue;
-      const name = call.args.find((argument) => argument.name === "name")?.value.expression;
-      if (name?.op !== "const" || typeof name.value !== "string") isComplete = false;
+      const signal = receivedSignal(call);
+      if (signal === undefined) continue;
+      if (signal.name === undefined) isComplete = false;
       // Two nodes may receive a signal as different types: the run checks its value.
-      else types.set(name.value, types.has(name.value) ? undefined : mockedType(node, graph));
+      else types.set(signal.name, types.has(signal.name) ? undefined : mockedType(node, graph));
     }
     return { types, isComplete };
   };

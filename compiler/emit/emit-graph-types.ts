@@ -6,6 +6,7 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
 import type { BoundPlan } from "../bind/plan/bound-plan.ts";
 import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
+import { receivedSignal } from "../bind/received-signal.ts";
 import { storedType, type Mark } from "./emit-channel-types.ts";
 import { updateType } from "./emit-checks.ts";
 import { docComment, propertyName, quote } from "./quote.ts";
@@ -21,6 +22,8 @@ export interface GraphTypeNames {
   readonly node: string;
   readonly pause: string;
   readonly update: string;
+  /** Declared if a node receives a signal whose name is not computed. */
+  readonly signals: string;
   readonly types: string;
 }
 
@@ -50,6 +53,8 @@ export function emitGraphTypes(
   const all = withCalled(bound);
   const pauses = new Set(all.flatMap((graph) => graph.nodes.flatMap((node) => pausesOf(node, graph, write))));
   const nodes = union(bound.nodes.map(({ name }) => quote(name)));
+  const signals = signalsOf(all, write);
+  const signalNames = signals.isComplete ? union([...signals.types.keys()].map(quote)) : "string";
   const tasks = union(all.flatMap((graph) => graph.nodes.map(({ name }) => quote(name))));
   const fields = [
     `input: ${names.input}`,
@@ -60,6 +65,8 @@ export function emitGraphTypes(
     `node: ${names.node}`,
     `task: ${tasks === nodes ? names.node : tasks}`,
     `pause: ${names.pause}`,
+    `signal: ${signalNames}`,
+    `signals: ${signals.types.size === 0 ? "object" : names.signals}`,
     `update: ${names.update}`,
     `writes: ${writesOf(all, write)}`,
   ];
@@ -72,6 +79,11 @@ export function emitGraphTypes(
       .map((pause) => `  | ${pause}`)
       .join("\n")};`,
     `${docComment(`Values for \`update\`: each is applied as a result of a node would be.`)}export interface ${place(names.update)} {\n${updatesOf(bound, write).join("\n")}\n}`,
+    ...(signals.types.size === 0
+      ? []
+      : [
+          `${docComment(`The values of the signals that \`${bound.name}\` receives.`)}export interface ${place(names.signals)} {\n  ${fieldsOf(signals.types).join("\n  ")}\n}`,
+        ]),
     `${docComment(`The types of \`${bound.name}\`, for its engine.`)}export interface ${place(names.types)} {\n${fields
       .map((field) => `  readonly ${field};`)
       .join("\n")}\n}`,
@@ -125,6 +137,27 @@ function updatesOf(bound: BoundGraph, write: WriteType): readonly string[] {
     });
 }
 
+/**
+ * The values of signals, by the names that are not computed: of this graph and of those that it calls. One of the nodes that
+ * receive a signal takes it, so that its value has the type of one of them.
+ */
+function signalsOf(
+  all: readonly BoundGraph[],
+  write: WriteType,
+): { readonly types: ReadonlyMap<string, ReadonlySet<string>>; readonly isComplete: boolean } {
+  const types = new Map<string, Set<string>>();
+  let isComplete = true;
+  for (const graph of all) {
+    for (const { call, result } of graph.nodes) {
+      const signal = receivedSignal(call);
+      if (signal === undefined) continue;
+      if (signal.name === undefined) isComplete = false;
+      else addTo(types, signal.name, result === undefined ? "$.Json" : write(result, graph));
+    }
+  }
+  return { types, isComplete };
+}
+
 /** The values of `write` events, by channel: of this graph and of those that it calls. */
 function writesOf(all: readonly BoundGraph[], write: WriteType): string {
   const types = new Map<string, Set<string>>();
@@ -132,8 +165,17 @@ function writesOf(all: readonly BoundGraph[], write: WriteType): string {
     for (const channel of graph.channels) {
       if (channel.role === "config") continue;
       const text = storedType(channel, (type) => write(type, graph));
-      types.set(channel.name, (types.get(channel.name) ?? new Set()).add(text));
+      addTo(types, channel.name, text);
     }
   }
-  return `{ ${[...types].map(([name, texts]) => `readonly ${propertyName(name)}: ${[...texts].join(" | ")}`).join("; ")} }`;
+  return `{ ${fieldsOf(types).join(" ")} }`;
+}
+
+/** Fields with the union of their types. */
+function fieldsOf(types: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
+  return [...types].map(([name, texts]) => `readonly ${propertyName(name)}: ${[...texts].join(" | ")};`);
+}
+
+function addTo(types: Map<string, Set<string>>, name: string, text: string): void {
+  types.set(name, (types.get(name) ?? new Set()).add(text));
 }

@@ -359,6 +359,7 @@ function emitGraph({ bound, table }: GraphUnit, context: EmitContext): readonly 
     node: identifiers.allocate(`${pascal}Node`),
     pause: identifiers.allocate(`${pascal}Pause`),
     update: identifiers.allocate(`${pascal}Update`),
+    signals: identifiers.allocate(`${pascal}Signals`),
     types: identifiers.allocate(`${pascal}Types`),
   };
   const types = [

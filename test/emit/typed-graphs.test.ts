@@ -1,5 +1,6 @@
 /** The types of a generated graph beyond its channels, and functions that fit although their types are looser. */
 import { expect, test } from "vitest";
+import { PARCEL, USE_OF_PARCEL } from "./parcel-graph.ts";
 import { createProject } from "./project.ts";
 
 const GRAPH = `
@@ -87,6 +88,14 @@ test("answers, pauses, nodes, edits and events are typed", async () => {
     "letter.ngraph": GRAPH,
     "nodes.ts": "export const draft = (topic: string): string => topic;",
     "use.ts": USE,
+  });
+  expect(await project.typeCheck()).toEqual([]);
+}, 300_000);
+
+test("the names and values of signals are typed", async () => {
+  const project = createProject({
+    "parcel.ngraph": PARCEL,
+    "use.ts": USE_OF_PARCEL("ts"),
   });
   expect(await project.typeCheck()).toEqual([]);
 }, 300_000);

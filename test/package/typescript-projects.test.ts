@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createProject } from "../cli/project.ts";
+import { PARCEL, USE_OF_PARCEL } from "../emit/parcel-graph.ts";
 import { SUPPORT, SUPPORT_NODES } from "../emit/support-graph.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -68,6 +69,8 @@ function tsc(version: string, directory: string): Promise<string> {
 test.each(Object.entries(PROJECTS))(
   "%s: tsc 5.9, 6 and 7 accept a module that ngc compile writes",
   async (_, options) => {
+    const extension =
+      "allowImportingTsExtensions" in options || "rewriteRelativeImportExtensions" in options ? "ts" : "js";
     const project = createProject({
       "package.json": `{ "type": "module" }`,
       "tsconfig.json": `{
@@ -77,13 +80,13 @@ test.each(Object.entries(PROJECTS))(
 }`,
       "support.ngraph": SUPPORT,
       "nodes.ts": SUPPORT_NODES,
-      "app.ts": APP(
-        "allowImportingTsExtensions" in options || "rewriteRelativeImportExtensions" in options ? "ts" : "js",
-      ),
+      "app.ts": APP(extension),
+      "parcel.ngraph": PARCEL,
+      "use.ts": USE_OF_PARCEL(extension),
     });
     mkdirSync(join(project.directory, "node_modules"));
     symlinkSync(ROOT, join(project.directory, "node_modules/ngraph"), "junction");
-    expect(project.ngc(["compile", "support.ngraph"])).toMatchObject({ status: 0 });
+    expect(project.ngc(["compile", "support.ngraph", "parcel.ngraph"])).toMatchObject({ status: 0 });
     const messages = await Promise.all(VERSIONS.map((version) => tsc(version, project.directory)));
     expect(Object.fromEntries(VERSIONS.map((version, at) => [version, messages[at]]))).toEqual(
       Object.fromEntries(VERSIONS.map((version) => [version, ""])),
