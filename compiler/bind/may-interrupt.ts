@@ -9,7 +9,8 @@ export function mayInterrupt(name: string, { scope }: Pick<GraphContext, "scope"
   const signatures = declared?.kind === "import" ? declared.signatures() : [];
   if (signatures.length === 0) return true;
   return signatures.some(({ takesContext, rest, parameters }) => {
-    const last = parameters.at(-1)?.type.kind;
-    return takesContext || rest !== undefined || last === "opaque" || last === "json";
+    const last = parameters.at(-1);
+    const mayBeContext = last?.isValue !== true && (last?.type.kind === "opaque" || last?.type.kind === "json");
+    return takesContext || rest !== undefined || mayBeContext;
   });
 }

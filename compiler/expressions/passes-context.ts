@@ -28,7 +28,9 @@ function receiverOf(
   types: TypeTable,
 ): "context" | "value" | undefined {
   if (takesContext) return "context";
-  const type = parameters[given]?.type ?? rest;
+  const parameter = parameters[given];
+  if (parameter?.isValue === true) return "value";
+  const type = parameter?.type ?? rest;
   if (type === undefined) return undefined;
   return mayHoldContext(type, types) ? "context" : "value";
 }

@@ -6,7 +6,7 @@ export type Program = ReturnType<typeof parse>["program"];
 export type Statement = Program["body"][number];
 export type StatementOf<Type extends Statement["type"]> = Extract<Statement, { type: Type }>;
 export type TsType = StatementOf<"TSTypeAliasDeclaration">["typeAnnotation"];
-type Initialiser = NonNullable<StatementOf<"VariableDeclaration">["declarations"][number]["init"]>;
+export type Initialiser = NonNullable<StatementOf<"VariableDeclaration">["declarations"][number]["init"]>;
 export type FunctionNode =
   | StatementOf<"FunctionDeclaration">
   | Extract<Statement, { type: "TSDeclareFunction" }>

@@ -6,6 +6,7 @@ import { findExport } from "./find-declaration.ts";
 import { findFunctions } from "./find-function.ts";
 import { findNotJson } from "./not-json.ts";
 import { isTypeScript, type FunctionNode, type Statement, type TsType } from "./parse-module.ts";
+import { readDefault } from "./read-default.ts";
 import { readDescription, readFunctionDoc, type FunctionDoc } from "./read-jsdoc.ts";
 import { readType, type ReadTypes, type TypeScope } from "./read-type.ts";
 
@@ -32,6 +33,8 @@ export interface SignatureParameter {
   readonly type: ValueType;
   readonly optional: boolean;
   readonly place: Place;
+  /** The parameter has no type, and its default shows that it is not the context. */
+  readonly isValue?: true;
 }
 
 /**
@@ -85,7 +88,10 @@ function readSignature(
   for (const [index, whole] of node.params.entries()) {
     const written = describeParameter(whole, index);
     const documented = doc?.parameters.get(written.name);
-    const type = written.type ?? documented?.type ?? (doc === undefined ? typeOfDefault(whole) : undefined);
+    const declared = written.type ?? documented?.type;
+    const initial = declared === undefined ? readDefault(whole, scope.module) : undefined;
+    // Of a parameter that JSDoc leaves out, a caller may pass more than its default has.
+    const type = declared ?? (doc === undefined ? initial?.type : undefined);
     if (index === node.params.length - 1 && type !== undefined && isContext(type)) {
       takesContext = true;
       break;
@@ -103,13 +109,15 @@ function readSignature(
     // type.
     const mayBeContext =
       index === node.params.length - 1 &&
+      initial?.mayBeContext !== false &&
       (takesAnything(type) || read.kind === "opaque" || findNotJson(read, scope.types.table) !== undefined);
     const optional =
       mayBeContext ||
       written.optional ||
       documented?.optional === true ||
       (doc !== undefined && documented === undefined);
-    parameters.push({ name: written.name, type: read, optional, place: placeOf(whole) });
+    const isValue = initial?.mayBeContext === false ? { isValue: true as const } : {};
+    parameters.push({ name: written.name, type: read, optional, place: placeOf(whole), ...isValue });
   }
   const annotation = returnTypeOf(node) ?? doc?.result;
   const promised = annotation === undefined ? undefined : promisedBy(annotation);
@@ -148,21 +156,6 @@ function describeParameter(whole: FunctionNode["params"][number], index: number)
     optional: whole.type === "AssignmentPattern" || holder.optional === true,
     isRest: whole.type === "RestElement",
   };
-}
-
-/** The type that TypeScript infers for a parameter from a literal as its default: `limit = 3`. */
-function typeOfDefault(whole: FunctionNode["params"][number]): TsType | undefined {
-  if (whole.type !== "AssignmentPattern") return undefined;
-  const keywords: Readonly<Record<string, string>> = {
-    StringLiteral: "TSStringKeyword",
-    TemplateLiteral: "TSStringKeyword",
-    NumericLiteral: "TSNumberKeyword",
-    BooleanLiteral: "TSBooleanKeyword",
-  };
-  const { right } = whole;
-  const isNegative = right.type === "UnaryExpression" && right.operator === "-";
-  const type = keywords[isNegative ? right.argument.type : right.type];
-  return type === undefined ? undefined : ({ type } as TsType);
 }
 
 function takesAnything(type: TsType | undefined): boolean {

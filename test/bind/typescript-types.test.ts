@@ -381,8 +381,26 @@ export function f(x: string | number): string | number { return x; }`;
     "options: { deep?: boolean } = {}",
     "...more: string[]",
     "limit: number | undefined = undefined, given?: unknown",
+    "limit = LIMIT",
+    "limit = TYPED",
+    "limit = imported",
+    "limit = LIMITS.most",
+    "limit = LIMIT + 1",
+    "limit = <number>(LIMIT as const)",
+    "limit = one()",
+    "parts = [LIMIT]",
+    "format = (text: string) => text",
+    "options = {}",
+    "options = { deep: true }",
+    "{ deep = true } = {}",
+    "limit = LIMIT, given?: unknown",
   ])("receive no context as a value: %s", (parameter) => {
-    const call = callOf(`export function f(x: string, ${parameter}): string { return x; }`);
+    const constants = `import { imported } from "./other.ts";
+const LIMIT = 3;
+const TYPED: number = one();
+const LIMITS = { most: 3 };
+function one(): number { return 1; }`;
+    const call = callOf(`${constants}\nexport function f(x: string, ${parameter}): string { return x; }`);
     expect(call).toMatchObject({ withoutContext: true });
   });
 
@@ -394,10 +412,23 @@ export function f(x: string | number): string | number { return x; }`;
     "...given: unknown[]",
     "given?: Context",
     "given: NodeContext",
+    "given = NONE",
+    "given = {} as NodeContext",
+    "given = undefined",
+    "given = { step: 0 }",
+    "{ signal = null, step = 0 } = {}",
   ])("may declare the context in other ways: %s", (parameter) => {
     const types = `import type { NodeContext, NodeContext as Context } from "ngraph/runtime";`;
-    const call = callOf(`${types}\nexport function f(x: string, ${parameter}): string { return x; }`);
+    const none = "const NONE: NodeContext = null as never;";
+    const call = callOf(`${types}\n${none}\nexport function f(x: string, ${parameter}): string { return x; }`);
     expect(call).not.toHaveProperty("withoutContext");
+  });
+
+  it("have the types of the constants that are their defaults", () => {
+    const module = "const LIMIT = 3;\nexport function f(x: string, limit = LIMIT): string { return x + limit; }";
+    const about = { about: "", module, fires: "", near: "", finding: "", at: "" };
+    expect(explain(find(about, `node a = f("x", 4) into out`))).toBe("");
+    expect(find(about, `node a = f("x", "4") into out`).map(({ code }) => code)).toEqual(["NG408"]);
   });
 
   it("receive no context as a parameter of another overload", () => {
