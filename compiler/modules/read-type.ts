@@ -50,7 +50,7 @@ interface NamedType {
   /** The name of the `ref` to this type; `undefined` until a `ref` is needed. */
   ref: string | undefined;
   /** `undefined` while the type is being read. */
-  type: ValueType | undefined;
+  read: PossibleType | undefined;
 }
 
 /** The context in which a type is read. */
@@ -95,33 +95,50 @@ function readValue(syntax: TsType, at: string, scope: TypeScope): ValueType {
   return mayBeMissing && scope.isResult !== true ? nullable(type) : type;
 }
 
+interface PossibleType {
+  readonly type: ValueType;
+  readonly mayBeMissing: boolean;
+}
+
 /** Reads a type without `undefined`, and whether `undefined` is among its values. */
-function readPossible(syntax: TsType, at: string, scope: TypeScope): { type: ValueType; mayBeMissing: boolean } {
-  const type = readAny(syntax, at, scope);
+function readPossible(syntax: TsType, at: string, scope: TypeScope): PossibleType {
+  return possible(readAny(syntax, at, scope));
+}
+
+function possible(type: ValueType): PossibleType {
   if (type === UNDEFINED) return { type: NULL, mayBeMissing: true };
   if (type.kind !== "union" || !type.members.includes(UNDEFINED)) return { type, mayBeMissing: false };
   return { type: unionOf(type.members.filter((member) => member !== UNDEFINED)), mayBeMissing: true };
 }
 
-/** Reads the type that an exported or local name declares. */
+/** Reads the type that an exported or local name declares. `undefined` counts as `null`. */
 export function readDeclared(found: FoundDeclaration, at: string, scope: TypeScope): ValueType {
+  const { type, mayBeMissing } = readNamed(found, at, scope);
+  return mayBeMissing ? nullable(type) : type;
+}
+
+/** Reads the type that a name declares, without `undefined`, and whether `undefined` is among its values. */
+function readNamed(found: FoundDeclaration, at: string, scope: TypeScope): PossibleType {
   const key = `${found.module.path}#${found.name}`;
   const { known } = scope.types;
   const before = known.get(key);
-  if (before?.type !== undefined) return before.type;
+  if (before?.read !== undefined) return before.read;
   if (before !== undefined) {
     // The type contains itself.
     before.ref ??= freeName(found.name, scope.types);
-    return { kind: "ref", name: before.ref };
+    return { type: { kind: "ref", name: before.ref }, mayBeMissing: false };
   }
-  const entry: NamedType = { ref: undefined, type: undefined };
+  const entry: NamedType = { ref: undefined, read: undefined };
   known.set(key, entry);
   const { types, specifier, depth } = scope;
   const inner: TypeScope = { types, specifier, module: found.module, parameters: NO_PARAMETERS, depth: depth + 1 };
-  const body = readStatements(found, at, inner);
-  entry.type = nameIfNeeded(body, found.name, entry, scope.types);
-  if (entry.type.kind === "opaque") known.delete(key);
-  return entry.type;
+  const { type: body, mayBeMissing } = readStatements(found, at, inner);
+  // Within itself, the name of a type that may be `undefined` means what counts for it there: `null`.
+  const named = mayBeMissing && entry.ref !== undefined ? nullable(body) : body;
+  const type = nameIfNeeded(named, found.name, entry, types);
+  entry.read = { type, mayBeMissing };
+  if (type.kind === "opaque") known.delete(key);
+  return entry.read;
 }
 
 /**
@@ -145,18 +162,21 @@ function freeName(name: string, { reserved, refs }: ReadTypes): string {
   return free;
 }
 
-function readStatements({ statements }: FoundDeclaration, at: string, scope: TypeScope): ValueType {
+function readStatements({ statements }: FoundDeclaration, at: string, scope: TypeScope): PossibleType {
+  const always = (type: ValueType): PossibleType => ({ type, mayBeMissing: false });
   const interfaces = statements.flatMap((statement) =>
     statement.type === "TSInterfaceDeclaration" ? [statement] : [],
   );
-  if (interfaces.length > 0) return readInterface(interfaces, at, scope);
+  if (interfaces.length > 0) return always(readInterface(interfaces, at, scope));
   for (const statement of statements) {
     if (statement.type === "TSTypeAliasDeclaration") {
-      return isGeneric(statement) ? opaque(at, scope.specifier) : readType(statement.typeAnnotation, at, scope);
+      return isGeneric(statement)
+        ? always(opaque(at, scope.specifier))
+        : readPossible(statement.typeAnnotation, at, scope);
     }
-    if (statement.type === "TSEnumDeclaration") return readEnum(statement, at, scope);
+    if (statement.type === "TSEnumDeclaration") return always(readEnum(statement, at, scope));
   }
-  return opaque(at, scope.specifier);
+  return always(opaque(at, scope.specifier));
 }
 
 function isGeneric(statement: { readonly typeParameters?: object | null | undefined }): boolean {
@@ -271,9 +291,13 @@ function readUnion(members: readonly TsType[], at: string, scope: TypeScope): Va
   const present = types
     .flatMap((type) => (type.kind === "union" ? type.members : [type]))
     .filter((type) => type !== UNDEFINED);
-  const union = unionOf(withoutBounds(present, at, scope));
-  if (!isMissing) return union;
-  return { kind: "union", members: [...(union.kind === "union" ? union.members : [union]), UNDEFINED] };
+  return marked({ type: unionOf(withoutBounds(present, at, scope)), mayBeMissing: isMissing });
+}
+
+/** The inverse of `possible`. */
+function marked({ type, mayBeMissing }: PossibleType): ValueType {
+  if (!mayBeMissing) return type;
+  return { kind: "union", members: [...(type.kind === "union" ? type.members : [type]), UNDEFINED] };
 }
 
 /** Opaque members of one place have one name, so a union keeps the first. The bound of one does not hold for the others. */
@@ -384,7 +408,7 @@ function readReference(syntax: Extract<TsType, { type: "TSTypeReference" }>, at:
     }
     const { name: left } = typeName.left;
     const member = findMember(scope.module, left, typeName.right.name);
-    return member === undefined ? opaque(at, scope.specifier) : readDeclared(member, at, scope);
+    return member === undefined ? opaque(at, scope.specifier) : marked(readNamed(member, at, scope));
   }
   const { name } = typeName;
   if (scope.parameters.has(name)) {
@@ -396,7 +420,7 @@ function readReference(syntax: Extract<TsType, { type: "TSTypeReference" }>, at:
     return bound.kind === "opaque" ? bound : boundedBy(bound, at, scope.specifier);
   }
   const found = findLocal(scope.module, name);
-  if (found !== undefined) return args.length > 0 ? opaque(at, scope.specifier) : readDeclared(found, at, scope);
+  if (found !== undefined) return args.length > 0 ? opaque(at, scope.specifier) : marked(readNamed(found, at, scope));
   // The name is an import that cannot be followed, such as a type of a package.
   if (scope.module.scope?.locals.has(name) === true) return opaque(at, scope.specifier);
   const [first, second] = args;

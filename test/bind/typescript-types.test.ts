@@ -141,6 +141,8 @@ interface Case {
   readonly about: string;
   readonly module: string;
   readonly path?: string;
+  /** Modules that the module imports. */
+  readonly more?: Readonly<Record<string, string>>;
   /** Statements of the graph. */
   readonly fires: string;
   readonly near: string;
@@ -248,6 +250,32 @@ const CASES: readonly Case[] = [
     finding: "NG408 channel `s` cannot hold the result of `f`: it can be `undefined`",
     at: "s",
   },
+  ...[
+    ["function f(x: string): Found { return x; }", "it can be `undefined`"],
+    ["function f(x: string): Alias | number { return x; }", "it can be `undefined`"],
+    ["async function f(x: string): Promise<Imported> { return { id: x }; }", "it can be `undefined`"],
+    ["function f(x: string): { rows: Imported[] } { return { rows: [] }; }", "`.rows[]` can be `undefined`"],
+    ["function f(x: string): list.Row { return { id: x }; }", "it can be `undefined`"],
+    ["function f(x: string): Chain { return undefined; }", "it can be `undefined`"],
+  ].map(([declaration = "", finding], at) => ({
+    about: `a result of a named type that can be \`undefined\`, ${at + 1}`,
+    module: `import type { Row as Imported } from "./list.ts";
+import type * as list from "./list.ts";
+type Found = string | undefined;
+type Alias = Found;
+type Chain = { next: Chain } | undefined;
+export ${declaration}
+export function g(x: string): NonNullable<Found> { return x; }
+export function h(x: string): { found: Found; rows: Record<string, Imported>; chain?: Chain } { throw x; }
+export function k(x: Found, y: Imported, z: Alias[]): string { throw [x, y, z]; }
+export function l(x: string): Found | null { return x; }`,
+    more: { "list.ts": `export type Row = { id: string } | undefined;` },
+    fires: `state s: json  node a = f("x") into s  node b = \`\${s}\` into out  a -> b`,
+    near: `state s: json  state n: string | null  node a = g("x") into out  node b = h("x") into s  node c = k(null, null, [null]) into out
+      node d = h("x") into { found?: n }  node e = l("x")  node z = \`\${s} \${n}\` into out  a -> b -> c -> d -> e -> z`,
+    finding: `NG408 channel \`s\` cannot hold the result of \`f\`: ${finding}`,
+    at: "s",
+  })),
   {
     about: "a result with an item that can be `undefined`",
     module:
@@ -328,14 +356,14 @@ export function l(): { a: string; more?: () => void } { throw 0; }`,
 ];
 
 describe("signatures", () => {
-  const find = ({ module, path = "nodes.ts" }: Case, statements: string): CompileResult["diagnostics"] => {
+  const find = ({ module, path = "nodes.ts", more = {} }: Case, statements: string): CompileResult["diagnostics"] => {
     const names = [...module.matchAll(/^export (?:async )?(interface|function|const) (\w+)/gm)];
     const used = names.filter(([, , name = ""]) => new RegExp(`\\b${name}\\b`).test(statements));
     const imports = [...new Set(used.map(([, kind, name]) => (kind === "interface" ? `type ${name}` : name)))].join(
       ", ",
     );
     const text = `import { ${imports} } from "./${path}"\ngraph main { output out: string = ""  start -> a  ${statements} }`;
-    return compileWith(text, { [path]: module }).diagnostics.filter(({ severity }) => severity === "error");
+    return compileWith(text, { [path]: module, ...more }).diagnostics.filter(({ severity }) => severity === "error");
   };
 
   it.each(CASES)("report $about", (item) => {
