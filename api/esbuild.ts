@@ -20,7 +20,7 @@ export function ngraph(options: NgraphPluginOptions = {}): Plugin {
     name: "ngraph",
     setup(build) {
       build.onLoad({ filter: options.filter ?? GRAPH_FILE }, ({ path }) => {
-        const { code, map, problems, files } = loadGraphModule(path);
+        const { code, map, problems, files, missing } = loadGraphModule(path);
         const messages = (severity: GraphProblem["severity"]): PartialMessage[] =>
           problems.filter((item) => item.severity === severity).map(toMessage);
         return {
@@ -29,7 +29,7 @@ export function ngraph(options: NgraphPluginOptions = {}): Plugin {
           resolveDir: dirname(path),
           errors: messages("error"),
           warnings: messages("warning"),
-          watchFiles: [...files],
+          watchFiles: [...files, ...missing],
         };
       });
     },

@@ -1,6 +1,6 @@
 /** The common part of the plugins for bundlers and of the loader for Node: a graph file as a JavaScript module. */
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { basename, dirname, relative, resolve } from "node:path";
 import { compile } from "../compiler/compile.ts";
 import { emitMappedJavaScript } from "../compiler/emit/emit-typescript.ts";
 import { hasErrors, type Diagnostic } from "../diagnostics/diagnostic.ts";
@@ -25,6 +25,8 @@ export interface GraphModule {
   readonly problems: readonly GraphProblem[];
   /** Absolute paths of all files that the module depends on: the graph file, and what it imports. */
   readonly files: readonly string[];
+  /** Absolute paths of files that the module would depend on if they existed. */
+  readonly missing: readonly string[];
 }
 
 /** A finding in the form of bundlers. */
@@ -66,13 +68,13 @@ export function loadGraphModule(path: string): GraphModule {
         extensions: "as-written",
         runtime: generatedEntryPoint(dirname(path)),
       });
+  const dependencies = [...new Set([resolve(path), ...result.files.map((file) => resolve(file)), ...read])];
   return {
     code: emitted?.code,
     map: emitted?.map === undefined ? undefined : JSON.stringify(emitted.map),
     problems: result.diagnostics.map(toProblem),
-    files: [...new Set([resolve(path), ...result.files.map((file) => resolve(file)), ...read])].filter((file) =>
-      existsSync(file),
-    ),
+    files: dependencies.filter((file) => existsSync(file)),
+    missing: dependencies.filter((file) => !existsSync(file) && basename(file) !== "package.json"),
   };
 }
 

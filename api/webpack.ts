@@ -40,6 +40,7 @@ export function ngraph(options: NgraphPluginOptions = {}): NgraphWebpackPlugin {
 interface LoaderContext {
   readonly resourcePath: string;
   addDependency(file: string): void;
+  addMissingDependency(file: string): void;
   emitWarning(error: Error): void;
   callback(error: Error | null, code?: string, map?: string): void;
 }
@@ -53,8 +54,9 @@ export default function ngraphLoader(this: LoaderContext): void {
 function deliver(webpack: LoaderContext): void {
   if (typeof webpack.resourcePath !== "string")
     throw messageOf('this is the loader: `plugins: [ngraph()]` needs `import { ngraph } from "ngraph/webpack"`');
-  const { code, map, problems, files } = loadGraphModule(webpack.resourcePath);
+  const { code, map, problems, files, missing } = loadGraphModule(webpack.resourcePath);
   for (const file of files) webpack.addDependency(file);
+  for (const file of missing) webpack.addMissingDependency(file);
   const errors = problems.filter(({ severity }) => severity === "error");
   for (const { severity, text } of problems) if (severity === "warning") webpack.emitWarning(messageOf(text));
   if (code !== undefined) webpack.callback(null, code, map);

@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import type { PluginBuild } from "esbuild";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Configuration } from "webpack";
+import type { Compiler, Configuration } from "webpack";
 import { createProject } from "../cli/project.ts";
+import { deferred } from "../support/deferred.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Where `npm ci --prefix test/peers` installs older versions of TypeScript. */
@@ -98,7 +100,7 @@ const BUNDLERS: Readonly<Record<string, (directory: string) => Promise<Built>>> 
     buildWithWebpack(directory, { module: { rules: [{ test: /\.ngraph(\.ya?ml)?$/, use: "ngraph/webpack" }] } }),
 };
 
-async function buildWithWebpack(directory: string, options: Configuration): Promise<Built> {
+async function webpackFor(directory: string, options: Configuration): Promise<Compiler> {
   const { default: webpack } = await import("webpack");
   const compiler = webpack({
     context: directory,
@@ -112,8 +114,14 @@ async function buildWithWebpack(directory: string, options: Configuration): Prom
     ...options,
     output: { path: join(directory, "out"), filename: "main.mjs", library: { type: "module" } },
   });
+  if (compiler === null) throw new Error("no compiler");
+  return compiler;
+}
+
+async function buildWithWebpack(directory: string, options: Configuration): Promise<Built> {
+  const compiler = await webpackFor(directory, options);
   await new Promise<void>((done, fail) => {
-    compiler?.run((error, stats) => {
+    compiler.run((error, stats) => {
       if (error !== null && error !== undefined) fail(error);
       else if (stats?.hasErrors() === true) fail(new Error(stats.toString({ all: false, errors: true })));
       else compiler.close(() => done());
@@ -164,6 +172,75 @@ test("the plugin watches the files that a graph imports", async () => {
   expect(watched.map((file) => file.slice(directory.length + 1)).sort()).toEqual(
     expect.arrayContaining(["flow.ngraph", "nodes.js"]),
   );
+});
+
+describe("a graph whose import is missing is built when the file appears", () => {
+  const { "nodes.js": nodes, ...others } = FILES;
+
+  test("vite", async () => {
+    const { createServer } = await import("vite");
+    const { directory, write } = projectWith(others);
+    const changed = deferred<string[]>();
+    const server = await createServer({
+      root: directory,
+      configFile: false,
+      logLevel: "silent",
+      server: { middlewareMode: true, ws: false },
+      optimizeDeps: { noDiscovery: true },
+      plugins: [
+        (await vitePlugin())(),
+        { name: "seen", hotUpdate: ({ modules }) => changed.resolve(modules.map(({ url }) => url)) },
+      ],
+    });
+    onTestFinished(() => server.close());
+    const { client } = server.environments;
+    await client.transformRequest("/main.js");
+    await expect(client.transformRequest("/flow.ngraph")).rejects.toThrow("no file `./nodes.js`");
+    write("nodes.js", nodes);
+    // Vite reloads the page for the importer: it does not know that of a module that has never been loaded.
+    expect(await changed.promise).toEqual(["/flow.ngraph", "/main.js"]);
+    expect((await client.transformRequest("/flow.ngraph"))?.code).toContain("function flow(");
+  });
+
+  test("esbuild", async () => {
+    const { context } = await import("esbuild");
+    const { ngraph } = await entry<typeof import("../../api/esbuild.ts")>("dist/api/esbuild.js");
+    const { directory, write } = projectWith(others);
+    const failed = deferred();
+    const built = deferred();
+    const seen = {
+      name: "seen",
+      setup: (build: PluginBuild) =>
+        build.onEnd(({ errors }) => (errors.length > 0 ? failed.resolve() : built.resolve())),
+    };
+    const watching = await context({
+      absWorkingDir: directory,
+      entryPoints: ["main.js"],
+      outfile: join(directory, "out.js"),
+      external: ["ngraph/*"],
+      bundle: true,
+      format: "esm",
+      logLevel: "silent",
+      plugins: [ngraph(), seen],
+    });
+    onTestFinished(() => watching.dispose());
+    await watching.watch();
+    await failed.promise;
+    write("nodes.js", nodes);
+    await built.promise;
+  });
+
+  test("webpack", async () => {
+    const { directory, write } = projectWith(others);
+    const failed = deferred();
+    const built = deferred();
+    const compiler = await webpackFor(directory, { plugins: [(await webpackEntry()).ngraph()] });
+    const watching = compiler.watch({}, (_, stats) => (stats?.hasErrors() ? failed.resolve() : built.resolve()));
+    onTestFinished(() => new Promise<void>((done) => watching?.close(() => done())));
+    await failed.promise;
+    write("nodes.js", nodes);
+    await built.promise;
+  });
 });
 
 describe("node --import ngraph/register", () => {
