@@ -23,12 +23,19 @@ export interface ExpressionNames {
 
 /** An expression as an arrow function `($s, $f) => …`. */
 export function expressionToTypeScript(expression: Expression, names: ExpressionNames): string {
-  const writer: Writer = { names, locals: [], used: new Set() };
+  const writer: Writer = { names, locals: [], used: new Set(), depth: 0, parts: [] };
   const body = write(expression, writer);
   const parameters = parametersOf(["$s", "$f"], writer);
-  if (writer.used.has("$fuel")) return `${parameters} => { const $fuel = $.fuel(); return ${body}; }`;
-  return `${parameters} => ${body}`;
+  const fuel = writer.used.has("$fuel") ? ["const $fuel = $.fuel();"] : [];
+  return `${parameters} => ${bodyOf([...fuel, ...writer.parts], body)}`;
 }
+
+function bodyOf(statements: readonly string[], value: string): string {
+  return statements.length === 0 ? value : `{ ${statements.join(" ")} return ${value}; }`;
+}
+
+/** TypeScript 5.9 and 6 exhaust their stack with some hundred levels of calls and parentheses. */
+const MOST_NESTED = 100;
 
 interface Writer {
   readonly names: ExpressionNames;
@@ -36,6 +43,10 @@ interface Writer {
   readonly locals: readonly string[];
   /** The variables that the text reads. */
   readonly used: Set<string>;
+  /** The number of levels around the text, within its function. */
+  readonly depth: number;
+  /** Functions for the parts that nest deeper than `MOST_NESTED`. */
+  readonly parts: string[];
 }
 
 const EAGER: Readonly<Record<Exclude<BinaryOperator, "&&" | "||" | "??">, string>> = {
@@ -53,7 +64,9 @@ const EAGER: Readonly<Record<Exclude<BinaryOperator, "&&" | "||" | "??">, string
   in: "has",
 };
 
-function write(expression: Expression, writer: Writer): string {
+function write(expression: Expression, outer: Writer): string {
+  if (outer.depth >= MOST_NESTED) return writePart(expression, outer);
+  const writer = { ...outer, depth: outer.depth + 1 };
   const part = (inner: Expression): string => write(inner, writer);
   const parts = (inner: readonly Expression[]): string => inner.map(part).join(", ");
   switch (expression.op) {
@@ -112,6 +125,15 @@ function write(expression: Expression, writer: Writer): string {
   }
 }
 
+/** A call of a function for a part, so that the part is evaluated where it stands. */
+function writePart(expression: Expression, writer: Writer): string {
+  const text = write(expression, { ...writer, depth: 0 });
+  const name = `$part${writer.parts.length}`;
+  // The annotation saves `tsc` from checking the parts within each other.
+  writer.parts.push(`const ${name} = ()${writer.names.nonNull === "!" ? ": $.Json" : ""} => ${text};`);
+  return `${name}()`;
+}
+
 function use(name: string, { used }: Writer): string {
   used.add(name);
   return name;
@@ -128,11 +150,11 @@ function parametersOf(names: readonly string[], { used }: Writer): string {
 
 /** An arrow function with variables of a comprehension. */
 function writeArrow(body: Expression, variables: readonly string[], writer: Writer): string {
-  const inner: Writer = { ...writer, locals: [...writer.locals, ...variables], used: new Set() };
+  const inner: Writer = { ...writer, locals: [...writer.locals, ...variables], used: new Set(), parts: [] };
   const text = write(body, inner);
   const parameters = variables.map((name) => `${name}$`);
   for (const name of inner.used) if (!parameters.includes(name)) writer.used.add(name);
-  return `${parametersOf(parameters, inner)} => ${text}`;
+  return `${parametersOf(parameters, inner)} => ${bodyOf(inner.parts, text)}`;
 }
 
 function writeConstant(value: Json, writer: Writer): string {

@@ -1,6 +1,7 @@
 /** language.md, "Expressions": interpreted and generated code give the same value for every expression. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { expressionToTypeScript } from "../../compiler/emit/expression-to-typescript.ts";
 import { compileExpression, type Evaluate, type Scope } from "../../runtime/expression/compile-expression.ts";
 import { ExpressionError } from "../../runtime/expression/expression-error.ts";
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
@@ -79,6 +80,62 @@ test("every form, every operator and the whole library are among them", () => {
   const wanted = [...forms, ...operators, ...Object.keys(library).map((name) => `${name}()`), "for", "for if"];
   expect(wanted.filter((name) => !seen.has(name))).toEqual([]);
 });
+
+const [NUMBER, TEXT, NOTHING] = [2, 3, 1].map((channel): Expression => ({ op: "channel", channel }));
+
+/** A chain of operators as the parser reads it: the left operand has all others. */
+function chain(length: number, operators: readonly BinaryOperator[], operands: readonly Expression[]): Expression {
+  let left = operands[0]!;
+  for (let at = 1; at < length; at++) {
+    const [operator, right] = [operators[at % operators.length]!, operands[at % operands.length]!];
+    left = { op: "binary", operator, left, right };
+  }
+  return left;
+}
+
+test("chains of 900 operators nest little, and are evaluated in their order", async () => {
+  const less: Expression = { op: "binary", operator: "<", left: NUMBER!, right: { op: "const", value: 9 } };
+  const item: Expression = { op: "local", name: "i" };
+  const failing: Expression = { op: "call", function: 3, args: [] };
+  const over = { op: "const", value: [1, 2, 3] } as const;
+  const expressions: readonly Expression[] = [
+    chain(900, ["+"], [NUMBER!]),
+    chain(900, ["+"], [TEXT!]),
+    chain(900, ["+", "-", "*"], [NUMBER!, { op: "const", value: 0.1 }]),
+    chain(900, ["&&", "||"], [less]),
+    chain(900, ["??"], [NOTHING!, NOTHING!, NOTHING!]),
+    { op: "binary", operator: "??", left: chain(900, ["??"], [NUMBER!]), right: failing },
+    { op: "binary", operator: "+", left: chain(900, ["+"], [NUMBER!]), right: failing },
+    { op: "binary", operator: "+", left: failing, right: chain(900, ["+"], [TEXT!]) },
+    {
+      op: "comprehension",
+      item: "i",
+      list: over,
+      condition: { op: "binary", operator: ">", left: chain(500, ["+"], [item]), right: { op: "const", value: 500 } },
+      value: chain(900, ["+"], [item, NUMBER!]),
+    },
+  ];
+  const names = { functions: NAMES.functions, nonNull: "!", constant: (value: Json) => JSON.stringify(value) } as const;
+  for (const expression of expressions) expect(nesting(expressionToTypeScript(expression, names))).toBeLessThan(300);
+  const generated = await loadGenerated(expressions, NAMES.functions);
+  const scope: Scope = { state: [true, null, 3, "a"], secrets: new Map() };
+  expressions.forEach((expression, at) => {
+    const environment = { functions: FUNCTIONS, names: NAMES, place: "g.ngraph:1:1" };
+    const expected = outcome(compileExpression(expression, environment), scope);
+    expect(outcome(wrapGenerated(generated[at]!, expression, environment), scope)).toEqual(expected);
+  });
+});
+
+/** The largest number of brackets that are open at a place of a text without quoted brackets. */
+function nesting(text: string): number {
+  let most = 0;
+  let open = 0;
+  for (const character of text) {
+    if ("([{".includes(character)) most = Math.max(most, ++open);
+    else if (")]}".includes(character)) open--;
+  }
+  return most;
+}
 
 function outcome(
   evaluate: Evaluate,

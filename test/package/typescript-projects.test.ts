@@ -35,6 +35,9 @@ const PROJECTS = {
   bundler: { module: "esnext", moduleResolution: "bundler", noEmit: true, allowImportingTsExtensions: true },
 } as const;
 
+/** A long chain of operators, which must not exhaust the stack of a compiler. */
+const SUM = `graph sum { input x: int  output y: int  node a = ${Array(900).fill("x").join(" + ")} into y  start -> a -> end }`;
+
 const APP = (extension: string): string => `
 import { MemoryStore } from "ngraph/runtime";
 import { PostgresStore } from "ngraph/stores/postgres";
@@ -82,11 +85,12 @@ test.each(Object.entries(PROJECTS))(
       "nodes.ts": SUPPORT_NODES,
       "app.ts": APP(extension),
       "parcel.ngraph": PARCEL,
+      "sum.ngraph": SUM,
       "use.ts": USE_OF_PARCEL(extension),
     });
     mkdirSync(join(project.directory, "node_modules"));
     symlinkSync(ROOT, join(project.directory, "node_modules/ngraph"), "junction");
-    expect(project.ngc(["compile", "support.ngraph", "parcel.ngraph"])).toMatchObject({ status: 0 });
+    expect(project.ngc(["compile", "support.ngraph", "parcel.ngraph", "sum.ngraph"])).toMatchObject({ status: 0 });
     const messages = await Promise.all(VERSIONS.map((version) => tsc(version, project.directory)));
     expect(Object.fromEntries(VERSIONS.map((version, at) => [version, messages[at]]))).toEqual(
       Object.fromEntries(VERSIONS.map((version) => [version, ""])),
