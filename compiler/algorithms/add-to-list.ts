@@ -8,3 +8,9 @@ export function addToList<T>(lists: T[][], index: number, item: T): void {
   if (list.length === 0) lists[index] = [item];
   else list.push(item);
 }
+
+/** Empty lists for `addToList`, which never changes one: they are the same list. */
+export function emptyLists<T>(count: number): T[][] {
+  const empty: T[] = [];
+  return Array.from({ length: count }, () => empty);
+}

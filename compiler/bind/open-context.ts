@@ -52,6 +52,8 @@ export function openContext(unit: CallableUnit, parts: UnitParts, options: BindO
   const { nodes, noun, poisoned, hasUnknownNames } = parts;
   const channels = parts.channels.map((channel, index) => bindChannel(channel, index, { scope, types, report }));
   const written = new Set<string>();
+  const byName = new Map<string, NodeEntry>();
+  for (const node of nodes) byName.set(node.name, node);
   const context: GraphContext = {
     unit,
     scope,
@@ -64,7 +66,7 @@ export function openContext(unit: CallableUnit, parts: UnitParts, options: BindO
     channelNames: channels.map((channel) => channel.name),
     channelLists: new Map(channels.map(({ name }) => [name, [name]])),
     derived: new Map((parts.derived ?? []).map(({ name }) => [name.name, name.span])),
-    nodes: new Map(nodes.map((node) => [node.name, node])),
+    nodes: byName,
     noun,
     written,
     poisoned,

@@ -137,6 +137,8 @@ function reportIgnoredSignals(context: CheckContext): void {
 /** Reports NG301 for `waits b` without an edge from b. Returns the reported barriers. */
 function reportMissingEdges(context: CheckContext): ReadonlySet<number> {
   const { model } = context;
+  const silent = new Set<number>();
+  if (!model.barriers.some(({ kind }) => kind === "waits")) return silent;
   const signalled = new Set<number>();
   for (const node of model.nodes) {
     for (const routing of [node.routing, node.errorRouting]) {
@@ -150,7 +152,6 @@ function reportMissingEdges(context: CheckContext): ReadonlySet<number> {
   }
   for (const { passesOn = [] } of model.barriers)
     for (const { places } of passesOn) for (const place of places) signalled.add(place);
-  const silent = new Set<number>();
   for (const barrier of model.barriers) {
     if (barrier.kind !== "waits" || !barrier.members.some(({ place }) => context.reach.placeFilled[place] === 1))
       continue;

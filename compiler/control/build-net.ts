@@ -1,4 +1,5 @@
-import { addToList } from "../algorithms/add-to-list.ts";
+import { addToList, emptyLists } from "../algorithms/add-to-list.ts";
+import { positionsByName } from "../algorithms/positions-by-name.ts";
 import { type BoundReference, END_NAME, FINALLY, ROLLBACK_NAME, START } from "../bind/bound-graph.ts";
 import { type EdgeParts, targetsOf } from "../bind/edge-parts.ts";
 import {
@@ -111,10 +112,10 @@ interface Places {
 }
 
 function layOutPlaces(graph: NetInput, sentTo: readonly number[]): Places {
-  const nodeIndex = new Map(graph.nodes.map((node, index) => [node.name, index]));
+  const nodeIndex = positionsByName(graph.nodes);
   const indexesOf = (names: readonly string[]): number[] => names.flatMap((name) => nodeIndex.get(name) ?? []);
   const sent = new Map(sentTo.map((declared, at) => [declared, graph.nodes.length + at]));
-  const barrierOfPlace: number[] = [...graph.nodes, ...sentTo].map(() => -1);
+  const barrierOfPlace = Array.from({ length: graph.nodes.length + sentTo.length }, () => -1);
   const barriers: ControlBarrier[] = [];
   const waits = new Map<number, number>();
   const gateMembers: ReadonlyMap<number, number>[] = [];
@@ -220,13 +221,15 @@ function collectRoutes(graph: NetInput, places: Places): Routes {
     [START, entry === FINALLY ? undefined : START],
     [FINALLY, entry === START ? FINALLY : START],
   ] as const);
-  const routes: Routes = { start: [], finally: [], done: graph.nodes.map(() => []), failed: graph.nodes.map(() => []) };
+  const count = graph.nodes.length;
+  const routes: Routes = { start: [], finally: [], done: emptyLists(count), failed: emptyLists(count) };
   for (const [position, edge] of graph.edges.entries()) {
     if (edge.source.kind !== "nodes") {
       for (const [node, route] of barrierRoutes(edge, position, places)) addToList(routes.done, node, route);
       continue;
     }
-    const isGated = targetsOf(edge).some(({ name }) => places.waits.has(places.nodeIndex.get(name) ?? -1));
+    const isGated =
+      places.waits.size > 0 && targetsOf(edge).some(({ name }) => places.waits.has(places.nodeIndex.get(name) ?? -1));
     let shared: NamedRoute | undefined;
     for (const { name } of edge.source.nodes) {
       const isEntry = name === START || name === FINALLY;
@@ -269,8 +272,11 @@ function routeOf(edge: NetEdge, position: number, source: number | undefined, pl
   const branch = (arm: number, targets: readonly BoundReference[]): NetBranch => ({
     edge: position,
     arm,
-    // A list that has grown has room for sixteen more, and lives as long as the graph.
-    signals: targets.flatMap((target) => signalOf(target, position, source, places)).slice(),
+    signals:
+      targets.length === 1
+        ? signalOf(targets[0]!, position, source, places)
+        : // A list that has grown has room for sixteen more, and lives as long as the graph.
+          targets.flatMap((target) => signalOf(target, position, source, places)).slice(),
   });
   const branches =
     to.kind === "match" || to.kind === "cases"

@@ -3,9 +3,9 @@
  * then `start`, then joints (see `ControlGraphBuilder.signal`). The algorithms iterate instead of recursing over edges,
  * so a deep graph does not overflow the stack.
  */
-import { addToList } from "../algorithms/add-to-list.ts";
+import { addToList, emptyLists } from "../algorithms/add-to-list.ts";
 import type { Facts } from "../expressions/facts.ts";
-import { type ControlNet, END_TARGET, type NetBranch, type NetRouting } from "./net.ts";
+import { type ControlNet, END_TARGET, type NetBranch, type NetRouting, type Route } from "./net.ts";
 
 /** How the step of a node ended: its result was applied, it failed, or it jumped (and returned no result). */
 export type Exit = "done" | "error" | "jump";
@@ -45,7 +45,7 @@ export class ControlGraphBuilder {
 
   constructor(nodes: number) {
     this.#nodes = nodes;
-    this.#arrivals = Array.from({ length: nodes + 1 }, () => []);
+    this.#arrivals = emptyLists(nodes + 1);
   }
 
   get start(): number {
@@ -80,7 +80,7 @@ export class ControlGraphBuilder {
 
   build(): ControlGraph {
     const arrivals = this.#arrivals;
-    const successors: number[][] = Array.from({ length: arrivals.length }, () => []);
+    const successors = emptyLists<number>(arrivals.length);
     for (const [target, list] of arrivals.entries()) {
       for (const arrival of list) {
         if (arrival.kind === "signal") addToList(successors, arrival.from, target);
@@ -101,13 +101,6 @@ export class ControlGraphBuilder {
 /** The facts that the condition of a branch implies. `routing` is given if only one node has the branch. */
 export type FactsOf = (branch: NetBranch, routing: NetRouting | undefined) => Facts;
 
-/** The sources of a branch, and the routing of its source if there is one. */
-interface BranchUse {
-  readonly exit: Exit;
-  readonly sources: number[];
-  routing: NetRouting | undefined;
-}
-
 /** The control-flow graph of a net. Tasks that are sent to a node arrive as jumps do. */
 export function controlGraphOf(
   { nodes, start, finally: ending, barriers }: ControlNet,
@@ -115,30 +108,34 @@ export function controlGraphOf(
 ): ControlGraph {
   const declared = nodes.filter((node) => !node.isSent);
   const builder = new ControlGraphBuilder(declared.length);
-  const branches = new Map<NetBranch, BranchUse>();
-  const collect = (source: number, routing: NetRouting | undefined, exit: Exit): void => {
-    for (const route of routing?.routes ?? []) {
-      for (const branch of route.branches) {
-        const known = branches.get(branch);
-        if (known === undefined) branches.set(branch, { exit, sources: [source], routing });
-        else {
-          known.sources.push(source);
-          known.routing = undefined;
-        }
+  // A run can end at any point, so nothing is known to have been written where `finally` begins.
+  const entry = ending.routes.length > 0 ? builder.addEntry() : -1;
+  const forEachRoute = (visit: (route: Route, source: number, routing: NetRouting, exit: Exit) => void): void => {
+    for (const route of start.routes) visit(route, builder.start, start, "done");
+    for (const route of ending.routes) visit(route, entry, ending, "done");
+    for (const { index, routing, errorRouting } of declared) {
+      for (const route of routing.routes) visit(route, index, routing, "done");
+      if (errorRouting !== undefined) {
+        for (const route of errorRouting.routes) visit(route, index, errorRouting, "error");
       }
     }
   };
-  collect(builder.start, start, "done");
-  // A run can end at any point, so nothing is known to have been written where `finally` begins.
-  if (ending.routes.length > 0) collect(builder.addEntry(), ending, "done");
-  for (const { index, routing, errorRouting } of declared) {
-    collect(index, routing, "done");
-    collect(index, errorRouting, "error");
-  }
+  // Most edges of a large graph have one source, so their branches need no list of sources.
+  const sourcesOfEdge: number[] = [];
+  forEachRoute(({ edge }) => (sourcesOfEdge[edge] = (sourcesOfEdge[edge] ?? 0) + 1));
+  const shared = new Map<NetBranch, number[]>();
+  forEachRoute(({ edge, branches }, source) => {
+    if (sourcesOfEdge[edge] === 1) return;
+    for (const branch of branches) {
+      const known = shared.get(branch);
+      if (known === undefined) shared.set(branch, [source]);
+      else known.push(source);
+    }
+  });
   const isDeclared = (place: number): boolean => place !== END_TARGET && place < declared.length;
   /** By place of a barrier: nodes that signal it after a failure. */
   const failed = new Map<number, Set<number>>();
-  for (const [branch, { exit, sources, routing }] of branches) {
+  const signal = (branch: NetBranch, sources: readonly number[], exit: Exit, routing: NetRouting | undefined): void => {
     // Most branches have one signal, to a node.
     const [only] = branch.signals;
     const isPlain = branch.signals.length === 1 && only?.place !== undefined && isDeclared(only.place);
@@ -153,7 +150,20 @@ export function controlGraphOf(
       }
     }
     builder.signal(sources, targets, exit, factsOf?.(branch, routing));
-  }
+  };
+  forEachRoute(({ edge, branches }, source, routing, exit) => {
+    for (const branch of branches) {
+      if (sourcesOfEdge[edge] === 1) {
+        signal(branch, [source], exit, routing);
+        continue;
+      }
+      const sources = shared.get(branch);
+      // Its first source has added the signals of all.
+      if (sources === undefined) continue;
+      shared.delete(branch);
+      signal(branch, sources, exit, sources.length === 1 ? routing : undefined);
+    }
+  });
   for (const { target, members, passesOn, settled } of barriers) {
     // A barrier into a node with `waits` passes its signals on to the gate, which has an arrival of its own.
     if (target === END_TARGET || passesOn !== undefined) continue;

@@ -11,6 +11,7 @@ import {
   type Facts,
   type Scalar,
 } from "../expressions/facts.ts";
+import { positionsByName } from "../algorithms/positions-by-name.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { collectNames } from "../bind/collect-names.ts";
 import { conditionsOf, sourcesOf } from "../bind/edge-parts.ts";
@@ -70,7 +71,7 @@ export function analyseFlow(input: FlowInput): Flow {
   if (input.isPartial) return { atNode: () => NOTHING, atEdge: () => NOTHING, anywhere: NOTHING };
   const graph = controlGraphOf(input.net, branchFacts(input.edges));
   const starts = input.channels.filter((channel) => channel.startsNull);
-  const indexes = new Map(input.nodes.map(({ name, index }) => [name, index]));
+  const indexes = positionsByName(input.nodes);
   const local = new Map(starts.map((channel, index) => [channel.name, index]));
   const writersOf = (writes: FlowInput["writes"]): number[][] => {
     const writers: number[][] = starts.map(() => []);

@@ -28,16 +28,27 @@ export function buildControl({
   isPartial,
 }: ResolvedGraph): GraphControl {
   const { nodes } = declarations;
-  const net = buildNet({ nodes: nodes.map(({ name }, index) => ({ name, ...policies[index] })), edges });
-  const mayWrite = writes.map((list) => list.map(({ channel }) => channel.name));
-  const surelyWrites = writes.map((list, index) =>
-    list
-      .filter(
-        ({ channel, isOptional, isSet }) =>
-          isOptional !== true && (isSet === true || !mayWriteNothing(nodes[index]?.declaration, channel.reducer)),
-      )
-      .map(({ channel }) => channel.name),
-  );
+  const net = buildNet({
+    nodes: nodes.map((node, index) => {
+      const { waits, goes } = policies[index] ?? {};
+      return waits === undefined && goes === undefined ? node : { name: node.name, ...policies[index] };
+    }),
+    edges,
+  });
+  const namesOf = (list: ResolvedGraph["writes"][number]): readonly string[] => {
+    const [first] = list;
+    // Most nodes write one channel: they share its list.
+    const shared = list.length === 1 && first !== undefined ? context.channelLists.get(first.channel.name) : undefined;
+    return shared ?? list.map(({ channel }) => channel.name);
+  };
+  const mayWrite = writes.map(namesOf);
+  const surelyWrites = writes.map((list, index) => {
+    const sure = list.filter(
+      ({ channel, isOptional, isSet }) =>
+        isOptional !== true && (isSet === true || !mayWriteNothing(nodes[index]?.declaration, channel.reducer)),
+    );
+    return sure.length === list.length ? mayWrite[index]! : namesOf(sure);
+  });
   const fills = filledLists(nodes, writes, context);
   const { assertions } = declarations;
   const flow = analyseFlow({

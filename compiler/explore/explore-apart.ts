@@ -9,6 +9,7 @@
  * node itself consumes its token, and each barrier member has its own place. A failed proof shows nothing, because
  * conditions and the grouping into steps are ignored.
  */
+import { ApartStates } from "./apart-states.ts";
 import { Marks } from "./marks.ts";
 import { type ControlModel, hasPlainBarriers } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
@@ -56,52 +57,41 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
     without === undefined && once === undefined && routed[node + 1]!.length < outcomesAt(outcomes, node).length;
   if (mayStick(START_NODE)) return { holds: false, states: 0 };
   const marked = new Marks(model.placeCount);
-  const ids = new Map<string, number>();
-  const states: { readonly places: readonly number[]; readonly hasRun: boolean }[] = [];
-  const predecessors: number[][] = [];
+  const states = new ApartStates();
   const ends: number[] = [];
-  const reach = (places: readonly number[], hasRun: boolean, from: number): void => {
-    const key = `${places.join()}${hasRun ? "!" : ""}`;
-    let id = ids.get(key);
-    if (id === undefined) {
-      id = states.length;
-      ids.set(key, id);
-      states.push({ places, hasRun });
-      predecessors.push([]);
-    }
-    if (from >= 0) predecessors[id]!.push(from);
-  };
   for (const outcome of routed[0]!) {
     const next = signal(model, marked, [], outcome.places);
-    if (next === undefined) return { holds: false, isUnsafe: true, states: states.length };
-    reach(next, false, -1);
+    if (next === undefined) return { holds: false, isUnsafe: true, states: states.count };
+    states.reach(next, false, -1);
   }
   const budget: Budget = { left: MAX_WORK };
   const isUnreached = model.placeCount > MAX_LEADS ? createSearch(model, routed, budget) : createLookup(model, routed);
-  for (let id = 0; id < states.length; id++) {
-    const { places, hasRun } = states[id]!;
+  const isReady = (place: number): boolean => place < model.nodes.length && allowed(place).length > 0;
+  for (let id = 0; id < states.count; id++) {
+    const places = states.placesOf(id);
+    const hasRun = states.hasRun(id);
     budget.left -= places.length;
-    if (states.length > options.maxStates || budget.left < 0) return { holds: false, states: states.length };
-    const ready = places.filter((place) => place < model.nodes.length && allowed(place).length > 0);
+    if (states.count > options.maxStates || budget.left < 0) return { holds: false, states: states.count };
+    const ready = places.every(isReady) ? places : places.filter(isReady);
     if (ready.length === 0) {
       if (without === undefined ? !endsWell(model, outcomes, places) : places.length === 0) {
-        return { holds: false, states: states.length };
+        return { holds: false, states: states.count };
       }
       ends.push(id);
       continue;
     }
     for (const node of chooseNodes(model, marked, allowed, isUnreached, places, ready, budget)) {
-      if (mayStick(node)) return { holds: false, states: states.length };
-      if (node === once && hasRun) return { holds: false, states: states.length };
-      const rest = places.filter((place) => place !== node);
+      if (mayStick(node)) return { holds: false, states: states.count };
+      if (node === once && hasRun) return { holds: false, states: states.count };
+      const rest = places.toSpliced(places.indexOf(node), 1);
       for (const outcome of allowed(node)) {
         const next = signal(model, marked, rest, outcome.places);
-        if (next === undefined) return { holds: false, isUnsafe: true, states: states.length };
-        reach(next, hasRun || node === once, id);
+        if (next === undefined) return { holds: false, isUnsafe: true, states: states.count };
+        states.reach(next, hasRun || node === once, id);
       }
     }
   }
-  return { holds: canAllEnd(predecessors, ends), states: states.length };
+  return { holds: states.canAllEnd(ends), states: states.count };
 }
 
 function outcomesAt({ start, nodes }: Outcomes, node: number): readonly Outcome[] {
@@ -119,33 +109,40 @@ function endsWell(model: ControlModel, outcomes: Outcomes, places: readonly numb
   );
 }
 
-/** The marking after more signals, with complete barriers fired; `undefined` if a place would be marked twice. */
+/**
+ * The marking after more signals, with complete barriers fired; `undefined` if a place would be marked twice. Markings and signals are
+ * ascending.
+ */
 function signal(
   model: ControlModel,
   marked: Marks,
   places: readonly number[],
   signals: readonly number[],
-): number[] | undefined {
+): readonly number[] | undefined {
   marked.reset(places);
-  const next = [...places];
-  const touched: number[] = [];
+  let touched: number[] | undefined;
   for (const place of signals) {
     if (marked.has(place)) return undefined;
     marked.add(place);
-    next.push(place);
     const barrier = model.barrierOfPlace[place]!;
-    if (barrier !== -1 && !touched.includes(barrier)) touched.push(barrier);
+    if (barrier === -1) continue;
+    touched ??= [];
+    if (!touched.includes(barrier)) touched.push(barrier);
   }
-  for (const index of touched) {
+  // Most steps of a large graph follow one edge, and share the list of its target.
+  if (touched === undefined && places.length === 0) return signals;
+  const fired: number[] = [];
+  for (const index of touched ?? []) {
     const { members, target } = model.barriers[index]!;
     if (!members.every((member) => marked.has(member.place))) continue;
     for (const member of members) marked.delete(member.place);
     if (target < 0) continue;
     if (marked.has(target)) return undefined;
     marked.add(target);
-    next.push(target);
+    fired.push(target);
   }
-  return (touched.length === 0 ? next : next.filter((place) => marked.has(place))).sort((a, b) => a - b);
+  const next = places.concat(signals, fired);
+  return (touched === undefined ? next : next.filter((place) => marked.has(place))).sort((a, b) => a - b);
 }
 
 /**
@@ -272,19 +269,4 @@ function canBeSignalled(
     }
   }
   return false;
-}
-
-/** Backward reachability: whether every state leads to an end. */
-function canAllEnd(predecessors: readonly (readonly number[])[], ends: readonly number[]): boolean {
-  const canEnd = new Uint8Array(predecessors.length);
-  const pending = [...ends];
-  for (const id of pending) canEnd[id] = 1;
-  for (const id of pending) {
-    for (const before of predecessors[id]!) {
-      if (canEnd[before] === 1) continue;
-      canEnd[before] = 1;
-      pending.push(before);
-    }
-  }
-  return !canEnd.includes(0);
 }

@@ -130,11 +130,16 @@ function outcomesOfNode(
   apart: readonly Pair[],
   budget: JumpBudget,
 ): Combinations & Pick<Jumps, "isSplit"> {
+  const own = node.alwaysFails ? undefined : combineRoutes(node.routing, "own", known);
+  // Most nodes neither jump nor have error edges: they have the outcomes of their routes.
+  if (own !== undefined && node.jumps === undefined && node.errorRouting === undefined) {
+    const { outcomes, isCut } = own;
+    return { outcomes: isUnsure ? outcomes.map(inexact) : outcomes, isCut, isSplit: false };
+  }
   const found: Outcome[] = [];
   let isCut = false;
   let isSplit = false;
-  if (!node.alwaysFails) {
-    const own = combineRoutes(node.routing, "own", known);
+  if (own !== undefined) {
     isCut ||= own.isCut;
     // A node with `goes` and without edges may always jump. It can also end its branch, but the text does not state it.
     const canJump = node.jumps !== undefined && !node.neverCalls;
@@ -142,12 +147,12 @@ function outcomesOfNode(
     const endIsUnstated = mayOnlyJump && node.jumps?.includes(END_TARGET) !== true;
     for (const item of own.outcomes) {
       if (endIsUnstated) found.push({ ...item, exact: false, endIsUnstated: true as const });
-      else found.push(isUnsure ? { ...item, exact: false } : item);
+      else found.push(isUnsure ? inexact(item) : item);
     }
     if (canJump) {
       const isSure = node.fails === "freely" && hasItems;
       // Mutation point: goto-one
-      for (const each of singleJumps(model, node)) found.push(isSure ? each : { ...each, exact: false });
+      for (const each of singleJumps(model, node)) found.push(isSure ? each : inexact(each));
       if (model.jumps === "any") {
         const jumps = addJumps(model, node, own.outcomes, found, apart, budget);
         isCut ||= jumps.isCut;
@@ -168,10 +173,14 @@ function outcomesOfNode(
       // Mutation point: failed-items
       if (node.allowsFailure)
         found.push({ ...item, kind: "own", exact: false, errorPlaces: item.places, ...backByError(item) });
-      found.push(isSure && !node.allowsFailure ? item : { ...item, exact: false });
+      found.push(isSure && !node.allowsFailure ? item : inexact(item));
     }
   }
   return { outcomes: found, isCut, isSplit };
+}
+
+function inexact(outcome: Outcome): Outcome {
+  return { ...outcome, exact: false };
 }
 
 const ROLLS_BACK = { rollsBack: true } as const;

@@ -67,6 +67,7 @@ function tokenize(text: string) {
 const MOST_RESCANS = 8;
 
 function startOfUnclosed(text: string, tokens: readonly t.Token[]): number | undefined {
+  if (!text.includes("`")) return undefined;
   const open: number[] = [];
   let closed: { readonly start: number; readonly end: number } | undefined;
   for (const token of tokens) {
@@ -127,8 +128,9 @@ function watch(types: readonly t.TokenType[]): boolean[] {
   return watched;
 }
 
+/** Replaces the tokens in their own list: a large text has a million of them. */
 function replaceForeign(reading: Reading, tokens: t.Token[], semicolons: Map<number, t.Token>): t.Token[] {
-  const kept: t.Token[] = [];
+  let kept = 0;
   let pending: t.Token | undefined;
   for (const token of tokens) {
     if (token.image.length > LONGEST_WORD) checkLength(reading, token);
@@ -138,17 +140,19 @@ function replaceForeign(reading: Reading, tokens: t.Token[], semicolons: Map<num
         pending = token;
         continue;
       }
-      use = replaced(reading, token, kept);
+      use = replaced(reading, token, tokens, kept - 1);
     }
     if (use === undefined) continue;
     if (pending !== undefined) {
       semicolons.set(use.startOffset, pending);
       pending = undefined;
     }
-    kept.push(use);
+    tokens[kept] = use;
+    kept += 1;
   }
   if (pending !== undefined) semicolons.set(reading.text.length, pending);
-  return kept;
+  tokens.length = kept;
+  return tokens;
 }
 
 function as(token: t.Token, tokenType: t.Token["tokenType"]): t.Token {
@@ -159,8 +163,12 @@ function place(reading: Reading, token: t.Token) {
   return placeAt(reading, token.startOffset, endOf(token));
 }
 
-/** The token that replaces this one; `undefined` if it is skipped. */
-function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token | undefined {
+/**
+ * The token that replaces this one; `undefined` if it is skipped.
+ *
+ * @param last the index of the token before it
+ */
+function replaced(reading: Reading, token: t.Token, tokens: t.Token[], last: number): t.Token | undefined {
   const at = place(reading, token);
   const foreign = (use: string, type: t.Token["tokenType"], message: string, help?: string) => {
     const fixes = [replacement(`replace with \`${use}\``, at.span, use)];
@@ -191,15 +199,14 @@ function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token 
       report(reading, badNumber(reading, token));
       return as(token, /^\d+(?:\.\d+)?[A-Za-z]+$/.test(token.image) ? t.Duration : t.Numeral);
     case t.Dot:
-      return pointOfNumber(reading, token, before);
+      return pointOfNumber(reading, token, tokens[last]);
     default:
-      return stray(reading, token, before);
+      return stray(reading, token, tokens, last);
   }
 }
 
 /** A point after a whole number and without digits, `5.`, is reported and skipped. */
-function pointOfNumber(reading: Reading, token: t.Token, before: readonly t.Token[]): t.Token | undefined {
-  const number = before[before.length - 1];
+function pointOfNumber(reading: Reading, token: t.Token, number: t.Token | undefined): t.Token | undefined {
   const isNumber = number?.tokenType === t.Numeral && endOf(number) === token.startOffset && /^\d+$/.test(number.image);
   if (!isNumber || /^[\w.]/.test(reading.text.slice(endOf(token), endOf(token) + 1))) return token;
   const at = placeAt(reading, number.startOffset, endOf(token));
@@ -255,11 +262,11 @@ export function shorten(text: string): string {
 }
 
 /** Reports a character that is not allowed here, and skips it or replaces it by a token that it resembles. */
-function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | undefined {
+function stray(reading: Reading, token: t.Token, tokens: t.Token[], last: number): t.Token | undefined {
   const at = place(reading, token);
   const { image } = token;
   const code = image.codePointAt(0) ?? 0;
-  const previous = before[before.length - 1];
+  const previous = tokens[last];
   const joins = previous !== undefined && previous.tokenType === t.Identifier && endOf(previous) === token.startOffset;
   if (image === "\uFEFF" && token.startOffset === 0) return undefined;
   if (image === "\u2192" || image === "\u21D2") {
@@ -282,13 +289,13 @@ function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | u
       report(reading, lookAlike(name, whole, ascii));
       const fixed = { ...as(token, t.Identifier), image: ascii, startOffset: token.startOffset };
       if (!joins) return fixed;
-      before[before.length - 1] = { ...previous, image: ascii };
+      tokens[last] = { ...previous, image: ascii };
       return undefined;
     }
     const help = "names consist of the letters A to Z, digits and `_`; other text belongs in strings and comments";
     report(reading, forbiddenCharacter(name, { character: `\`${shorten(whole)}\``, why: "is not a name", help }));
     if (!joins) return as(token, t.Identifier);
-    before[before.length - 1] = { ...previous, image: whole };
+    tokens[last] = { ...previous, image: whole };
     return undefined;
   }
   if (code > 127) {
