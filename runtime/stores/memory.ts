@@ -44,6 +44,7 @@ import { Chain, frozenChanges, snapshotChanges } from "./memory/chain.ts";
 import { baseOf, frozenHeader, frozenMetadata, headerOf, keptFieldsOf, ownHeader } from "./memory/header.ts";
 import { Items } from "./memory/items.ts";
 import { memoryRunView } from "./memory/run-view.ts";
+import { ThreadOrder } from "./memory/thread-order.ts";
 import { ThreadRecord, type Holder, type Stored } from "./memory/thread-record.ts";
 
 export interface MemoryStoreOptions {
@@ -63,6 +64,7 @@ const OPTIONS: OptionNames<MemoryStoreOptions> = { now: "function" };
 export class MemoryStore implements Store {
   readonly acceptsSplices = true;
   readonly #threads = new Map<ThreadId, ThreadRecord>();
+  #order = new ThreadOrder();
   /** The thread of the last call: a look into a map of many threads costs a good part of a save. */
   #last: ThreadRecord | undefined;
   readonly #items = new Items();
@@ -293,19 +295,16 @@ export class MemoryStore implements Store {
     this.#checkOpen();
     const limit = rowLimit(options.limit);
     const { after = Number.POSITIVE_INFINITY } = options;
-    const threads = [...this.#threads]
-      .filter(([, thread]) => thread.head !== undefined && thread.written < after)
-      .sort(([, a], [, b]) => b.written - a.written);
     const found: ThreadInfo[] = [];
-    for (const [threadId, thread] of threads) {
+    for (const thread of this.#order.before(this.#threads.values(), this.#ord, after)) {
       if (found.length >= limit) break;
-      const info = this.#info(threadId, thread);
+      const info = this.#info(thread);
       if (isListed(info, options)) found.push(info);
     }
     return found;
   }
 
-  #info(threadId: ThreadId, { head, size, written, holder, signals }: ThreadRecord): ThreadInfo {
+  #info({ threadId, head, size, written, holder, signals }: ThreadRecord): ThreadInfo {
     const header = headerOf(readable(head!));
     const { id, status, step, timestamp, graph, prepared, due } = header;
     const waiting = waitingSignals(signals).length;
@@ -376,6 +375,7 @@ export class MemoryStore implements Store {
   close(): void {
     this.#closed = true;
     this.#threads.clear();
+    this.#order = new ThreadOrder();
     this.#last = undefined;
   }
 
@@ -403,6 +403,7 @@ export class MemoryStore implements Store {
   }
 
   #delete(threadId: ThreadId): void {
+    this.#threads.get(threadId)?.empty();
     this.#threads.delete(threadId);
     this.#last = undefined;
   }

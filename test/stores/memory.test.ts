@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Json } from "../../runtime/value/json.ts";
 import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
@@ -25,6 +25,48 @@ describe("MemoryStore", () => {
     expect(() => store.claim("thread", { owner: "second", leaseMs: 1 })).toThrow(/is being run by first/);
     now = 1600;
     expect(store.claim("thread", { owner: "second", leaseMs: 1 }).epoch).toBeGreaterThan(first.epoch);
+  });
+
+  it("lists many threads in pages, in the order of their writes, without sorting all of them for each page", async () => {
+    const store = new MemoryStore();
+    const count = 1000;
+    const runs = new Map<string, SampleRun>();
+    for (let n = 0; n < count; n++) runs.set(`t${n}`, await SampleRun.start(store, `t${n}`));
+    // By thread: when it was written.
+    const written = new Map<string, number>();
+    let time = 0;
+    const write = async (thread: string): Promise<void> => {
+      await runs.get(thread)!.save();
+      written.set(thread, ++time);
+    };
+    for (let n = 0; n < count; n++) await write(`t${(n * 7) % count}`);
+    const sort = vi.spyOn(Array.prototype, "sort");
+    let [sorted, after, end] = [0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let page = 0; ; page++) {
+      sort.mockClear();
+      const listed = store.threads({ limit: 10, after }).map(({ threadId, position }) => ({ threadId, position }));
+      for (const { length } of sort.mock.contexts as unknown[][]) sorted += length;
+      const expected = [...written]
+        .filter(([, when]) => when < end)
+        .toSorted(([, a], [, b]) => b - a)
+        .slice(0, 10);
+      expect(listed.map(({ threadId }) => threadId)).toEqual(expected.map(([thread]) => thread));
+      if (listed.length === 0) break;
+      after = listed.at(-1)!.position!;
+      end = expected.at(-1)![1];
+      // A thread of an earlier page and one of a later page are written again, and others are deleted.
+      if (page % 3 === 0) for (const thread of [listed[0]!.threadId, `t${page}`]) await write(thread);
+      if (page % 4 === 0) {
+        for (const thread of [listed[1]!.threadId, `t${count - 1 - page}`]) {
+          store.deleteThread(thread);
+          written.delete(thread);
+          runs.set(thread, await SampleRun.start(store, thread));
+        }
+      }
+    }
+    sort.mockRestore();
+    expect(sorted).toBeGreaterThanOrEqual(count);
+    expect(sorted).toBeLessThan(2 * count);
   });
 
   it("5.12 shares unchanged values between checkpoints", async () => {

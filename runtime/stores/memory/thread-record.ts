@@ -106,6 +106,18 @@ export class ThreadRecord {
     if (label !== undefined) this.labels?.delete(label);
   }
 
+  /** To be called when the thread is deleted: the order of the threads may keep the record for a while. */
+  empty(): void {
+    this.head = undefined;
+    this.heads = undefined;
+    this.labels = undefined;
+    this.writes = undefined;
+    this.signals = undefined;
+    this.#unread = undefined;
+    this.#byId = undefined;
+    this.#few = 0;
+  }
+
   /** Hands the changes of new checkpoints to their chains: many threads are written, and never read again. */
   readChanges(): void {
     if (this.#unread === undefined) return;
