@@ -24,8 +24,8 @@ import { compileProgram } from "../program/program.ts";
 import { applyConfig } from "../run/run-config.ts";
 import { applyInput } from "../run/run-input.ts";
 import { beginRun } from "../step/run-loop.ts";
-import { endTurnAfter } from "../run/cut-work.ts";
-import { takeFirstTurn, turnOf, waitForTurn } from "../run/take-turns.ts";
+import { turnAfterCopy } from "../run/cut-work.ts";
+import { takeFirstTurn } from "../run/take-turns.ts";
 import { executeRun, orCancelled, resultOf } from "../run/execute-run.ts";
 import { createCore, createShared, limitsOfCall, type EngineCore, type OpenMemory } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
@@ -179,9 +179,7 @@ function startRun(
   if (turn !== undefined) return startLater(core, snapshotJson(input), snapshotOptions(options), turn, onThread);
   if (store === undefined) return runWithoutStore(core, input, options);
   const copy = snapshotJson(input);
-  const work = { turn: turnOf(core.clock), clock: core.clock };
-  // The copy of a long input is the work of this turn. What is not JSON has no copy.
-  const next = copy !== input && endTurnAfter(work, copy) ? waitForTurn(work.turn, work.clock) : undefined;
+  const next = turnAfterCopy(core.clock, input, copy);
   if (next !== undefined) return startLater(core, copy, snapshotOptions(options), next, onThread);
   return orCancelled(core, options, () => onThread.run(copy, snapshotOptions(options)), onThread.ended);
 }

@@ -26,6 +26,7 @@ import {
 import { answeredHead } from "../checkpoint/former-names.ts";
 import { checkMemory } from "../thread/check-memory.ts";
 import { forkCheckpoint, programAt } from "../thread/fork-thread.ts";
+import { turnAfterCopy } from "../run/cut-work.ts";
 import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import type { Program } from "../program/program.ts";
@@ -296,6 +297,7 @@ async function update(
   const threadId = checkThreadId(thread);
   // A node or `start` says where the run of a new thread begins.
   const mayCreate = options.as !== undefined && options.as !== "end" && options.in === undefined;
+  await turnAfterCopy(core.clock, given, values);
   if (!mayCreate) await loadHead(store, threadId);
   return asRunner(core, thread, { durability: "sync" }, async (durable, cancellation) => {
     if (mayCreate && (await asStoreError(() => durable.store.loadLatest(threadId))) === undefined) {

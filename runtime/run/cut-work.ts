@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../value/json.ts";
 import { isOwnLong } from "../value/own-values.ts";
 import { toEnd, type Work } from "../value/work.ts";
 import type { Shared } from "./shared.ts";
-import { beginTurn, waitForTurn, type Turn } from "./take-turns.ts";
+import { beginTurn, turnOf, waitForTurn, type Turn } from "./take-turns.ts";
 
 /**
  * Does work in parts, with a turn between two of them when the time of a turn is used up.
@@ -49,6 +49,17 @@ export function endTurnAfter({ turn, clock }: Pick<Shared, "turn" | "clock">, va
   if (turn.since === undefined) beginTurn(turn, clock);
   turn.isOver = true;
   return true;
+}
+
+/**
+ * Called after the copy of an argument of a call, which is the work of this turn.
+ *
+ * @param copy the argument itself if it is not JSON, and so has no copy
+ * @returns a promise if the call has to wait for the next turn
+ */
+export function turnAfterCopy<T extends Json>(clock: Clock, argument: T, copy: T): Promise<void> | undefined {
+  const work = { turn: turnOf(clock), clock };
+  return copy !== argument && endTurnAfter(work, copy) ? waitForTurn(work.turn, clock) : undefined;
 }
 
 function isLong(value: Json, levels: number): boolean {

@@ -72,13 +72,8 @@ function* applyAll(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[
       try {
         if (refused !== undefined) throw refused.cause;
         if (code.reduce === undefined) state[channel] = value;
-        else if (code.reducing !== undefined && readsItems(code) && isLong(current, value))
-          state[channel] = yield* code.reducing(current, [value]);
-        else {
-          // An imported reducer is one part, which begins in a turn of its own if the update is long.
-          if (code.spec.reducer?.kind === "function" && endTurnAfter(run.shared, value)) yield;
-          state[channel] = code.reduce(current, value);
-        }
+        else if (reducesInParts(code, current, value)) state[channel] = yield* reduceInParts(run, code, current, value);
+        else state[channel] = code.reduce(current, value);
       } catch (cause) {
         // Mutation point: undone-updates
         undoUpdates(run, writes);
@@ -120,9 +115,18 @@ function applyOne({ writer, listening, state, program }: Run, { updates, failure
   return [set === true ? { ...write, set } : write];
 }
 
-/** Whether a reducer reads each item of the value. One append copies a list, which takes little time for its length. */
-function readsItems({ spec }: ChannelCode): boolean {
-  return spec.reducer?.kind !== "append";
+/** Whether an update may take longer than the rest of a step. One `append` copies a list, which takes little time for its length. */
+export function reducesInParts({ spec, reducing }: ChannelCode, current: Json, update: Json): boolean {
+  const kind = spec.reducer?.kind;
+  return kind === "function" || (reducing !== undefined && kind !== "append" && isLong(current, update));
+}
+
+/** Applies an update of which `reducesInParts` is true. */
+export function* reduceInParts({ shared }: Run, code: ChannelCode, current: Json, update: Json): Work<Json> {
+  if (code.reducing !== undefined) return yield* code.reducing(current, [update]);
+  // An imported reducer is one part, which begins in a turn of its own if the update is long.
+  if (endTurnAfter(shared, update)) yield;
+  return code.reduce!(current, update);
 }
 
 /** Whether a reducer that reads each item may take longer than the rest of a step. */

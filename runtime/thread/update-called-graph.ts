@@ -7,6 +7,7 @@ import { moveCalled, moveCalledWrites, outermostRun } from "../checkpoint/move-c
 import { NO_LIMITS } from "../run/limits.ts";
 import { restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import type { Cancellation } from "../run/cancellation.ts";
+import { inTurns } from "../run/cut-work.ts";
 import { FINALLY, Run } from "../run/run.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
@@ -14,7 +15,7 @@ import type { Durable } from "../run/shared.ts";
 import { takeAnswers } from "./answers.ts";
 import { programAt } from "./fork-thread.ts";
 import { editItems } from "../step/item-numbers.ts";
-import { admitEdits, applyEdits } from "./update-thread.ts";
+import { admittingEdits, applyEdits } from "./update-thread.ts";
 
 /**
  * Edits the state of an unfinished called graph. Writes a checkpoint in its namespace, and a checkpoint of the thread
@@ -63,7 +64,7 @@ export async function updateCalledGraph(
   if (options.config !== undefined) {
     throw new RunError("NG_BAD_INPUT", "a called graph has the configuration of its caller: change it without `in`");
   }
-  const edits = admitEdits(run, values, options);
+  const edits = await inTurns(run.shared, admittingEdits(run, values, options));
   // The inputs of a `finally` part are a copy, as its other channels are.
   const input =
     path.at(-1) === FINALLY ? undefined : edits.find(({ channel }) => called.channels[channel]!.spec.role === "input");

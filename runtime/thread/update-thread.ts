@@ -24,6 +24,10 @@ import type { Durable, StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { takeAnswers } from "./answers.ts";
 import { editItems, forgetBegunItems } from "../step/item-numbers.ts";
+import { endTurnAfter, inTurns } from "../run/cut-work.ts";
+import { reduceInParts, reducesInParts } from "../step/apply-updates.ts";
+import type { ChannelCode } from "../program/channel-code.ts";
+import type { Work } from "../value/work.ts";
 import { forgetEnd, nodeNamed } from "./fork-thread.ts";
 
 /**
@@ -75,7 +79,7 @@ export async function updateThread(
   if (options.as === undefined) keepFinallyValues(run);
   // The new route drops results: what their tasks have done is still to be undone.
   if (options.as !== undefined) setUndos(run, await undosOfThread(core, durable, latest));
-  const edits = admitEdits(run, values, options);
+  const edits = await inTurns(run.shared, admittingEdits(run, values, options));
   if (options.as === undefined) await editItems(run, head, () => applyEdits(run, edits));
   else if (!finishesTask || options.replace === true) applyEdits(run, edits);
   const writer = run.writer!;
@@ -134,7 +138,7 @@ export async function createThread(
   const details = { threadId: durable.threadId, durable, metadata: options.metadata ?? {} };
   const run = new Run(program, createShared(core, {}, details), { cancellation, limits: NO_LIMITS });
   applyConfig(run, options.config);
-  const edits = admitEdits(run, values, options);
+  const edits = await inTurns(run.shared, admittingEdits(run, values, options));
   const missing = program.required.filter(({ name }) => !edits.some((edit) => edit.name === name));
   if (missing.length > 0) {
     const names = missing.map(({ name }) => `\`${name}\``).join(", ");
@@ -217,8 +221,49 @@ export interface Edit {
   readonly appended: boolean;
 }
 
-/** @throws RunError NG_BAD_INPUT naming every value that does not fit */
-export function admitEdits(run: Run, given: JsonObject, { replace, set = [] }: UpdateOptions): readonly Edit[] {
+/**
+ * Admits and reduces the values in parts. The values that the thread was read with, the copies of the new ones and what is made of them
+ * have a turn each, if they are long.
+ *
+ * @throws RunError NG_BAD_INPUT naming every value that does not fit
+ */
+export function* admittingEdits(run: Run, values: JsonObject, options: UpdateOptions): Work<readonly Edit[]> {
+  if (endsTurn(run, run.state)) yield;
+  const admitted = admitValues(run, values, options);
+  if (endsTurn(run, admitted.map(({ update }) => update))) yield; // prettier-ignore
+  const edits: Edit[] = [];
+  for (const { channel: code, update, isSet, replaces } of admitted) {
+    const { index: channel, name, spec } = code;
+    const current = run.state[channel]!;
+    try {
+      const next =
+        replaces || code.reduce === undefined
+          ? update
+          : reducesInParts(code, current, update)
+            ? yield* reduceInParts(run, code, current, update)
+            : code.reduce(current, update);
+      edits.push({ channel, name, update, next, isSet, appended: !replaces && spec.reducer?.kind === "append" });
+    } catch (cause) {
+      const message = `the reducer of channel \`${name}\` failed: ${describeError(cause, run.shared.redact)}`;
+      throw new RunError("NG_REDUCER_FAILED", message, { cause });
+    }
+  }
+  if (endsTurn(run, edits.map(({ next }) => next))) yield; // prettier-ignore
+  return edits;
+}
+
+function endsTurn({ shared }: Run, values: readonly Json[]): boolean {
+  return values.some((value) => endTurnAfter(shared, value));
+}
+
+interface AdmittedValue {
+  readonly channel: ChannelCode;
+  readonly update: Json;
+  readonly isSet: boolean;
+  readonly replaces: boolean;
+}
+
+function admitValues(run: Run, given: JsonObject, { replace, set = [] }: UpdateOptions): readonly AdmittedValue[] {
   const { channels, channelIndex } = run.program;
   const values = readRecord(given);
   if (values instanceof Mismatch) {
@@ -226,7 +271,7 @@ export function admitEdits(run: Run, given: JsonObject, { replace, set = [] }: U
     throw new RunError("NG_BAD_INPUT", message);
   }
   const problems: string[] = [];
-  const edits: Edit[] = [];
+  const found: AdmittedValue[] = [];
   for (const name of set) {
     if (!Object.hasOwn(values, name)) problems.push(`\`${name}\` is named in \`set\`, but has no value`);
   }
@@ -244,24 +289,14 @@ export function admitEdits(run: Run, given: JsonObject, { replace, set = [] }: U
       problems.push(`\`${name}\` is configuration: change it with \`config\``);
       continue;
     }
-    const admitted = replaces ? channel.admit(value) : channel.admitUpdate(value);
-    if (admitted instanceof Mismatch) {
-      problems.push(`\`${name}\`: ${admitted.describe()}`);
-      continue;
-    }
-    try {
-      const next = replaces || channel.reduce === undefined ? admitted : channel.reduce(run.state[index]!, admitted);
-      const appended = !replaces && channel.spec.reducer?.kind === "append";
-      edits.push({ channel: index, name, update: admitted, next, isSet, appended });
-    } catch (cause) {
-      const message = `the reducer of channel \`${name}\` failed: ${describeError(cause, run.shared.redact)}`;
-      throw new RunError("NG_REDUCER_FAILED", message, { cause });
-    }
+    const update = replaces ? channel.admit(value) : channel.admitUpdate(value);
+    if (update instanceof Mismatch) problems.push(`\`${name}\`: ${update.describe()}`);
+    else found.push({ channel, update, isSet, replaces });
   }
   if (problems.length > 0) {
     throw new RunError("NG_BAD_INPUT", `the values do not fit the state: ${run.shared.redact(problems.join("; "))}`);
   }
-  return edits;
+  return found;
 }
 
 export function applyEdits(run: Run, edits: readonly Edit[]): void {

@@ -217,6 +217,30 @@ it("an edit that moves many unfinished items has several turns, and each item ke
   expect(long - short).toBeGreaterThan(5);
 });
 
+it.each([
+  ["as a node", { as: "first" }],
+  ["of values alone", {}],
+  ["of whole values", { replace: true }],
+])("an edit with many values has several turns: %s", async (_, options) => {
+  const text = `type Row = { id: string, n: int }
+    graph g { input rows: Row[]  output all: Row[] = [] reduce merge  output count: int = 0
+    node first = rows into all  node last = len(all) into count  start -> first -> last }`;
+  const engine = engineOf(text, {}, { clock: slowClock(), store: new MemoryStore() });
+  const edit = async (count: number): Promise<number> => {
+    const thread = `t${count}`;
+    const rows = Array.from({ length: count }, (_, n) => ({ id: `row ${n}`, n }));
+    await engine.run({ rows }, { thread });
+    const all = rows.map(({ id, n }) => ({ id, n: n + 1 }));
+    const turns = await turnsOf(() => engine.update(thread, { all }, options));
+    const values = (await engine.state(thread))?.state["all"];
+    expect(values).toEqual(all);
+    return turns;
+  };
+  const [short, long] = [await edit(20), await edit(20_000)];
+  // Of whole values: the copy, what is read from the store, the check, and the save. `merge` also has its parts.
+  expect(long - short).toBeGreaterThanOrEqual("replace" in options ? 3 : 15);
+});
+
 it("a run that is cancelled while its reducer reads a long list ends after the step, or resumes with it", async () => {
   const text = `graph g { input xs: int[]  output all: int[] = [] reduce union  output n: int = 0
     node first = xs into all  node last = len(all) into n  start -> first -> last }`;
