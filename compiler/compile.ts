@@ -24,7 +24,7 @@ import { lowerGraph, lowerPlan, noTables } from "./lower/lower.ts";
 import { loadProject } from "./load/load-project.ts";
 import type { Spelling } from "./load/read-syntax.ts";
 import { isLibraryPath } from "../stdlib/graphs/library-files.ts";
-import type { ImportedType } from "./modules/read-type.ts";
+import type { ImportedType } from "./modules/type-scope.ts";
 import { readSuppressions } from "./suppress/read-suppressions.ts";
 import { suppressFindings, type SuppressedDiagnostic } from "./suppress/suppress-findings.ts";
 

@@ -9,7 +9,7 @@ import { newSuggestions } from "../../diagnostics/similar.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { LoadedFile, LoadedProject } from "../load/load-project.ts";
-import type { ImportedType, ReadTypes } from "../modules/read-type.ts";
+import type { ImportedType, ReadTypes } from "../modules/type-scope.ts";
 import type { TypeTable } from "../types/type-table.ts";
 import { bindGraph } from "./bind-graph.ts";
 import { bindTests, type BoundTest, type FindGraph } from "./bind-tests.ts";

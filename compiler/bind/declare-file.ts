@@ -4,7 +4,7 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Suggestions } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { LoadedFile } from "../load/load-project.ts";
-import type { ReadTypes } from "../modules/read-type.ts";
+import type { ReadTypes } from "../modules/type-scope.ts";
 import { BROKEN_TYPE } from "../types/construct.ts";
 import { declareConstant } from "./declare-constants.ts";
 import { declareImport } from "./declare-import.ts";

@@ -8,7 +8,8 @@ import type { LoadedModule } from "../load/load-module.ts";
 import type { LoadedFile, LoadedImport } from "../load/load-project.ts";
 import { findExport } from "../modules/find-declaration.ts";
 import { readSignatures, type FunctionSignature } from "../modules/read-signature.ts";
-import { readDeclared, type ReadTypes } from "../modules/read-type.ts";
+import { readDeclared } from "../modules/read-type.ts";
+import type { ReadTypes } from "../modules/type-scope.ts";
 import { opaque } from "../types/construct.ts";
 import { isPoisoned, namesOf, KIND_NAMES, type Declared, type FileScope } from "./file-scope.ts";
 

@@ -5,7 +5,7 @@
  * A module imports the node functions, and `ngraph/generated` as `$`. Its internal names begin with `$`, which no name
  * of a graph does.
  */
-import type { ImportedType } from "../modules/read-type.ts";
+import type { ImportedType } from "../modules/type-scope.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { FunctionSpec, Table } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";

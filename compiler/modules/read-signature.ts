@@ -8,7 +8,8 @@ import { findNotJson } from "./not-json.ts";
 import { isTypeScript, type FunctionNode, type Statement, type TsType } from "./parse-module.ts";
 import { readDefault } from "./read-default.ts";
 import { readDescription, readFunctionDoc, type FunctionDoc } from "./read-jsdoc.ts";
-import { readType, type ReadTypes, type TypeScope } from "./read-type.ts";
+import { readType } from "./read-type.ts";
+import type { ReadTypes, TypeScope } from "./type-scope.ts";
 
 /** The signature of an imported function, as its module declares it. */
 export interface FunctionSignature {

@@ -5,12 +5,10 @@
 import { boundedBy, upperBoundOf } from "../types/upper-bound.ts";
 import { weigh } from "../types/weigh-type.ts";
 import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
-import type { LoadedModule } from "../load/load-module.ts";
 import {
   BOOL,
   JSON_TYPE,
   listOf,
-  literal,
   mapOf,
   NEVER,
   NULL,
@@ -22,61 +20,18 @@ import {
   unionOf,
 } from "../types/construct.ts";
 import { findLocal, findMember, type FoundDeclaration } from "./find-declaration.ts";
+import { literalNames, readEnum, readLiteral } from "./literal-type.ts";
 import { notJson } from "./not-json.ts";
 import type { StatementOf, TsType } from "./parse-module.ts";
-
-/** The named types of all modules that a compilation reads. */
-export interface ReadTypes {
-  /** The types that `ref`s name, by name of the `ref`; filled while types are read. */
-  readonly table: Map<string, ValueType>;
-  /** Types by the module and the name of their declaration. */
-  readonly known: Map<string, NamedType>;
-  /** Names of the types that graph files declare. */
-  readonly reserved: ReadonlySet<string>;
-  /** Names of `ref`s to types of modules. */
-  readonly refs: Set<string>;
-  /** Imports of graph files by the name of the `ref` that they lead to. Generated code imports these types. */
-  readonly imports: Map<string, ImportedType>;
-}
-
-/** A type that a graph file imports. */
-export interface ImportedType {
-  readonly name: string;
-  /** The module, as the graph file names it. */
-  readonly module: string;
-}
-
-interface NamedType {
-  /** The name of the `ref` to this type; `undefined` until a `ref` is needed. */
-  ref: string | undefined;
-  /** `undefined` while the type is being read. */
-  read: PossibleType | undefined;
-}
-
-/** The context in which a type is read. */
-export interface TypeScope {
-  readonly types: ReadTypes;
-  readonly module: LoadedModule;
-  /** The specifier by which a graph file imports the type or function. Opaque types store it. */
-  readonly specifier: string;
-  /** Type parameters by name, with their constraints. */
-  readonly parameters: ReadonlyMap<string, TsType | undefined>;
-  readonly depth: number;
-  /**
-   * The type is a function's result. `any`, `unknown` and type parameters are opaque here, because results are checked
-   * at run time. The constraint of a type parameter is an upper bound.
-   */
-  readonly isResult?: true;
-}
+import { marked, possible, UNDEFINED, withoutNullish, type PossibleType } from "./possible-type.ts";
+import { asRecord, mergeRecords } from "./record-type.ts";
+import { freeName, type NamedType, type ReadTypes, type TypeScope } from "./type-scope.ts";
 
 /** Maximum nesting of types; deeper types are opaque. */
 const MAX_DEPTH = 100;
 /** Types with more parts become `ref`s, like types that graph files declare. */
 const MAX_WRITTEN_OUT = 8;
 const NO_PARAMETERS: ReadonlyMap<string, TsType | undefined> = new Map();
-
-/** Marks `undefined`, which JSON cannot hold: it makes a field optional, and any other value nullable. */
-const UNDEFINED: ValueType = opaque("undefined", "");
 
 /**
  * Reads a type. `at` is the type as TypeScript text that starts with an imported name (`Ticket["tags"][number]`).
@@ -95,20 +50,9 @@ function readValue(syntax: TsType, at: string, scope: TypeScope): ValueType {
   return mayBeMissing && scope.isResult !== true ? nullable(type) : type;
 }
 
-interface PossibleType {
-  readonly type: ValueType;
-  readonly mayBeMissing: boolean;
-}
-
 /** Reads a type without `undefined`, and whether `undefined` is among its values. */
 function readPossible(syntax: TsType, at: string, scope: TypeScope): PossibleType {
   return possible(readAny(syntax, at, scope));
-}
-
-function possible(type: ValueType): PossibleType {
-  if (type === UNDEFINED) return { type: NULL, mayBeMissing: true };
-  if (type.kind !== "union" || !type.members.includes(UNDEFINED)) return { type, mayBeMissing: false };
-  return { type: unionOf(type.members.filter((member) => member !== UNDEFINED)), mayBeMissing: true };
 }
 
 /** Reads the type that an exported or local name declares. `undefined` counts as `null`. */
@@ -155,13 +99,6 @@ function nameIfNeeded(body: ValueType, name: string, entry: NamedType, types: Re
   return { kind: "ref", name: entry.ref };
 }
 
-function freeName(name: string, { reserved, refs }: ReadTypes): string {
-  let free = name;
-  for (let n = 2; refs.has(free) || reserved.has(free); n++) free = `${name}_${n}`;
-  refs.add(free);
-  return free;
-}
-
 function readStatements({ statements }: FoundDeclaration, at: string, scope: TypeScope): PossibleType {
   const always = (type: ValueType): PossibleType => ({ type, mayBeMissing: false });
   const interfaces = statements.flatMap((statement) =>
@@ -200,28 +137,6 @@ function readInterface(
     parts.push(readMembers(body.body, at, scope));
   }
   return mergeRecords(parts, scope) ?? opaque(at, scope.specifier);
-}
-
-/** The values of an enum; opaque if one of them is computed. */
-function readEnum(declaration: StatementOf<"TSEnumDeclaration">, at: string, scope: TypeScope): ValueType {
-  const values: ValueType[] = [];
-  let next: number | undefined = 0;
-  for (const { initializer } of declaration.members) {
-    const value: string | number | undefined =
-      initializer === null || initializer === undefined ? next : constantOf(initializer);
-    if (value === undefined) return opaque(at, scope.specifier);
-    values.push(literal(value));
-    next = typeof value === "number" ? value + 1 : undefined;
-  }
-  return unionOf(values);
-}
-
-function constantOf(expression: { readonly type: string }): string | number | undefined {
-  const node = expression as { type: string; value?: unknown; operator?: string; argument?: { type: string } };
-  if (node.type === "StringLiteral" || node.type === "NumericLiteral") return node.value as string | number;
-  if (node.type !== "UnaryExpression" || node.operator !== "-" || node.argument === undefined) return undefined;
-  const value = constantOf(node.argument);
-  return typeof value === "number" ? -value : undefined;
 }
 
 function readAny(syntax: TsType, at: string, scope: TypeScope): ValueType {
@@ -294,12 +209,6 @@ function readUnion(members: readonly TsType[], at: string, scope: TypeScope): Va
   return marked({ type: unionOf(withoutBounds(present, at, scope)), mayBeMissing: isMissing });
 }
 
-/** The inverse of `possible`. */
-function marked({ type, mayBeMissing }: PossibleType): ValueType {
-  if (!mayBeMissing) return type;
-  return { kind: "union", members: [...(type.kind === "union" ? type.members : [type]), UNDEFINED] };
-}
-
 /** Opaque members of one place have one name, so a union keeps the first. The bound of one does not hold for the others. */
 function withoutBounds(members: readonly ValueType[], at: string, scope: TypeScope): readonly ValueType[] {
   if (members.filter(({ kind }) => kind === "opaque").length < 2) return members;
@@ -324,25 +233,6 @@ function readElement(element: Element, at: string, scope: TypeScope): ValueType 
   if (element.type !== "TSRestType") return readType(element, at, scope);
   const rest = readType(element.typeAnnotation, at, scope);
   return rest.kind === "list" ? rest.item : rest;
-}
-
-type Literal = Extract<TsType, { type: "TSLiteralType" }>["literal"];
-
-function readLiteral(value: Literal, at: string, scope: TypeScope): ValueType {
-  switch (value.type) {
-    case "StringLiteral":
-    case "NumericLiteral":
-    case "BooleanLiteral":
-      return literal(value.value);
-    case "TemplateLiteral":
-      return STRING;
-    case "UnaryExpression": {
-      const number = constantOf(value);
-      return number === undefined ? opaque(at, scope.specifier) : literal(number);
-    }
-    default:
-      return notJson(at, scope.specifier, "a `bigint`");
-  }
 }
 
 type Members = Extract<TsType, { type: "TSTypeLiteral" }>["members"];
@@ -449,11 +339,6 @@ function readReference(syntax: Extract<TsType, { type: "TSTypeReference" }>, at:
   }
 }
 
-function withoutNullish(type: ValueType): ValueType {
-  const members = type.kind === "union" ? type.members : [type];
-  return unionOf(members.filter((member) => member !== UNDEFINED && member.kind !== "null"));
-}
-
 /** `Record<string, T>` is a map, `Record<"a" | "b", T>` a record. */
 function readRecordOf(key: TsType, value: TsType, at: string, scope: TypeScope): ValueType {
   const keys = readType(key, at, scope);
@@ -466,15 +351,6 @@ function readRecordOf(key: TsType, value: TsType, at: string, scope: TypeScope):
       return mayBeMissing ? { name, type, optional: true } : { name, type };
     }),
   );
-}
-
-function literalNames(type: ValueType): readonly string[] | undefined {
-  const names: string[] = [];
-  for (const member of type.kind === "union" ? type.members : [type]) {
-    if (member.kind !== "literal" || typeof member.value !== "string") return undefined;
-    names.push(member.value);
-  }
-  return names;
 }
 
 function readUtility(
@@ -500,21 +376,4 @@ function readUtility(
     default:
       return name satisfies never;
   }
-}
-
-function asRecord(type: ValueType, { types }: TypeScope): Extract<ValueType, { kind: "record" }> | undefined {
-  const plain = type.kind === "ref" ? types.table.get(type.name) : type;
-  return plain?.kind === "record" ? plain : undefined;
-}
-
-/** Merges records; later fields replace earlier ones of the same name. Returns `undefined` if a part is no record. */
-function mergeRecords(parts: readonly ValueType[], scope: TypeScope): ValueType | undefined {
-  if (parts.length === 1) return parts[0];
-  const fields = new Map<string, FieldType>();
-  for (const part of parts) {
-    const record = asRecord(part, scope);
-    if (record === undefined) return undefined;
-    for (const field of record.fields) fields.set(field.name, field);
-  }
-  return recordOf([...fields.values()]);
 }
