@@ -5,7 +5,7 @@ import type { BoundGraph } from "./bound-graph.ts";
 import type { BoundPlan } from "./plan/bound-plan.ts";
 import type { TypeTable } from "../types/type-table.ts";
 import { bindChannel } from "./bind-channels.ts";
-import { resolveWrites, type Write } from "./bind-output.ts";
+import { resolveWrites, type Write } from "./resolve-writes.ts";
 import type { CallableUnit, GraphUnit, PlanUnit } from "./file-scope.ts";
 import type { ChannelEntry, GraphContext, NodeEntry } from "./graph-context.ts";
 

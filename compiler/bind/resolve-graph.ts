@@ -1,6 +1,6 @@
 /** The first stage of binding one graph: names, the channels that nodes write, policies and edges. It types no expression. */
 import type * as Ast from "../../grammar/ast.ts";
-import type { Write } from "./bind-output.ts";
+import type { Write } from "./resolve-writes.ts";
 import { bindAllPolicies } from "./bind-defaults.ts";
 import type { BoundPolicies } from "./bind-policies.ts";
 import { collectDeclarations, type Declarations } from "./declarations.ts";

@@ -1,7 +1,7 @@
 /** Lists to which each node certainly adds an item. */
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import type { Write } from "../bind/bind-output.ts";
+import type { Write } from "../bind/resolve-writes.ts";
 import type { Declarations } from "../bind/declarations.ts";
 import type { GraphContext } from "../bind/graph-context.ts";
 

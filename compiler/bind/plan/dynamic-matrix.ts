@@ -11,7 +11,7 @@ import type * as Ast from "../../../grammar/ast.ts";
 import type { ExpressionScope } from "../../expressions/scope.ts";
 import { typeFor } from "../../expressions/type-expression.ts";
 import { BROKEN_TYPE, listOf, nullable, recordOf } from "../../types/construct.ts";
-import type { Write } from "../bind-output.ts";
+import type { Write } from "../resolve-writes.ts";
 import { toTypedExpression } from "../typed-expression.ts";
 import { placeIn, type GraphContext } from "../graph-context.ts";
 import type { BoundPlan, BoundTask } from "./bound-plan.ts";

@@ -4,7 +4,7 @@
  */
 import { unorderedWrites } from "../../../diagnostics/catalog/plans.ts";
 import type * as Ast from "../../../grammar/ast.ts";
-import type { Write } from "../bind-output.ts";
+import type { Write } from "../resolve-writes.ts";
 import { placeIn, type ChannelEntry, type GraphContext } from "../graph-context.ts";
 import type { Unwritten } from "../../control/unwritten.ts";
 import type { Dependencies } from "./dependencies.ts";

@@ -1,120 +1,20 @@
-/** The outputs of nodes: resolves `into channel` and `into { field: channel }`, and checks that the result fits. */
-import {
-  notSupported,
-  unknownChannel,
-  writesDefinition,
-  writesInput,
-  writtenTwice,
-} from "../../diagnostics/catalog/names.ts";
-import { needlessSet, notJsonValue, typeMismatch } from "../../diagnostics/catalog/types.ts";
+/** The results of nodes: what the channels of an `into` expect, and whether the result fits. */
+import { notJsonValue, typeMismatch } from "../../diagnostics/catalog/types.ts";
 import { listNames, suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import type { BoundNode } from "./bound-graph.ts";
 import { findNotJson } from "../modules/not-json.ts";
 import { listItem } from "../expressions/typed.ts";
 import { isAssignable } from "../types/assignable.ts";
-import { isBroken, JSON_TYPE, listOf, literal, nullable, recordOf, STRING, unionOf } from "../types/construct.ts";
+import { isBroken, JSON_TYPE, listOf, nullable, recordOf, unionOf } from "../types/construct.ts";
 import { fieldOfBound } from "../types/upper-bound.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives, resolveType, withoutNull } from "../types/type-table.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
-import { isSilenced, placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
-
-/** A channel that a node writes. `field`: the field of the result that it receives; absent for the whole result. */
-export interface Write {
-  readonly channel: ChannelEntry;
-  readonly field?: string;
-  /** The result may lack the field. */
-  readonly isOptional?: true;
-  /** The value replaces the value of the channel; the reducer does not apply. */
-  readonly isSet?: true;
-  /** Where it is written: `reply` in `into { reply }`. */
-  readonly span: Span;
-}
-
-/** The channels of an `into`. Reports and omits unknown and read-only channels. */
-export function resolveWrites(output: Ast.Output | undefined, context: GraphContext): readonly Write[] {
-  if (output === undefined) return [];
-  const writes: Write[] = [];
-  const parts: readonly OutputPart[] =
-    output.kind === "ChannelOutput" ? [output] : output.fields.map((each) => ({ ...each, field: each.field.name }));
-  // One channel is written once.
-  const seen = parts.length > 1 ? new Map<string, Span>() : undefined;
-  const isSet = (name: string): boolean => parts.some(({ channel, set }) => set === true && channel.name === name);
-  for (const part of parts) {
-    const { channel: identifier, field } = part;
-    const { name, span } = identifier;
-    const channel = writableChannel(identifier, context);
-    if (channel === undefined) continue;
-    if (part.set === true) checkSet(part, channel, context);
-    const first = seen?.get(name);
-    if (first !== undefined && (channel.reducer === undefined || isSet(name))) {
-      context.report(
-        writtenTwice(placeIn(context, span), { channel: name, first: placeIn(context, first), noun: context.noun }),
-      );
-      continue;
-    }
-    seen?.set(name, span);
-    writes.push({
-      channel,
-      ...(field === undefined ? {} : { field }),
-      ...(part.optional === true ? { isOptional: true } : {}),
-      ...(part.set === true ? { isSet: true } : {}),
-      span,
-    });
-  }
-  // A list that has grown has room for sixteen more, and lives as long as the graph.
-  return writes.slice();
-}
-
-interface OutputPart {
-  readonly span: Span;
-  readonly channel: Ast.Identifier;
-  readonly field?: string;
-  readonly optional?: true;
-  readonly set?: true;
-}
-
-/** Reports `set` for a channel without a reducer, where it has no effect. */
-function checkSet(part: OutputPart, channel: ChannelEntry, context: GraphContext): void {
-  if (context.noun === "task") {
-    const help = "the updates of all tasks are combined: write a channel without a reducer";
-    context.report(notSupported(placeIn(context, part.span), { what: "`set` in a plan is", help }));
-  } else if (channel.reducer === undefined && channel.declaration.reducer === undefined) {
-    const { start, end } = part.channel.span;
-    const text = context.file.text.slice(part.span.start, start);
-    const from = part.span.start + Math.max(0, text.lastIndexOf("set"));
-    context.report(
-      needlessSet(placeIn(context, { start: from, end }), {
-        channel: channel.name,
-        remove: text.includes("set") ? { start: from, end: start } : undefined,
-      }),
-    );
-  }
-}
-
-/** The form of an `into` in the bound graph. */
-export function boundOutput(output: Ast.Output | undefined, writes: readonly Write[]): BoundNode["output"] {
-  if (output === undefined || writes.length === 0) return undefined;
-  const marks = ({ isOptional, isSet }: Write): { readonly optional?: true; readonly set?: true } => ({
-    ...(isOptional === true ? { optional: true } : {}),
-    ...(isSet === true ? { set: true } : {}),
-  });
-  const [first] = writes;
-  if (output.kind === "ChannelOutput" && first !== undefined) {
-    return { kind: "channel", channel: first.channel.name, ...marks(first) };
-  }
-  return {
-    kind: "fields",
-    fields: writes.map((write) => ({
-      field: write.field ?? write.channel.name,
-      channel: write.channel.name,
-      ...marks(write),
-    })),
-  };
-}
+import { acceptedUpdates } from "./accepted-updates.ts";
+import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
+import type { Write } from "./resolve-writes.ts";
 
 /** The result type of a node that infers it (`llm`, `ask`): what the channels of its `into` accept. */
 export function inferResult(writes: readonly Write[], isEach: boolean): ValueType {
@@ -310,70 +210,6 @@ function reducerText(channel: ChannelEntry): string {
   return channel.reducer === undefined || channel.reducer.kind === "function" ? "" : ` reduce ${channel.reducer.kind}`;
 }
 
-/** The type of the update that one task writes: of an item, for a `for` node. */
-export function writtenType({ channel, isSet }: Write, isEach: boolean, context: GraphContext): ValueType {
-  const { type, reducer } = channel;
-  const isWhole = isSet === true || reducer === undefined || reducer.kind === "last";
-  if (!isWhole) return acceptedUpdates(channel, false, context)[0] ?? JSON_TYPE;
-  return isEach ? (listItem(withoutNull(type, context.types), context) ?? JSON_TYPE) : type;
-}
-
-/** The types of updates that a channel's reducer accepts. Messages name the first. */
-function acceptedUpdates(channel: ChannelEntry, isEach: boolean, context: GraphContext): readonly ValueType[] {
-  const { type, reducer } = channel;
-  const plain = withoutNull(type, context.types);
-  switch (reducer?.kind) {
-    case "append": {
-      const item = listItem(plain, context);
-      if (item === undefined) return [plain];
-      // Each result of a `for` is an update of its own: an item, or a list of items.
-      return isEach ? [plain, listOf(unionOf([item, plain]))] : [plain, item];
-    }
-    case "union": {
-      const item = isEach ? listItem(plain, context) : undefined;
-      return item === undefined ? [plain] : [plain, listOf(unionOf([item, plain]))];
-    }
-    case "sum":
-    case "min":
-    case "max":
-      return [isEach ? listOf(plain) : plain];
-    case "merge": {
-      const item = listItem(plain, context);
-      if (item !== undefined) {
-        const one = itemUpdate(item, context);
-        return isEach ? [listOf(unionOf([one, listOf(one)]))] : [listOf(one), one];
-      }
-      const update = unionOf(
-        alternatives(plain, context.types).map((member) => partial(resolveType(member, context.types))),
-      );
-      return [isEach ? listOf(update) : update];
-    }
-    case "function":
-      return [JSON_TYPE];
-    default:
-      return [type];
-  }
-}
-
-/** What `merge` by ids takes for an item: the item, which may lack its id, or `{ id, removed: true }`. */
-function itemUpdate(item: ValueType, context: GraphContext): ValueType {
-  const removal = recordOf([
-    { name: "id", type: STRING },
-    { name: "removed", type: literal(true) },
-  ]);
-  const items = alternatives(item, context.types).map((member) => {
-    const plain = resolveType(member, context.types);
-    if (plain.kind !== "record") return member;
-    return recordOf(plain.fields.map((field) => (field.name === "id" ? { ...field, optional: true } : field)));
-  });
-  return unionOf([...items, removal]);
-}
-
-/** A record type with all its fields optional. */
-function partial(type: ValueType): ValueType {
-  return type.kind === "record" ? recordOf(type.fields.map((field) => ({ ...field, optional: true as const }))) : type;
-}
-
 /** The type of a field of the result. Reports a missing field and returns `undefined`. */
 function fieldOfResult(
   type: ValueType,
@@ -438,38 +274,4 @@ function reportNoField(
     if (similar !== undefined) return `a field with a similar name exists: \`${similar}\``;
     return fields.length > 0 ? `its fields are ${listNames(fields)}` : "store the whole result: `into channel`";
   }
-}
-
-function writableChannel({ name, span }: Ast.Identifier, context: GraphContext): ChannelEntry | undefined {
-  const channel = context.channels.get(name);
-  if (channel?.role === "input" || channel?.role === "config") {
-    const declared = placeIn(context, channel.declaration.name.span);
-    context.report(writesInput(placeIn(context, span), { channel: name, role: channel.role, declared }));
-    return undefined;
-  }
-  if (channel !== undefined) return channel;
-  const derived = context.derived.get(name);
-  const isConstant = derived === undefined && context.scope.names.get(name)?.kind === "const";
-  if (derived !== undefined || isConstant) {
-    context.report(
-      writesDefinition(placeIn(context, span), {
-        name,
-        what: isConstant ? "a constant" : "a derived name",
-        declared: derived === undefined ? undefined : placeIn(context, derived),
-      }),
-    );
-    return undefined;
-  }
-  if (isSilenced(name, context)) return undefined;
-  const all = (): string[] =>
-    [...context.channels.values()].flatMap((entry) =>
-      entry.role === "input" || entry.role === "config" ? [] : [entry.name],
-    );
-  const { similar, known } = suggest(name, all, context.scope.suggestions);
-  const help = context.nodes.has(name) ? `\`${name}\` is a ${context.noun}: store into a channel` : undefined;
-  context.report(unknownChannel(placeIn(context, span), { name, use: "write", similar, known, help }));
-  context.poisoned.add(name);
-  // The channel that was probably meant counts as written: no finding about an unused or unwritten channel follows.
-  if (similar !== undefined) context.poisoned.add(similar);
-  return undefined;
 }
