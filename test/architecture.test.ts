@@ -257,7 +257,9 @@ describe("code", () => {
   });
 
   test("type checks are not silenced", () => {
-    expect(sources.filter((file) => /@ts-(?:ignore|nocheck|expect-error)/.test(read(file)))).toEqual([]);
+    // Generated JavaScript has such a comment, as a text of the emitter.
+    const silencing = /^[^"'`\n]*\/[/*]\s*@ts-(?:ignore|nocheck|expect-error)/m;
+    expect(sources.filter((file) => silencing.test(read(file)))).toEqual([]);
   });
 });
 
