@@ -1,4 +1,5 @@
 /** Soundness defects of a workflow net (van der Aalst) in an explored state graph. `compiler/checks/` reports them. */
+import { addToList, emptyLists } from "../algorithms/add-to-list.ts";
 import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { END_TARGET } from "../control/net.ts";
 import { statesThatAreLeft } from "./ranked-loops.ts";
@@ -284,14 +285,14 @@ function statesWithoutEnd(
   allow: (state: number, edge: number) => boolean,
   known: readonly number[] = [],
 ): readonly number[] {
-  const predecessors: number[][] = graph.states.map(() => []);
-  const allowed: boolean[][] = graph.states.map(() => []);
+  const predecessors = emptyLists<number>(graph.states.length);
+  const allowed = emptyLists<boolean>(graph.states.length);
   const open = new Int32Array(graph.states.length);
   graph.successors.forEach((targets, from) => {
     open[from] = targets.length;
     targets.forEach((target, edge) => {
-      predecessors[target]?.push(from);
-      allowed[target]?.push(allow(from, edge));
+      addToList(predecessors, target, from);
+      addToList(allowed, target, allow(from, edge));
     });
   });
   const canEnd = new Uint8Array(graph.states.length);
