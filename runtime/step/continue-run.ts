@@ -33,6 +33,7 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   const waiting = unanswered.filter(({ id }) => !run.shared.openedGates.has(id));
   run.children = head.children ?? {};
   run.waiting = waitingTasks(run, head.pauses, waiting);
+  const asksAgain = isEdited(run, head) && askAgain(run);
   run.itemRecords = await inTurns(run.shared, readItemRecords(run, head));
   const ownGates = (pauses: readonly PauseItem[]): PauseItem[] =>
     pauses.filter((pause) => pause.taskId === undefined && pause.namespace.length === run.path.length);
@@ -41,7 +42,7 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
 
   const isUnanswered = waiting.length > 0 && waiting.length === head.pauses.length;
   const isWoken = isUnanswered && (await someContinue(waiting, run.shared.now(), () => run.readSignals()));
-  const stillPaused = ownGates(waiting).length > 0 || (isUnanswered && !isWoken && !hasOtherItems(run));
+  const stillPaused = ownGates(waiting).length > 0 || (isUnanswered && !isWoken && !asksAgain && !hasOtherItems(run));
   if (stillPaused) {
     // Some pauses were answered, others still block the run: a new checkpoint records the remaining ones.
     if (waiting.length < head.pauses.length)
@@ -104,6 +105,28 @@ function waitingTasks(run: Run, all: readonly PauseItem[], unanswered: readonly 
   const waiting = pausesByTask(run, all);
   for (const [task, pauses] of waiting) if (!pauses.every(({ id }) => ids.has(id))) waiting.delete(task);
   return waiting.size === 0 ? undefined : waiting;
+}
+
+/** Whether the state or the graph was edited after the pauses of a checkpoint were raised. */
+function isEdited(run: Run, { phase, digest }: Checkpoint): boolean {
+  return phase === "updated" || digest !== run.program.table.digest;
+}
+
+/**
+ * Lets the waiting tasks run again that only repeat their questions, with their present arguments: those of `ask`, and of called
+ * graphs, which continue where they wait. Returns whether there are any.
+ */
+function askAgain(run: Run): boolean {
+  const { waiting, program } = run;
+  if (waiting === undefined) return false;
+  const kept = new Map<string, readonly PauseItem[]>();
+  for (const [task, pauses] of waiting) {
+    const node = program.nodes[program.nodeIndex.get(/^\w+/.exec(task)?.[0] ?? "") ?? -1];
+    const asks = node?.spec.call.kind === "builtin" && node.spec.call.name === "ask" && pauses[0]?.kind === "interrupt";
+    if (node?.call.kind !== "graph" && !asks) kept.set(task, pauses);
+  }
+  run.waiting = kept.size === 0 ? undefined : kept;
+  return kept.size < waiting.size;
 }
 
 /**
