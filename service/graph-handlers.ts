@@ -1,4 +1,5 @@
 /** The operations on graphs: what they are, and the runs that they start. */
+import { NEW_THREAD, type NewThreadOptions } from "../runtime/run/new-thread.ts";
 import { newId } from "../runtime/checkpoint/ids.ts";
 import type { EngineOptions, ExecuteOptions, RunOptions, RunResult } from "../runtime/interface/engine-options.ts";
 import { ThreadError } from "../runtime/interface/thread-error.ts";
@@ -88,35 +89,42 @@ export function graphHandlers(core: ServiceCore, runs: RunRequests) {
         key === null ? ((given as string | undefined) ?? newId()) : `key-${(await digestOf(owner)).slice(0, 32)}`;
       const digest = key === null ? undefined : await digestOf(JSON.stringify(sorted(call.values)));
       if (given !== undefined) await core.refuseForeignThread(given as string, call.principal);
-      const start = (): Promise<Response> =>
-        runs.execute(call, graph, thread, (more) =>
-          graph.engine.run(input as JsonObject, {
-            ...(settings as RunOptions),
-            ...more,
-            thread,
-            metadata: {
-              ...(settings["metadata"] as JsonObject | undefined),
-              ...graph.hidden,
-              ...(digest === undefined ? {} : { [IDEMPOTENCY]: digest }),
-            },
-          }),
+      const start = (): Promise<Response> => {
+        const options: NewThreadOptions = {
+          ...(settings as RunOptions),
+          thread,
+          metadata: {
+            ...(settings["metadata"] as JsonObject | undefined),
+            ...graph.hidden,
+            ...(digest === undefined ? {} : { [IDEMPOTENCY]: digest }),
+          },
+          [NEW_THREAD]: digest !== undefined,
+        };
+        return runs.execute(call, graph, thread, (more) =>
+          graph.engine.run(input as JsonObject, { ...options, ...more }),
         );
+      };
       if (digest === undefined) return start();
-      const before = await runs.replay(graph, thread, digest, call);
-      if (before !== undefined) return before;
-      try {
-        return await start();
-      } catch (error) {
-        // Another request with this key was faster.
-        const isRace =
-          error instanceof ThreadError && (error.code === "NG_THREAD_BUSY" || error.code === "NG_THREAD_CONFLICT");
-        const other = isRace ? await runs.replay(graph, thread, digest, call) : undefined;
+      for (let wait = FIRST_WAIT_MS; ; wait *= 2) {
+        const other = await runs.replay(graph, thread, digest, call);
         if (other !== undefined) return other;
-        throw error;
+        try {
+          return await start();
+        } catch (error) {
+          const isRace =
+            error instanceof ThreadError && (error.code === "NG_THREAD_BUSY" || error.code === "NG_THREAD_CONFLICT");
+          if (!isRace || wait > LAST_WAIT_MS) throw error;
+        }
+        // Another request with this key was faster. It has claimed the thread, but may not have stored its input yet.
+        await new Promise((resolve) => setTimeout(resolve, wait));
       }
     },
   } satisfies Partial<Readonly<Record<OperationId, Handler>>>;
 }
+
+/** Waits for the input of an equal request that another process has begun: 20 ms, 40 ms and so on, five seconds in all. */
+const FIRST_WAIT_MS = 20;
+const LAST_WAIT_MS = 2560;
 
 /** @throws Problem `bad-field` for a limit above that of the graph: only its author and its operator raise limits */
 export function refuseHigherLimits(graph: Served, values: Readonly<Record<string, Json>>): void {

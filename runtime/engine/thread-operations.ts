@@ -4,7 +4,6 @@ import type {
   ForkOptions,
   HistoryOptions,
   MigrateOptions,
-  RunOptions,
   RunResult,
   UpdateOptions,
 } from "../interface/engine-options.ts";
@@ -15,6 +14,7 @@ import { setField } from "../expression/operations.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { checkMetadata } from "../run/check-execute-options.ts";
 import { checkThreadId } from "../run/check-thread-id.ts";
+import { NEW_THREAD, type NewThreadOptions } from "../run/new-thread.ts";
 import { checkOptions, RUN_OPTIONS } from "../run/option-names.ts";
 import {
   FORK_OPTIONS,
@@ -86,7 +86,7 @@ export const THREAD_OPERATIONS = {
 export type ThreadOperations = typeof THREAD_OPERATIONS;
 
 /** @throws RunError, ThreadError at once: no promise for that, because each run calls this function */
-function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
+function runOnThread(core: EngineCore, input: JsonObject, options: NewThreadOptions): Promise<RunResult> {
   checkOptions("a run", options, RUN_OPTIONS);
   core.drain.refuseNewRun();
   const { program } = core;
@@ -96,6 +96,7 @@ function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): 
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     const loading = loadClaimedHead(durable, program);
     const { head: latest, isOwn } = isThenable(loading) ? await loading : loading;
+    if (latest !== undefined && options[NEW_THREAD] === true) throw existing(threadId);
     const head = latest === undefined || isOwn ? latest : await checkMemory(core, durable, latest);
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
     const shared = createShared(core, options, { threadId, durable, ttl: head?.ttl });
@@ -117,6 +118,10 @@ async function dropUndos(core: EngineCore, durable: Durable, run: Run, head: Che
   for (const { nodes, task, call, key } of openUndos(await undosOfThread(core, durable, head))) {
     emitEvent(run, { type: "undo", phase: "dropped", node: nodes.at(-1) ?? "", taskId: task, call, key });
   }
+}
+
+function existing(thread: ThreadId): ThreadError {
+  return new ThreadError("NG_THREAD_BUSY", thread, `thread \`${thread}\` already exists`);
 }
 
 function refuseUnfinished(head: Checkpoint): void {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { setTimeout } from "node:timers/promises";
+import type { Store } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { deferred } from "../support/deferred.ts";
 import { compiledTable } from "../support/compiled-engine.ts";
@@ -337,6 +339,28 @@ describe("idempotency keys", () => {
     const answers = await Promise.all(both);
     expect(answers.map(({ status }) => status).filter((status) => status > 202)).toEqual([]);
     expect(new Set(answers.map(({ body }) => body.thread)).size).toBe(1);
+    expect(calls).toBe(1);
+  });
+
+  test("hold in all processes on a store, before the input of the first request is stored", async () => {
+    let calls = 0;
+    const store: Store = new MemoryStore();
+    const save = store.save.bind(store);
+    store.save = async (...given) => {
+      await setTimeout(30);
+      return save(...given);
+    };
+    const graphs = [worker((n) => (calls++, n))];
+    const services = [
+      checkedService({ graphs, store }),
+      checkedService({ graphs, store }),
+      checkedService({ graphs, store }),
+    ];
+    const answers = await Promise.all(
+      services.map(({ post }) => post("/graphs/worker/runs", { input: { n: 2 } }, { "idempotency-key": "k" })),
+    );
+    expect(answers.map(({ status }) => status).filter((status) => status > 202)).toEqual([]);
+    expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === "true")).toHaveLength(2);
     expect(calls).toBe(1);
   });
 });
