@@ -21,6 +21,7 @@ import type { Json, JsonObject, MaybePromise } from "../value/json.ts";
 import { admitJson } from "../value/admit.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import { readRecord } from "../value/read-record.ts";
+import { shown } from "../value/shown.ts";
 import { similarity, vectorOfText, vectorText } from "./vectors.ts";
 
 /** Parts of a namespace. */
@@ -223,10 +224,6 @@ function expiryOf(now: number, ttl: number | null | undefined): number | null {
   const expires = Math.ceil(now + ttl);
   if (expires <= LAST_TIME) return expires;
   throw bad(`\`ttl\` is too large: the item would expire after the year 275760; \`null\` means no expiry`);
-}
-
-function shown(value: unknown): string {
-  return typeof value === "object" ? "an object" : String(value);
 }
 
 function checkLimit(limit: number | undefined, usual: number): number {

@@ -1,4 +1,5 @@
 import { RunError } from "../interface/errors.ts";
+import { shown } from "../value/shown.ts";
 
 /** A whole number, or `null` for no limit. @throws RunError NG_BAD_INPUT */
 export function checkCount(name: string, value: number | null, least: number): number | null {
@@ -6,7 +7,7 @@ export function checkCount(name: string, value: number | null, least: number): n
   if (Number.isSafeInteger(value) && value >= least) return value;
   throw new RunError(
     "NG_BAD_INPUT",
-    `\`${name}\` is a whole number of at least ${least}, or null for no limit, not ${String(value)}`,
+    `\`${name}\` is a whole number of at least ${least}, or null for no limit, not ${shown(value)}`,
   );
 }
 
@@ -16,6 +17,6 @@ export function checkAmount(name: string, value: number | null, least: number): 
   if (Number.isFinite(value) && value >= least) return value;
   throw new RunError(
     "NG_BAD_INPUT",
-    `\`${name}\` is a number of at least ${least}, or null for no limit, not ${String(value)}`,
+    `\`${name}\` is a number of at least ${least}, or null for no limit, not ${shown(value)}`,
   );
 }

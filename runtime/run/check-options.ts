@@ -3,6 +3,7 @@ import { RunError } from "../interface/errors.ts";
 import type { StreamViews } from "../interface/events.ts";
 import type { Store } from "../interface/store.ts";
 import { isPlainRecord } from "../value/plain-object.ts";
+import { shown } from "../value/shown.ts";
 
 /** Refuses options that are not a record, such as a `Map`. @throws RunError NG_BAD_INPUT */
 export function checkRecord(whose: string, options: unknown): void {
@@ -62,12 +63,15 @@ function checkStore(store: Store | undefined): void {
 export function checkChoice(name: string, value: string | undefined, known: readonly string[]): void {
   if (value === undefined || known.includes(value)) return;
   const choices = known.map((choice) => `\`${choice}\``).join(", ");
-  throw new RunError("NG_BAD_INPUT", `\`${name}\` is one of ${choices}, not ${String(value)}`);
+  throw new RunError(
+    "NG_BAD_INPUT",
+    `\`${name}\` is one of ${choices}, not ${typeof value === "string" ? value : shown(value)}`,
+  );
 }
 
 function checkDuration(name: string, value: number | undefined): void {
   if (value === undefined || (typeof value === "number" && Number.isFinite(value) && value > 0)) return;
-  throw new RunError("NG_BAD_INPUT", `\`${name}\` is a number of milliseconds above 0, not ${String(value)}`);
+  throw new RunError("NG_BAD_INPUT", `\`${name}\` is a number of milliseconds above 0, not ${shown(value)}`);
 }
 
 export function checkFunction(name: string, value: unknown): void {

@@ -2,7 +2,7 @@ import type { ExecuteOptions, GivenLimits, LimitKind } from "../interface/engine
 import { RunError } from "../interface/errors.ts";
 import { checkAmount, checkCount } from "./check-numbers.ts";
 import type { Program } from "../program/program.ts";
-import { isRecord } from "../value/plain-object.ts";
+import { isPlainRecord } from "../value/plain-object.ts";
 
 /** The limits of one run; `null` is no limit. */
 export type RunLimits = Readonly<Record<LimitKind, number | null>>;
@@ -75,7 +75,7 @@ function readLimit(
   const byGraph = new Map<string, number | null>();
   for (const given of [ofEngine, ofCall]) {
     if (given === undefined) continue;
-    if (!isRecord(given)) {
+    if (!isPlainRecord(given)) {
       byGraph.set(program.table.name, check(option, given as number | null, 0));
       continue;
     }

@@ -1,5 +1,6 @@
 import { RunError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
+import { shown } from "../value/shown.ts";
 
 /**
  * The cache for results of nodes with a `cache` policy. A key contains the node, the digest of the table and the
@@ -90,5 +91,5 @@ export class MemoryNodeCache implements NodeCache {
 
 function checkCapacity(entries: number): number {
   if (entries === Number.POSITIVE_INFINITY || (Number.isSafeInteger(entries) && entries >= 0)) return entries;
-  throw new RunError("NG_BAD_INPUT", `the capacity of a cache is a whole number of entries, not ${String(entries)}`);
+  throw new RunError("NG_BAD_INPUT", `the capacity of a cache is a whole number of entries, not ${shown(entries)}`);
 }

@@ -1,4 +1,5 @@
 import { isRecord } from "../value/plain-object.ts";
+import { kindOf } from "../value/shown.ts";
 
 /** What the value of an option may be. The check of one value: TypeScript cannot check the options of a JavaScript program. */
 const KINDS = {
@@ -28,13 +29,6 @@ export function wrongKind(kind: OptionKind, value: unknown): string | undefined 
   if (kind === true || value === undefined) return undefined;
   const [text, isValid] = KINDS[kind];
   return isValid(value) ? undefined : `${text}, not ${kindOf(value)}`;
-}
-
-function kindOf(value: unknown): string {
-  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "string") return "a text";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 function isTexts(value: unknown): boolean {

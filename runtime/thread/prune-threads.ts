@@ -9,6 +9,7 @@ import { takeFirstTurn } from "../run/take-turns.ts";
 import { PRUNE_OPTIONS } from "../run/thread-option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import type { MaybePromise } from "../value/json.ts";
+import { shown } from "../value/shown.ts";
 import { threadsOf } from "./list-threads.ts";
 import { checkThreadId } from "../run/check-thread-id.ts";
 import { asRunner, wholeStoreOf } from "./thread-access.ts";
@@ -113,7 +114,7 @@ function checked(options: PruneOptions): PruneOptions {
     throw new RunError("NG_BAD_INPUT", message);
   }
   if (expiredAt !== undefined && (typeof expiredAt !== "number" || !Number.isFinite(expiredAt))) {
-    throw new RunError("NG_BAD_INPUT", `\`expiredAt\` is a time in milliseconds since 1970, not ${String(expiredAt)}`);
+    throw new RunError("NG_BAD_INPUT", `\`expiredAt\` is a time in milliseconds since 1970, not ${shown(expiredAt)}`);
   }
   if (keepLast === undefined && (keepLabelled !== undefined || olderThan !== undefined)) {
     throw new RunError("NG_BAD_INPUT", "`keepLabelled` and `olderThan` belong to `keepLast`");

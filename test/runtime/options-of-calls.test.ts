@@ -47,6 +47,53 @@ describe.each(WRONG.map((wrong) => [JSON.stringify(wrong), wrong as never] as co
   });
 });
 
+describe("values of options", () => {
+  // `String` throws for the first, and calls code of the program for the second.
+  const hostile = {
+    toString: () => {
+      throw new Error("called");
+    },
+  };
+  test.each([
+    ["without a text", Object.create(null) as never],
+    ["with a text of its own", hostile as never],
+    ["a date", new Date() as never],
+  ])("%s are refused", async (_, value) => {
+    const engine = engineOf(TEXT, {}, { store: new MemoryStore() });
+    await engine.run({}, { thread: "t" });
+    const calls: Record<string, () => Promise<unknown>> = {
+      ...Object.fromEntries(
+        (["maxSteps", "maxTokens", "maxCost", "maxParallel", "durability", "onFailure", "ttl"] as const).map((name) => [
+          name,
+          () => engine.run({}, { [name]: value }),
+        ]),
+      ),
+      limit: () => engine.recover({ limit: value }),
+      concurrency: () => engine.due(0, { concurrency: value }),
+      now: () => engine.due(value),
+      status: () => engine.threads({ status: value }),
+      expiredAt: () => engine.prune({ expiredAt: value }),
+      view: async () => engine.stream({}, { view: value }).result,
+      deadline: () => engine.drain({ deadline: value }),
+    };
+    for (const [name, call] of Object.entries(calls)) {
+      // A record of limits without names is one.
+      const isRecord =
+        /^max(?:Steps|Tokens|Cost)$/.test(name) &&
+        Object.keys(value).length === 0 &&
+        !((value as unknown) instanceof Date);
+      if (isRecord) continue;
+      await expect(call(), name).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
+    }
+  });
+
+  test("texts are shown with their quotes", async () => {
+    const engine = engineOf(TEXT, {}, {});
+    await expect(engine.run({}, { maxSteps: "5" as never })).rejects.toThrow(/not "5"$/);
+    await expect(engine.run({}, { maxParallel: "x".repeat(500) as never })).rejects.toThrow(/not "x{80}"$/);
+  });
+});
+
 describe("names of options that a call does not know", () => {
   const refused = (message: string): object => ({ code: "NG_BAD_INPUT", message });
   const given = (options: object) => options as never;
