@@ -110,6 +110,8 @@ async function resumeOne(
       report.conflicts.push(thread);
   } catch (error) {
     if (!(error instanceof NgraphError) && !(error instanceof CommandError)) throw error;
+    // The process ends: the thread waits for another one.
+    if (error.code === "NG_DRAINED") return;
     report.failed.push({ thread, code: error.code ?? "NG_BAD_INPUT", message: error.message });
   }
 }

@@ -616,7 +616,7 @@ export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObj
   /**
    * Ends the engine before its process ends: each run on a thread stops at its next step boundary with the status `cancelled` and
    * the error NG_DRAINED, and its thread is `interrupted`, so that `recover` resumes it. Node bodies that run are waited for. New
-   * runs and resumes are refused with NG_DRAINED. Resolves when all runs have ended.
+   * runs, resumes, `recover` and `due` are refused with NG_DRAINED. Resolves when all runs have ended.
    */
   drain(options?: DrainOptions): Promise<DrainResult>;
 }

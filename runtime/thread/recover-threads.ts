@@ -15,6 +15,7 @@ import type { EngineCore } from "../run/run-settings.ts";
 import { listThreads } from "./list-threads.ts";
 import { RunError } from "../interface/errors.ts";
 import { checkThreadId } from "../run/check-thread-id.ts";
+import { shown } from "../value/shown.ts";
 import { resumeDue, resumeInterrupted } from "./resume-thread.ts";
 
 const DEFAULT_CONCURRENCY = 4;
@@ -25,6 +26,7 @@ const DEFAULT_CONCURRENCY = 4;
  */
 export async function recoverThreads(core: EngineCore, options: RecoverOptions): Promise<RecoverResult> {
   checkOptions("a recovery", options, RECOVER_OPTIONS);
+  core.drain.refuseNewRun();
   return resumeAll(core, { status: "interrupted" }, options, (thread, signal) =>
     resumeInterrupted(core, thread, signal),
   );
@@ -37,11 +39,9 @@ export async function wakeThreads(
   options: DueOptions,
 ): Promise<RecoverResult> {
   checkOptions("`due`", options, RECOVER_OPTIONS);
+  core.drain.refuseNewRun();
   if (typeof now !== "number" || !Number.isFinite(now)) {
-    throw new RunError(
-      "NG_BAD_INPUT",
-      `the time of \`due\` is a number of milliseconds since 1970, not ${String(now)}`,
-    );
+    throw new RunError("NG_BAD_INPUT", `the time of \`due\` is a number of milliseconds since 1970, not ${shown(now)}`);
   }
   // A store without inboxes may not know due times either.
   const isIndexed = core.options.store?.putSignal !== undefined;

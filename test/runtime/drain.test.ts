@@ -140,6 +140,20 @@ describe("drain", () => {
   });
 });
 
+test("a drained engine refuses all calls that resume threads", async () => {
+  const engine = engineOf(TEXT, { a: () => "a", b: () => "b", c: () => "c" }, { store: new MemoryStore() });
+  await engine.drain();
+  for (const call of [
+    () => engine.run({}, { thread: "t" }),
+    () => engine.resume("t"),
+    () => engine.rollback("t"),
+    () => engine.recover(),
+    () => engine.due(),
+  ]) {
+    await expect(call()).rejects.toMatchObject({ code: "NG_DRAINED" });
+  }
+});
+
 describe("cancel", () => {
   test("a run is cancelled by the name of its thread, and can be resumed", async () => {
     const store = new MemoryStore();
