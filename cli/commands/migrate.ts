@@ -32,6 +32,8 @@ interface Report {
   /** Threads that this version of the graph has written. */
   readonly unchanged: string[];
   readonly failed: { readonly thread: string; readonly code: string; readonly message: string }[];
+  /** The errors of the threads among them whose options are wrong. */
+  readonly refused: NgraphError[];
 }
 
 export const migrateCommand = defineCommand<MigrateFlags>({
@@ -74,7 +76,7 @@ async function migrateThreads(
   }
   if (flags.all === true && flags.file === undefined)
     throw new CommandError("--all needs the graph's file: --file FILE");
-  const report: Report = { migrated: [], unchanged: [], failed: [] };
+  const report: Report = { migrated: [], unchanged: [], failed: [], refused: [] };
   const map = await readMaps(flags);
   const engines = new Map<string, Engine | undefined>();
   const engineOf = async (file: string, graph: string | undefined): Promise<Engine | undefined> => {
@@ -101,6 +103,7 @@ async function migrateThreads(
       await migrateThread(thread, store, engine, flags, map, report);
     }
   }
+  refuseWrongOptions(report);
   printReport(report, flags, output);
   return report.failed.length === 0 ? EXIT.ok : EXIT.failed;
 }
@@ -109,7 +112,7 @@ async function migrateThread(
   thread: string,
   store: Store,
   engine: Engine,
-  { rename = {}, drop = [], set = {}, file, dryRun }: MigrateFlags,
+  { rename = {}, drop = [], set = {}, file, dryRun, all }: MigrateFlags,
   map: NonNullable<MigrateOptions["map"]>,
   report: Report,
 ): Promise<void> {
@@ -132,10 +135,20 @@ async function migrateThread(
     if (isCurrent) report.unchanged.push(thread);
     else report.migrated.push({ thread, checkpoint: checkpointId });
   } catch (error) {
-    // Wrong options are wrong for every thread. An expression may fail for the value of one.
-    if (!(error instanceof NgraphError) || (error.code === "NG_BAD_INPUT" && error.cause === undefined)) throw error;
+    if (!(error instanceof NgraphError)) throw error;
+    // An expression may fail for the value of one thread, and other threads of a graph may have the names of the options.
+    if (error.code === "NG_BAD_INPUT" && error.cause === undefined) {
+      if (all !== true) throw error;
+      report.refused.push(error);
+    }
     report.failed.push({ thread, code: error.code, message: error.message });
   }
+}
+
+/** Options that are wrong for every thread are wrong. */
+function refuseWrongOptions({ migrated, unchanged, failed, refused: [first, ...others] }: Report): void {
+  const isForAll = failed.length === others.length + 1 && migrated.length + unchanged.length === 0;
+  if (first !== undefined && isForAll) throw first;
 }
 
 /** The functions of `--map` and `--keep`. */

@@ -3,6 +3,7 @@ import { RunError } from "../interface/errors.ts";
 import type { Renaming } from "../checkpoint/rename-checkpoint.ts";
 import type { Program } from "../program/program.ts";
 import { programUnder } from "../program/tool-segment.ts";
+import { similarName } from "../run/option-names.ts";
 import { FINALLY } from "../run/run.ts";
 import type { Json } from "../value/json.ts";
 import { Mismatch } from "../value/mismatch.ts";
@@ -65,7 +66,8 @@ export function readChanges(program: Program, options: MigrateOptions): Changes 
     };
     for (const channel of [...Object.keys(found.map), ...Object.keys(found.set)]) {
       if (each.channelIndex.has(channel)) continue;
-      const message = `\`${channel}\` is not a channel of graph \`${name}\`: \`map\` and \`set\` use the new names of channels`;
+      const similar = hintOf(channel, [...each.channelIndex.keys()]);
+      const message = `\`${channel}\` is not a channel of graph \`${name}\`${similar}: \`map\` and \`set\` use the new names of channels`;
       throw new RunError("NG_BAD_INPUT", message);
     }
     changes.set(name, found);
@@ -164,13 +166,19 @@ function readRenaming(
     const reason =
       nodeIndex.has(name) || channelIndex.has(name)
         ? `graph \`${table.name}\` still has \`${old}\``
-        : `graph \`${table.name}\` has neither a node nor a channel \`${name}\``;
+        : `graph \`${table.name}\` has neither a node nor a channel \`${name}\`${hintOf(name, [...nodeIndex.keys(), ...channelIndex.keys()])}`;
     throw new RunError("NG_BAD_INPUT", `\`${old}\` cannot be renamed to \`${name}\`: ${reason}`);
   }
   if (targets.size < Object.keys(rename).length) {
     throw new RunError("NG_BAD_INPUT", "`rename` gives two names the same new name: drop the value of one of them");
   }
   return { nodes, channels };
+}
+
+/** A similar name, for a message. */
+function hintOf(name: string, known: readonly string[]): string {
+  const similar = similarName(name, known);
+  return similar === undefined ? "" : ` (did you mean \`${similar}\`?)`;
 }
 
 function checkRecordOf(name: string, given: unknown, what: string, fits: (value: unknown) => boolean): void {

@@ -17,6 +17,7 @@ import type { Durable } from "../run/shared.ts";
 import { migrateCalls, type MigratedCall } from "./migrate-called.ts";
 import { changesBetween, migrateContent } from "./migrate-checkpoint.ts";
 import { readChanges, type Changes } from "./migrate-options.ts";
+import { refuseMisspelledDrops } from "./refuse-misspelled.ts";
 
 /** Without a claim, a migration only checks. */
 type ThreadToMigrate = Pick<Durable, "store" | "threadId"> & Partial<Pick<Durable, "claim">>;
@@ -38,6 +39,7 @@ export async function migrateThread(
   const { table } = program;
   const changes = readChanges(program, options);
   const latest = await loadHead(store, threadId);
+  await refuseMisspelledDrops(program, store, latest, options);
   if (latest.digest === table.digest && (latest.graph ?? table.name) === table.name) return latest.id;
   refuseOtherGraph(latest, program, changes);
   const writes = await loadWrites(store, threadId, latest.id);

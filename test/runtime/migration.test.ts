@@ -383,6 +383,30 @@ describe("migrate", () => {
     expect(await last).toMatchObject({ status: "completed" });
   });
 
+  test("refuses a misspelled channel in `drop`; a name of another version has no effect, also when it is repeated", async () => {
+    const store = new MemoryStore();
+    const text = (channel: string): string =>
+      `graph g { output total: int = 0  ${channel}  node a = 1 into total  node b = b() into total  start -> a -> b }`;
+    const before = engineOf(text("state notes: int = 5  state mood: int = 5"), { b: fail }, { store });
+    await before.run({}, { thread: "t" });
+    await before.update("t", { notes: 1, mood: 1 });
+    // Under the graph that wrote the thread, and under an edited one.
+    const now = engineOf(text("state note: int = 5"), { b: fail }, { store });
+    for (const engine of [before, now]) {
+      const { id } = (await store.loadLatest("t"))!;
+      await expect(engine.migrate("t", { drop: ["totla"] })).rejects.toMatchObject({
+        code: "NG_BAD_INPUT",
+        message: expect.stringMatching(/`totla` .* did you mean `total`\?/) as string,
+      });
+      expect((await store.loadLatest("t"))!.id).toBe(id);
+    }
+    await expect(now.migrate("t", { map: { notee: Number } })).rejects.toThrow(/did you mean `note`\?/);
+    await expect(now.migrate("t", { rename: { notes: "notee" } })).rejects.toThrow(/did you mean `note`\?/);
+    const { checkpointId } = await now.migrate("t", { drop: ["notes", "mood", "unused"] });
+    // The thread had these channels.
+    expect(await now.migrate("t", { drop: ["notes", "mood", "unused"] })).toEqual({ thread: "t", checkpointId });
+  });
+
   test("swaps two names; refuses names that are not there, and two names that become one", async () => {
     const store = new MemoryStore();
     const text = (a: string, b: string): string =>
