@@ -13,6 +13,8 @@ export interface Renaming {
   readonly channels: ReadonlyMap<string, string>;
   /** Renames ids of pauses, which may name tasks of called graphs: `call@0/ask@1.…`. Default: the first part changes. */
   readonly path?: (id: string) => string;
+  /** Renames a node of this graph, or of a graph that it calls: `trip/book`. Default: the first part changes. */
+  readonly nodePath?: (path: string) => string;
 }
 
 /** A checkpoint of the outermost graph with other names: wherever it names a node or a channel, in ids of tasks and pauses too. */
@@ -44,22 +46,20 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
     ...(children && { children: renameRecord(children, task) }),
     ...(channels && { channels: renameChannels(channels, renaming) }),
     ...(ended && { finally: { ...ended, values: renameChannels(ended.values, renaming) } }),
-    values: renameChannels(withUndos(withError(head.values, node), node), renaming),
+    values: renameChannels(withUndos(withError(head.values, node), renaming), renaming),
     versions: renameChannels(head.versions, renaming),
   };
 }
 
-function withUndos(values: Checkpoint["values"], node: (name: string) => string): Checkpoint["values"] {
+function withUndos(values: Checkpoint["values"], renaming: Renaming): Checkpoint["values"] {
   const log = readLog(values[UNDO_NAME]);
-  return log.length === 0 ? values : { ...values, [UNDO_NAME]: renameUndos(log, node) as unknown as Json };
+  return log.length === 0 ? values : { ...values, [UNDO_NAME]: renameUndos(log, renaming) as unknown as Json };
 }
 
 /** The entries keep the names of their tasks, which are shown to people. */
-function renameUndos(entries: readonly UndoEntry[], node: (name: string) => string): readonly UndoEntry[] {
-  return entries.map((entry) => ({
-    ...entry,
-    nodes: entry.nodes.map((name, at) => (at === 0 ? renameFirst(name, node) : name)),
-  }));
+function renameUndos(entries: readonly UndoEntry[], { nodes, nodePath }: Renaming): readonly UndoEntry[] {
+  const rename = nodePath ?? ((path: string): string => renameFirst(path, (name) => nodes.get(name) ?? name));
+  return entries.map((entry) => ({ ...entry, nodes: rename(entry.nodes.join("/")).split("/") }));
 }
 
 /** A record by channel under the new names. */
@@ -74,14 +74,15 @@ function renameFinished(write: PendingWrite, renaming: Renaming, node: (name: st
 }
 
 /** A stored result under the new names. */
-export function renameWrite({ taskId, node, result }: PendingWrite, { nodes, channels }: Renaming): PendingWrite {
+export function renameWrite({ taskId, node, result }: PendingWrite, renaming: Renaming): PendingWrite {
+  const { nodes, channels } = renaming;
   const rename = (name: string): string => nodes.get(name) ?? name;
   const stored = result as unknown as StoredOutcome;
   const renamed: StoredOutcome = {
     ...stored,
     updates: stored.updates.map(([name, ...rest]) => [channels.get(name) ?? name, ...rest] as const),
     ...(stored.goto && { goto: stored.goto.map(rename) }),
-    ...(stored.undo && { undo: renameUndos(stored.undo, rename) }),
+    ...(stored.undo && { undo: renameUndos(stored.undo, renaming) }),
     ...(stored.sends && { sends: stored.sends.map((send) => ({ ...send, node: rename(send.node) })) }),
   };
   return { taskId: renameFirst(taskId, rename), node: rename(node), result: renamed as unknown as Json };

@@ -38,7 +38,11 @@ export function migrateContent(
   const answered = withAnswers(present.head, present.writes);
   const dueTimes = present.writes.filter(isDue).map(dueOfWrite);
   const depth = stored.namespace === "" ? 0 : stored.namespace.split("/").length;
-  const renaming = { ...own.renaming, path: (id: string) => migratedPath(core.program, changes, id, depth) };
+  const renaming = {
+    ...own.renaming,
+    path: (id: string) => migratedPath(core.program, changes, id, depth),
+    nodePath: (path: string) => migratedPath(program, changes, path, 0),
+  };
   const known = shapes === undefined ? undefined : presentShapes(program, shapes);
 
   const problems: DriftProblem[] = [...problemsOf([...present.problems, ...duplicates(answered, own)])];
