@@ -10,6 +10,7 @@ import type { Run, RunEnd } from "../run/run.ts";
 import { entersFinally, nextStop, pausedEnd, saveBetweenSteps } from "../run/run-end.ts";
 import { continueRollback, finish, loop, withFinally } from "./run-loop.ts";
 import { readItemRecords } from "./item-numbers.ts";
+import { keepRemovedUndos } from "./removed-items.ts";
 import { tasksOf } from "./step-tasks.ts";
 import { storedResultOf } from "./stored-outcome.ts";
 import type { Task } from "./task.ts";
@@ -35,6 +36,7 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   run.waiting = waitingTasks(run, head.pauses, waiting);
   const asksAgain = isEdited(run, head) && askAgain(run);
   run.itemRecords = await inTurns(run.shared, readItemRecords(run, head));
+  if (run.program.hasUndo) await keepRemovedUndos(run, head);
   const ownGates = (pauses: readonly PauseItem[]): PauseItem[] =>
     pauses.filter((pause) => pause.taskId === undefined && pause.namespace.length === run.path.length);
   const released = ownGates(head.pauses).flatMap(({ kind, node }) => (kind === "before" ? [node] : []));

@@ -13,7 +13,7 @@ import { tasksInTurns } from "./step-tasks.ts";
 import type { Outcome, Task } from "./task.ts";
 
 /** An item about which something is stored: its identity with a result, else the digest in an id. */
-interface ItemRecord {
+export interface ItemRecord {
   readonly identity: string | undefined;
   readonly digest: string | undefined;
 }
@@ -127,9 +127,9 @@ function* haveMoved(items: readonly Task[], records: NumberedItems): Work<boolea
   return same < records.size;
 }
 
-function isOf(records: readonly ItemRecord[] | undefined, { item }: Task): boolean {
-  if (records === undefined) return false;
-  const own = identityOfItem(item as Json);
+export function isOf(records: readonly ItemRecord[] | undefined, task: Task | undefined): boolean {
+  if (records === undefined || task === undefined) return false;
+  const own = identityOfItem(task.item as Json);
   return records.some(({ identity, digest }) =>
     identity === undefined ? digest === digestOfIdentity(own) : identity === own,
   );

@@ -8,6 +8,7 @@ import { restoreRun } from "../checkpoint/restore-run.ts";
 import type { Program } from "../program/program.ts";
 import { storedUndos } from "../checkpoint/stored-calls.ts";
 import { nodeOfSegment, type ToolCallPlace } from "../program/tool-segment.ts";
+import { inTurns } from "../run/cut-work.ts";
 import { NO_LIMITS } from "../run/limits.ts";
 import { Cancellation } from "../run/cancellation.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
@@ -17,6 +18,8 @@ import { undosOfResults } from "../checkpoint/stored-undos.ts";
 import { NO_ENTRIES, underCall, undoLog, withDone } from "../checkpoint/undo-log.ts";
 import { UNDO_NAME } from "../table/hidden-channels.ts";
 import { callParts } from "../step/call-parts.ts";
+import { readItemRecords } from "../step/item-numbers.ts";
+import { undosOfRemovedItems } from "../step/removed-items.ts";
 import { tasksOf } from "../step/step-tasks.ts";
 import type { Task } from "../step/task.ts";
 
@@ -27,16 +30,15 @@ import type { Task } from "../step/task.ts";
  * @param head the checkpoint that the run was restored from
  * @throws ThreadError NG_DRIFT if a called graph was edited so that its run, or an undo of it, cannot continue
  */
-export async function undosOfRun(
-  run: Run,
-  durable: Durable,
-  { digest }: Pick<Checkpoint, "digest">,
-): Promise<readonly UndoEntry[]> {
+export async function undosOfRun(run: Run, durable: Durable, head: Checkpoint): Promise<readonly UndoEntry[]> {
+  const { digest } = head;
   const log = withDone(undoLog(run), run.undone);
   // The version that wrote it may have had undos where this one has none.
   const mayHaveUndos = run.program.hasUndo || digest !== run.program.table.digest;
   if (!mayHaveUndos || run.rollsBack || run.isOver) return [...log, ...run.unapplied];
-  const called: UndoEntry[] = [];
+  run.itemRecords = await inTurns(run.shared, readItemRecords(run, head));
+  const removed = await undosOfRemovedItems(run);
+  const called: UndoEntry[] = removed.filter(({ key }) => !run.unapplied.some((entry) => entry.key === key));
   for (const task of tasksOf(run)) {
     for (const leaf of task.items ?? [task]) {
       if (run.stored?.has(leaf.id) === true) continue;
@@ -82,7 +84,8 @@ async function undosOfPlace(
   restoreRun(child, present.head, present.writes, present.moved);
   child.children = present.head.children ?? {};
   const segment = segmentOfCall(task, tool);
-  return underCall(await undosOfRun(child, durable, head), nodeOfSegment(segment), segment);
+  const open = await undosOfRun(child, durable, { ...present.head, digest: head.digest });
+  return underCall(open, nodeOfSegment(segment), segment);
 }
 
 /** The log of a thread at its head, for a run that does not continue the head. */
@@ -101,7 +104,7 @@ export async function undosOfThread(
     const run = new Run(program, shared, { cancellation: new Cancellation(false), limits: NO_LIMITS });
     restoreRun(run, present.head, present.writes);
     run.children = present.head.children ?? {};
-    return await undosOfRun(run, durable, head);
+    return await undosOfRun(run, durable, { ...present.head, digest: head.digest });
   } catch (error) {
     if (!(error instanceof ThreadError) || error.code !== "NG_DRIFT") throw error;
     // The head does not fit this version of the graph: its log is read as it is stored.
