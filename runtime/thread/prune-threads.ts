@@ -24,24 +24,27 @@ export type UnderClaim = (thread: ThreadId, work: (store: Store) => MaybePromise
 export function pruneOwnThreads(core: EngineCore, options: PruneOptions): Promise<PruneResult> {
   const { name, was = [] } = core.program.table;
   const store = wholeStoreOf(core);
-  const underClaim: UnderClaim = async (thread, work) => {
-    await takeFirstTurn(core.clock, true);
-    return asRunner(core, thread, { durability: "sync" }, async (durable) => work(durable.store));
-  };
-  return pruneThreads(store, underClaim, options, [name, ...was]);
+  const underClaim: UnderClaim = (thread, work) =>
+    asRunner(core, thread, { durability: "sync" }, async (durable) => work(durable.store));
+  const takeTurn = () => takeFirstTurn(core.clock, true);
+  return pruneThreads(store, underClaim, options, { graphs: [name, ...was], takeTurn });
 }
 
 /**
  * Deletes expired threads, or removes old checkpoints, of many threads. Threads that a runner holds are counted and left alone.
  * Reads the listing in pages, and works on one thread at a time.
  *
- * @param graphs only threads of these graphs; default: all threads of the store
+ * @param own `graphs`: only threads of these graphs; default: all threads of the store. `takeTurn` returns a promise if the next thread
+ *   has to wait for a turn of the event loop
  */
 export async function pruneThreads(
   store: Store,
   underClaim: UnderClaim,
   options: PruneOptions,
-  graphs?: readonly string[],
+  {
+    graphs,
+    takeTurn,
+  }: { readonly graphs?: readonly string[]; readonly takeTurn?: () => Promise<void> | undefined } = {},
 ): Promise<PruneResult> {
   const { expiredAt, keepLast, dryRun = false, signal } = checked(options);
   if (keepLast !== undefined && store.prune === undefined) {
@@ -97,8 +100,9 @@ export async function pruneThreads(
   };
   const listed =
     options.threads?.map((thread) => ({ thread: checkThreadId(thread) })) ??
-    everyThread(store, { graphs, expiredAt }, report);
+    everyThread(store, { graphs, expiredAt, takeTurn }, report);
   for await (const thread of listed) {
+    await takeTurn?.();
     if (deleted.length + pruned.length >= most || signal?.aborted === true) break;
     await prune(thread);
   }
@@ -134,7 +138,15 @@ async function isExpired(store: Store, thread: ThreadId, at: number): Promise<bo
 /** Threads of a store, in pages: memory does not grow with their number. */
 async function* everyThread(
   store: Store,
-  { graphs, expiredAt }: { readonly graphs: readonly string[] | undefined; readonly expiredAt: number | undefined },
+  {
+    graphs,
+    expiredAt,
+    takeTurn,
+  }: {
+    readonly graphs: readonly string[] | undefined;
+    readonly expiredAt: number | undefined;
+    readonly takeTurn: (() => Promise<void> | undefined) | undefined;
+  },
   report: (error: Error, thread: ThreadId | undefined) => void,
 ): AsyncGenerator<ThreadSummary> {
   for (const graph of graphs ?? [undefined]) {
@@ -145,7 +157,13 @@ async function* everyThread(
     };
     let after: number | undefined;
     for (;;) {
-      const page = await threadsOf(store, { ...filter, ...(after === undefined ? {} : { after }) }, report);
+      const page = await threadsOf(
+        store,
+        { ...filter, ...(after === undefined ? {} : { after }) },
+        report,
+        undefined,
+        takeTurn,
+      );
       yield* page;
       after = page.at(-1)?.position;
       if (page.length < PAGE || after === undefined) break;

@@ -241,6 +241,20 @@ it.each([
   expect(long - short).toBeGreaterThanOrEqual("replace" in options ? 3 : 15);
 });
 
+it("a prune that finds nothing to remove in many threads has several turns", async () => {
+  const engine = engineOf(CHAIN, functions, { clock: slowClock(), store: new MemoryStore() });
+  const prune = async (): Promise<number> =>
+    turnsOf(async () => {
+      const { pruned, deleted } = await engine.prune({ keepLast: 10, limit: 5 });
+      expect([pruned, deleted]).toEqual([[], []]);
+    });
+  await engine.run({ n: 0 });
+  const few = await prune();
+  await Promise.all(Array.from({ length: 600 }, (_, n) => engine.run({ n })));
+  // The clock is read for each thread and for each page, and each reading takes a millisecond.
+  expect((await prune()) - few).toBeGreaterThan(60);
+});
+
 it("a run that is cancelled while its reducer reads a long list ends after the step, or resumes with it", async () => {
   const text = `graph g { input xs: int[]  output all: int[] = [] reduce union  output n: int = 0
     node first = xs into all  node last = len(all) into n  start -> first -> last }`;
