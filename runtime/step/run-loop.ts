@@ -43,7 +43,7 @@ export async function continueRollback(run: Run): Promise<RunEnd> {
 
 /** Runs the steps of a run, and ends it. */
 export function loop(run: Run): Promise<RunEnd> {
-  if (!run.cancellation.possible) return runSteps(run) as Promise<RunEnd>;
+  if (!run.cancellation.possible) return runSteps(run);
   return new Promise<RunEnd>((resolve, reject) => {
     new AwaitedAttempt(run, resolve, reject).loop();
   });
@@ -114,6 +114,8 @@ class AwaitedAttempt {
  * @param cancelled the tasks of the current step, if it is cancelled
  * @returns the end of the run; nothing if `awaited` is given: it receives the end, which saves a promise
  */
+function runSteps(run: Run): Promise<RunEnd>;
+function runSteps(run: Run, awaited: AwaitedAttempt, cancelled?: readonly Task[]): Promise<void>;
 async function runSteps(run: Run, awaited?: AwaitedAttempt, cancelled?: readonly Task[]): Promise<RunEnd | void> {
   try {
     // The caller who cancels the run does not wait for its end.
