@@ -52,7 +52,7 @@ export async function simulatePairs(
   } catch (error) {
     world.problems.push(`thrown: ${(error as Error).stack}`);
   } finally {
-    world.backend.dispose();
+    await world.backend.dispose();
   }
   return world.problems;
 }

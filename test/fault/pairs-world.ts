@@ -6,7 +6,7 @@ import { ask } from "../../stdlib/nodes/ask.ts";
 import { receive } from "../../stdlib/nodes/receive.ts";
 import { sleep } from "../../stdlib/nodes/sleep.ts";
 import { CrashingStore } from "../support/crashing-store.ts";
-import { settle, watchStore, type Backend } from "./pairs-backends.ts";
+import { watchStore, type Backend } from "./pairs-backends.ts";
 import { codecOf, KEYS } from "./pairs-codec.ts";
 import { ITEMS, resultsInRun, VERSIONS } from "./pairs-graph.ts";
 import { below, chance, pick, type Random } from "./random.ts";
@@ -170,10 +170,10 @@ export async function inProcess<T>(
   const chosen = mayStop ? pick(random, ENDS) : "none";
   const how = chosen === "leave" && stream === undefined ? "none" : chosen;
   const at = below(random, 8);
-  let lost: Claim | undefined;
+  const claims: Claim[] = [];
   const store = storeOf(world);
   const watched = watchStore(store, {
-    claimed: (claim) => (lost = claim),
+    claimed: (claim) => void claims.push(claim),
     written: (text) =>
       keep(
         world,
@@ -197,7 +197,7 @@ export async function inProcess<T>(
     (error: Error) => (ended = { error }),
   );
   for (let turn = 0; ; turn++) {
-    await settle();
+    await backend.settle();
     if (ended !== undefined || process.isDead()) break;
     if (turn > 400) {
       world.problems.push("the call hangs");
@@ -205,7 +205,7 @@ export async function inProcess<T>(
     }
     if (turn === at) isLeaving = true;
     // Other calls may run other threads.
-    const runs = stream !== undefined && lost !== undefined && process.pending.length > 0;
+    const runs = stream !== undefined && claims.length > 0 && process.pending.length > 0;
     if (turn < at && runs && chance(random, 0.1)) await editRunning(world);
     if (turn === at && (how === "cancel" || how === "drain" || how === "deadline")) {
       if (how === "cancel") void engine.cancel(world.thread);
@@ -222,12 +222,12 @@ export async function inProcess<T>(
       process.pending.splice(below(random, process.pending.length), 1)[0]!();
     }
   }
-  await settle();
+  await backend.settle();
   world.covered.add(`process: ${process.isDead() ? "crash" : how}`);
   const outcome = ended as Ended<T> | undefined;
   if (process.isDead()) {
     world.now += 2 * LEASE;
-    backend.reopen();
+    await backend.reopen(claims);
     world.log.push("  the process has died");
     return {};
   }
@@ -268,7 +268,7 @@ export async function inTwoProcesses<T>(world: World, call: (engine: Engine) => 
   const both = Promise.all(engines.map(call)).finally(() => (isDone = true));
   both.catch(() => undefined);
   for (let turn = 0; turn < 400 && !isDone; turn++) {
-    await settle();
+    await world.backend.settle();
     for (const end of process.pending.splice(0)) end();
   }
   const results = await both;
