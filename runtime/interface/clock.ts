@@ -8,7 +8,7 @@ export interface Clock {
   setTimeout(callback: () => void, ms: number): unknown;
   clearTimeout(handle: unknown): void;
   /** Calls back after pending timers, signals and other events were handled. Default: a timer of 0 ms. */
-  nextTurn?(callback: () => void): void;
+  readonly nextTurn?: ((callback: () => void) => void) | undefined;
 }
 
 /** The clock of the host. */
@@ -16,8 +16,12 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (callback, ms) => setTimeout(callback, Math.min(ms, MAX_DELAY)),
   clearTimeout: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
-  // `setImmediate` does not sleep; a timer of 0 ms sleeps for a millisecond. Not every host has `setImmediate`.
-  nextTurn: (callback) => void (typeof setImmediate === "function" ? setImmediate(callback) : setTimeout(callback, 0)),
+  nextTurn:
+    // In Cloudflare Workers, which alone have this class, a timer ends with the request that has set it: no other one may wait for it.
+    "WebSocketPair" in globalThis
+      ? undefined
+      : // `setImmediate` does not sleep; a timer of 0 ms sleeps for a millisecond. Not every host has `setImmediate`.
+        (callback) => void (globalThis.setImmediate ?? setTimeout)(callback),
 };
 
 /** Timers of JavaScript hosts hold 31 bits. A longer delay would fire at once. */
