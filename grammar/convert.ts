@@ -1,6 +1,7 @@
 import { hasErrors, type Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { File } from "./ast.ts";
 import { printFile } from "./format/print-file.ts";
+import { fileSize, LARGEST_FILE } from "./limits.ts";
 import { parse } from "./parse.ts";
 import { parseYaml } from "./yaml/parse-yaml.ts";
 import { toYaml } from "./yaml/to-yaml.ts";
@@ -30,7 +31,16 @@ export function convert(
   const at = path === undefined ? {} : { path };
   const { file, diagnostics } = to === "yaml" ? parse(text, at) : parseYaml(text, at);
   if (hasErrors(diagnostics)) return { text: "", diagnostics, lost: [] };
-  if (to === "yaml") return { ...toYaml(file, schema === undefined ? {} : { schema }), diagnostics };
+  if (to === "yaml") {
+    const { text: written, lost } = toYaml(file, schema === undefined ? {} : { schema });
+    const bytes = fileSize(written);
+    if (bytes > LARGEST_FILE) {
+      lost.push(
+        `the result is too large to be read: ${bytes} bytes, the limit is ${LARGEST_FILE}; split the file before`,
+      );
+    }
+    return { text: written, lost, diagnostics };
+  }
   const { comments, marks } = yamlAsides(text);
   const printed = printFile({ ...file, comments: comments.filter((comment) => !MODELINE.test(comment.text)) });
   return { text: printed, diagnostics, lost: [...lostMarks(file, marks), ...unreadable(printed)] };

@@ -5,7 +5,7 @@ import { SourceFile, type Span } from "../diagnostics/source.ts";
 import type { BrokenExpr, BrokenType, Comment, File, Item } from "./ast.ts";
 import type { Fragments } from "./fragments.ts";
 import { endOf, readTokens, reportSemicolons, type Tokens } from "./lexer/read-tokens.ts";
-import { LARGEST_FILE, MOST_DECLARATIONS } from "./limits.ts";
+import { fileSize, LARGEST_FILE, MOST_DECLARATIONS } from "./limits.ts";
 import { NgraphParser } from "./parser/file-rules.ts";
 import { newReading, report, spanAt, type Reading } from "./reading.ts";
 
@@ -26,7 +26,7 @@ export function parse(
   const reading = newReading(source, text);
   const span = { start: 0, end: text.length };
   const file: File = { kind: "File", span, source, spelling: "ngraph", items: [], comments: [] };
-  const size = byteLength(text);
+  const size = fileSize(text);
   if (size > LARGEST_FILE) {
     report(reading, fileTooLarge({ file: source, span: { start: 0, end: 0 } }, size, LARGEST_FILE));
     return { file, diagnostics: reading.diagnostics };
@@ -107,10 +107,4 @@ function allComments(reading: Reading, tokens: Tokens, attached: ReadonlySet<Tok
     text: doc.image,
   }));
   return [...tokens.comments, ...more].sort((a, b) => a.span.start - b.span.start);
-}
-
-function byteLength(text: string): number {
-  if (text.length > LARGEST_FILE) return text.length;
-  if (text.length * 3 <= LARGEST_FILE) return text.length;
-  return new TextEncoder().encode(text).length;
 }

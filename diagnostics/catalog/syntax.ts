@@ -137,6 +137,14 @@ export function fileTooLarge(place: Place, bytes: number, limit: number): Diagno
   });
 }
 
+/** NG005: the formatted file has more bytes than the limit. */
+export function formattedTooLarge(place: Place, bytes: number, limit: number): Diagnostic {
+  return diagnostic("NG005", place, `formatted, this file is too large: ${bytes} bytes, the limit is ${limit}`, {
+    label: "not formatted",
+    help: "split it into several files and import what they share",
+  });
+}
+
 /** NG005: the file has more declarations than the limit. */
 export function tooManyDeclarations(place: Place, limit: number): Diagnostic {
   return diagnostic("NG005", place, `this file has more than ${limit} declarations`, {

@@ -1,6 +1,8 @@
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
+import { formattedTooLarge } from "../../diagnostics/catalog/syntax.ts";
 import type { File } from "../ast.ts";
+import { fileSize, LARGEST_FILE } from "../limits.ts";
 import { parse } from "../parse.ts";
 
 /** Thrown for a text with syntax errors. Such a text is not formatted. */
@@ -22,7 +24,7 @@ export class FormatError extends Error {
  * Formats a text in the one style. Its meaning and its comments do not change. Formatting the result again changes
  * nothing.
  *
- * @throws {FormatError} when the text has syntax errors; broken files are never formatted
+ * @throws {FormatError} when the text has syntax errors, or its formatted form is too large to be read; such files are never formatted
  * @example
  * await format("graph g{node a=print( 'x' )}"); // FormatError: strings are written in double quotes
  */
@@ -30,7 +32,11 @@ export async function format(text: string, options: { readonly path?: string } =
   const file = readForFormat(text, options.path);
   // The printer is loaded on first use, because reading a file does not need it.
   const { printFile } = await import("./print-file.ts");
-  return printFile(file);
+  const formatted = printFile(file);
+  const bytes = fileSize(formatted);
+  if (bytes <= LARGEST_FILE) return formatted;
+  const place = { file: file.source, span: { start: 0, end: 0 } };
+  throw new FormatError([formattedTooLarge(place, bytes, LARGEST_FILE)]);
 }
 
 /** Parses a text for formatting, with `\n` as line break and without the byte order mark. Throws a `FormatError`. */

@@ -14,7 +14,7 @@ import {
 } from "../../diagnostics/catalog/yaml.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import { shorten } from "../lexer/read-tokens.ts";
-import { LARGEST_FILE, MOST_DECLARATIONS } from "../limits.ts";
+import { fileSize, LARGEST_FILE, MOST_DECLARATIONS } from "../limits.ts";
 import { newReading, report, type Reading } from "../reading.ts";
 import { readInParts, type EntryMemory } from "./entry-memory.ts";
 import { tokensOf } from "./nesting.ts";
@@ -52,7 +52,7 @@ export interface YamlDocument {
  */
 export function readDocuments(reading: Reading, memory?: EntryMemory): YamlDocument[] {
   const { text } = reading;
-  const bytes = text.length * 3 <= LARGEST_FILE ? text.length : new TextEncoder().encode(text).length;
+  const bytes = fileSize(text);
   if (bytes > LARGEST_FILE) {
     report(reading, fileTooLarge(placeOf(reading, { start: 0, end: 0 }), bytes, LARGEST_FILE));
     return [];

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { convert } from "../../grammar/convert.ts";
 import { format } from "../../grammar/format/format.ts";
 import { parse } from "../../grammar/parse.ts";
 import { toYaml } from "../../grammar/yaml/to-yaml.ts";
@@ -30,4 +31,11 @@ test("130,000 names are formatted, and written and read as YAML", { timeout: 300
   const text = `graph g {\n  node a = f({ ${names.join(", ")} })\n  start -> ${names.join(", ")}\n}\n`;
   expect((await format(text)).match(/\ba129999\b/g)).toHaveLength(2);
   expect(parseYaml(toYaml(parse(text).file).text).diagnostics).toEqual([]);
+});
+
+test("a result that is too large to be read is reported", { timeout: 300_000 }, async () => {
+  const edges = `graph g { node a = 1  node b = 1  start -> a -> b\n${"b->a\n".repeat(400_000)}}`;
+  expect(convert(edges, { to: "yaml" }).lost).toEqual([expect.stringMatching(/too large to be read: 44\d+ bytes/)]);
+  const list = `graph g { node a = [${"1,".repeat(650_000)}1] }`;
+  await expect(format(list)).rejects.toThrow(/formatted, this file is too large: 4\d+ bytes, the limit is 4194304/);
 });
