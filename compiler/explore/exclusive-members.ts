@@ -36,7 +36,8 @@ export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
   const budget = { left: MAX_WALK };
   const depths = depthsOf(idom, arms.start);
   for (const barrier of model.barriers) {
-    if (barrier.settled !== undefined) continue;
+    // A `waits` to which no member has an edge has no members.
+    if (barrier.settled !== undefined || barrier.members.length < 2) continue;
     // Choice -> the first arm and member.
     const seen = new Map<string, { vertex: number; member: number }>();
     // The nearest common dominator: arms above it dominate all members and exclude none.

@@ -62,4 +62,15 @@ describe("a consequence of another error is not reported", () => {
     }`);
     expect(errors).toEqual(["NG201", "NG408"]);
   });
+  it("a `waits` without an edge from its members leaves the other barriers checked", () => {
+    const { errors } = checkText(`graph shop {
+      node order = act()  node pack = act() { waits pay }  node pay = act()  node send = act()  node tidy = act()  node sweep = act()
+      start -> order
+      all(order, pack) -> send
+      send -> end
+      finally -> tidy -> sweep
+      sweep -> order on error
+    }`);
+    expect(errors).toContain("NG201");
+  });
 });
