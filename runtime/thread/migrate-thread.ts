@@ -39,8 +39,8 @@ export async function migrateThread(
   const { table } = program;
   const changes = readChanges(program, options);
   const latest = await loadHead(store, threadId);
-  await refuseMisspelledDrops(program, store, latest, options);
   if (latest.digest === table.digest && (latest.graph ?? table.name) === table.name) return latest.id;
+  await refuseMisspelledDrops(store, latest, options);
   refuseOtherGraph(latest, program, changes);
   const writes = await loadWrites(store, threadId, latest.id);
   const shapes = await recordedShapes(store, latest);

@@ -2,24 +2,22 @@ import type { Checkpoint } from "../interface/checkpoint.ts";
 import type { MigrateOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Store } from "../interface/store.ts";
-import { channelShapes } from "../checkpoint/channel-shapes.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
-import type { Program } from "../program/program.ts";
 import { similarName } from "../run/option-names.ts";
 
 /**
- * Refuses names in `drop` that no version of the thread's graph has had as a channel, and that are similar to one that it has. Other
- * names that the thread does not use have no effect: one call serves threads of several versions, and may be repeated.
+ * Refuses names in `drop` that no version of the thread's graph has had as a channel, and that are similar to one that the thread has.
+ * Other names that the thread does not use have no effect: one call serves threads of several versions, and may be repeated. So the
+ * channels of the new version do not count, which may be named as the dropped one was (`notes`, now `note`).
  *
  * @throws RunError NG_BAD_INPUT with the similar name
  */
 export async function refuseMisspelledDrops(
-  program: Program,
   store: Store,
   head: Checkpoint,
   { drop = [] }: MigrateOptions,
 ): Promise<void> {
-  const known = new Set([...Object.keys(channelShapes(program)), ...Object.keys(head.values)]);
+  const known = new Set(Object.keys(head.values));
   const misspelled = drop.flatMap((name) => {
     // The channels of a called graph are those of its own checkpoints.
     const isShort = name.length < SHORTEST;

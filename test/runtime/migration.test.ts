@@ -390,21 +390,24 @@ describe("migrate", () => {
     const before = engineOf(text("state notes: int = 5  state mood: int = 5"), { b: fail }, { store });
     await before.run({}, { thread: "t" });
     await before.update("t", { notes: 1, mood: 1 });
-    // Under the graph that wrote the thread, and under an edited one.
     const now = engineOf(text("state note: int = 5"), { b: fail }, { store });
-    for (const engine of [before, now]) {
-      const { id } = (await store.loadLatest("t"))!;
-      await expect(engine.migrate("t", { drop: ["totla"] })).rejects.toMatchObject({
-        code: "NG_BAD_INPUT",
-        message: expect.stringMatching(/`totla` .* did you mean `total`\?/) as string,
-      });
-      expect((await store.loadLatest("t"))!.id).toBe(id);
-    }
+    const { id } = (await store.loadLatest("t"))!;
+    await expect(now.migrate("t", { drop: ["totla"] })).rejects.toMatchObject({
+      code: "NG_BAD_INPUT",
+      message: expect.stringMatching(/`totla` .* did you mean `total`\?/) as string,
+    });
+    expect((await store.loadLatest("t"))!.id).toBe(id);
     await expect(now.migrate("t", { map: { notee: Number } })).rejects.toThrow(/did you mean `note`\?/);
     await expect(now.migrate("t", { rename: { notes: "notee" } })).rejects.toThrow(/did you mean `note`\?/);
     const { checkpointId } = await now.migrate("t", { drop: ["notes", "mood", "unused"] });
     // The thread had these channels.
     expect(await now.migrate("t", { drop: ["notes", "mood", "unused"] })).toEqual({ thread: "t", checkpointId });
+    await now.prune({ keepLast: 1 });
+    expect(await now.migrate("t", { drop: ["notes", "mood", "unused"] })).toEqual({ thread: "t", checkpointId });
+    // The similar name is new: a thread of the new version, and one from before the dropped channel.
+    await now.run({}, { thread: "new" });
+    await engineOf(text(""), { b: fail }, { store }).run({}, { thread: "first" });
+    for (const thread of ["new", "first"]) expect(await now.migrate(thread, { drop: ["notes"] })).toMatchObject({ thread });
   });
 
   test("swaps two names; refuses names that are not there, and two names that become one", async () => {
