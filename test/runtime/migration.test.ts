@@ -407,7 +407,8 @@ describe("migrate", () => {
     // The similar name is new: a thread of the new version, and one from before the dropped channel.
     await now.run({}, { thread: "new" });
     await engineOf(text(""), { b: fail }, { store }).run({}, { thread: "first" });
-    for (const thread of ["new", "first"]) expect(await now.migrate(thread, { drop: ["notes"] })).toMatchObject({ thread });
+    for (const thread of ["new", "first"])
+      expect(await now.migrate(thread, { drop: ["notes"] })).toMatchObject({ thread });
   });
 
   test("swaps two names; refuses names that are not there, and two names that become one", async () => {
