@@ -48,6 +48,9 @@ export interface GraphProblem {
   readonly lineText: string;
 }
 
+/** Files of package managers: they are looked for in each directory above. */
+const MANIFESTS = new Set(["package.json", "pnpm-workspace.yaml"]);
+
 /** Compiles a graph file. The module imports node functions as the graph file does. @throws the error of `node:fs` */
 export function loadGraphModule(path: string): GraphModule {
   const shown = relative(process.cwd(), path);
@@ -74,7 +77,7 @@ export function loadGraphModule(path: string): GraphModule {
     map: emitted?.map === undefined ? undefined : JSON.stringify(emitted.map),
     problems: result.diagnostics.map(toProblem),
     files: dependencies.filter((file) => existsSync(file)),
-    missing: dependencies.filter((file) => !existsSync(file) && basename(file) !== "package.json"),
+    missing: dependencies.filter((file) => !existsSync(file) && !MANIFESTS.has(basename(file))),
   };
 }
 

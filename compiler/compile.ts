@@ -33,7 +33,10 @@ export interface CompileOptions {
   readonly path?: string;
   /** How imports are read. Default: there are no files, so every relative import is missing. */
   readonly host?: CompilerHost;
-  /** The directory that imports must not leave. Default: the nearest one above with a `package.json`. */
+  /**
+   * The directory that imports must not leave. Default: the nearest one above with a `package.json`, or the root of the
+   * workspace that lists it.
+   */
   readonly root?: string;
   /** Default: by the path. `.yaml` and `.yml` are YAML, all others text. */
   readonly spelling?: Spelling;

@@ -14,6 +14,7 @@ import { findProjectRoot, realPathOf } from "./project-root.ts";
 import { readSyntax, type Spelling } from "./read-syntax.ts";
 import { resolveImport } from "./resolve-import.ts";
 import { readToolLocks, type ToolLock } from "./tool-lock.ts";
+import { findWorkspaceRoot } from "./workspace-root.ts";
 
 /** A graph file and the targets of its imports. */
 export interface LoadedFile {
@@ -45,8 +46,8 @@ export interface LoadOptions {
   readonly path: string;
   readonly host: CompilerHost;
   /**
-   * The directory that imports must not leave. Default: the nearest directory above with a `package.json`, otherwise
-   * the file's directory.
+   * The directory that imports must not leave. Default: the root of the workspace that lists the nearest directory
+   * above with a `package.json`, otherwise that directory, otherwise the file's directory.
    */
   readonly root?: string | undefined;
   /** Default: from the path. `.yaml` and `.yml` are YAML; all other paths are text. */
@@ -73,9 +74,12 @@ export function loadProject(text: string, options: LoadOptions): LoadedProject {
     return file;
   };
   const entry = parse(text, path);
+  const projectRoot = findProjectRoot(path, host, root);
+  let workspaceRoot = root === undefined ? undefined : projectRoot;
   const resolution = {
     host,
-    root: findProjectRoot(path, host, root),
+    root: projectRoot,
+    workspaceRoot: () => (workspaceRoot ??= findWorkspaceRoot(projectRoot, host) ?? projectRoot),
     report,
     parse,
     readModule: createModuleReader(host),

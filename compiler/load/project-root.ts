@@ -2,7 +2,7 @@ import type { CompilerHost } from "./host.ts";
 import { directoryOf, joinPath, normalisePath } from "./paths.ts";
 
 /**
- * The directory that imports must not leave: the given one, else the nearest directory above the entry file that has a
+ * The directory of a project: the given one, else the nearest directory above the entry file that has a
  * `package.json`, else the entry file's own. With symbolic links resolved where it exists.
  */
 export function findProjectRoot(entry: string, host: CompilerHost, given?: string): string {

@@ -18,8 +18,10 @@ import { realPathOf } from "./project-root.ts";
 /** The state that all imports of a project share. */
 export interface ImportResolution {
   readonly host: CompilerHost;
-  /** The directory that imports must not leave. */
+  /** The directory of the project's package. */
   readonly root: string;
+  /** The directory that imports must not leave: the root of the package's workspace, else of the package. */
+  readonly workspaceRoot: () => string;
   readonly report: (diagnostic: Diagnostic) => void;
   /** Parses a graph file and queues it, so that its imports are resolved later. */
   readonly parse: (text: string, path: string) => LoadedFile;
@@ -34,7 +36,7 @@ export function resolveImport(
   file: LoadedFile,
   resolution: ImportResolution,
 ): ImportTarget {
-  const { host, root, report, files } = resolution;
+  const { host, report, files } = resolution;
   const { value: specifier, span } = declaration.from;
   const place = { file: file.source, span };
   if (isLibraryPath(specifier)) {
@@ -59,14 +61,19 @@ export function resolveImport(
   const found = isPath ? findFile(path, host).path : undefined;
   const wanted = joinPath(realPathOf(directory, host), specifier);
   const real = found === undefined ? undefined : realPathOf(found, host);
-  if (!isInside(real ?? wanted, root)) {
-    report(importEscapesRoot(place, { specifier, root, byLink: real !== undefined && isInside(wanted, root) }));
-    return { kind: "broken" };
+  // Most imports stay in the package: the directories above it are not read for them.
+  if (!isInside(real ?? wanted, resolution.root)) {
+    const root = resolution.workspaceRoot();
+    if (!isInside(real ?? wanted, root)) {
+      const byLink = real !== undefined && isInside(wanted, root);
+      report(importEscapesRoot(place, { specifier, root, byLink, isGraph: isGraphFile(specifier) }));
+      return { kind: "broken" };
+    }
   }
   if (found === undefined || real === undefined) {
     const why = isPath ? host.whyUnreadable?.(path) : undefined;
     if (why !== undefined) report(unreadableFile(place, { specifier, why }));
-    else report(missingFile(place, { specifier, similar: similarSpecifier(specifier, isPath, path, host) }));
+    else report(missingFile(place, { specifier, isPath, similar: similarSpecifier(specifier, isPath, path, host) }));
     return { kind: "broken" };
   }
 

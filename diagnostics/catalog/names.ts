@@ -273,11 +273,19 @@ export function unknownFunction(
 }
 
 /** NG105: an imported file does not exist. */
-export function missingFile(place: Place, facts: { specifier: string; similar?: string | undefined }): Diagnostic {
-  const { specifier, similar } = facts;
+export function missingFile(
+  place: Place,
+  facts: { specifier: string; isPath: boolean; similar?: string | undefined },
+): Diagnostic {
+  const { specifier, isPath, similar } = facts;
   return diagnostic("NG105", place, `no file \`${specifier}\``, {
     label: "not found, relative to this file",
-    help: similar === undefined ? undefined : `a file with a similar name exists: \`${similar}\``,
+    help:
+      similar !== undefined
+        ? `a file with a similar name exists: \`${similar}\``
+        : isPath
+          ? undefined
+          : "a graph file is imported by its path, also that of another package: begin with `./` or `../`",
     fixes:
       similar === undefined
         ? []
@@ -485,12 +493,14 @@ export function importCycle(place: Place, cycle: readonly string[], labels: read
 /** NG113: an import that leads out of the project. */
 export function importEscapesRoot(
   place: Place,
-  facts: { specifier: string; root: string; byLink: boolean },
+  facts: { specifier: string; root: string; byLink: boolean; isGraph: boolean },
 ): Diagnostic {
   return diagnostic("NG113", place, `\`${facts.specifier}\` lies outside the project`, {
     label: facts.byLink ? "a symbolic link leads out of the project root" : "leads out of the project root",
     notes: [`the project root is \`${facts.root}\``],
-    help: "move the file into the project, or import it as a package",
+    help: facts.isGraph
+      ? "move the file into the project, or list both packages in `workspaces` of one `package.json` above them"
+      : "move the file into the project, or import it as a package",
   });
 }
 

@@ -131,6 +131,51 @@ describe("the project root", () => {
     const { diagnostics } = bindProject(loadProject(text, { path: "main.ngraph", host: emptyHost }));
     expect(diagnostics.map(({ code }) => code)).toEqual(["NG113"]);
   });
+  describe("in a workspace", () => {
+    const app = `import { f } from "../shared/nodes.ts"\n${graph(`node x = f()`, `start -> x`)}`;
+    const codesWith = (files: Readonly<Record<string, string>>, path = "/w/packages/app/main.ngraph"): string[] => {
+      const shared = path.replace("app/main.ngraph", "shared/nodes.ts");
+      const manifest = path.replace("main.ngraph", "package.json");
+      const host = memoryHost({ [manifest]: "{}", [path]: app, [shared]: nodes, ...files });
+      return bindProject(loadProject(app, { path, host })).diagnostics.map(({ code }) => code);
+    };
+    it.each([
+      ["npm", { "/w/package.json": `{ "workspaces": ["packages/*"] }` }],
+      ["npm, by name", { "/w/package.json": `{ "workspaces": ["./packages/app", "./packages/shared/"] }` }],
+      ["Yarn", { "/w/package.json": `{ "workspaces": { "packages": ["packages/**"] } }` }],
+      ["pnpm", { "/w/pnpm-workspace.yaml": `packages:\n  - 'packages/*'\n`, "/w/package.json": "{}" }],
+      [
+        "excluded and listed again",
+        { "/w/package.json": `{ "workspaces": ["!packages/app", "packages/*", "!packages/x"] }` },
+      ],
+    ])("is the root of the workspace: %s", (_, files) => {
+      expect(codesWith(files)).toEqual([]);
+    });
+    it.each([
+      ["does not list the package", { "/w/package.json": `{ "workspaces": ["apps/*", "packages"] }` }],
+      ["lists only packages below it", { "/w/package.json": `{ "workspaces": ["packages/app/*"] }` }],
+      ["excludes the package", { "/w/package.json": `{ "workspaces": ["packages/*", "!packages/app"] }` }],
+      ["names directories outside of it", { "/w/package.json": `{ "workspaces": ["../w/packages/*"] }` }],
+      ["cannot be read", { "/w/package.json": `{ "workspaces": [`, "/w/pnpm-workspace.yaml": "packages: [" }],
+      ["has another shape", { "/w/package.json": `[]`, "/w/pnpm-workspace.yaml": "packages: 5" }],
+    ])("NG113: a package.json above that %s", (_, files) => {
+      expect(codesWith(files)).toEqual(["NG113"]);
+    });
+    it("NG113: an installed package is no part of it", () => {
+      const files = { "/w/package.json": `{ "workspaces": ["**"] }` };
+      expect(codesWith(files, "/w/node_modules/app/main.ngraph")).toEqual(["NG113"]);
+    });
+    it("NG113: out of the workspace", () => {
+      const files = { "/w/packages/app/package.json": "{}", "/w/package.json": `{ "workspaces": ["packages/*"] }` };
+      const outside = app.replace("../shared", "../../..");
+      const host = memoryHost({ ...files, "/nodes.ts": nodes });
+      const { diagnostics } = bindProject(loadProject(outside, { path: "/w/packages/app/main.ngraph", host }));
+      expect(diagnostics.map(({ code, notes }) => `${code} ${notes.join()}`)).toEqual([
+        "NG113 the project root is `/w`",
+      ]);
+    });
+  });
+
   it("can be given", () => {
     const host = memoryHost({ "/p/nodes.ts": nodes, "/p/flows/main.ngraph": text });
     expect(

@@ -101,7 +101,7 @@ export const ADVICE: Readonly<Record<DiagnosticCode, Advice>> = {
   },
   NG113: {
     why: "A graph outside of the project can be changed without a review of this project, and a deployment does not contain it.",
-    fix: "Move the file into the project, or import it from a package. If the project begins higher up, run `ngc` there.",
+    fix: "Move the file into the project, or import functions from a package. The packages of one workspace (`workspaces` in `package.json`, `packages` in `pnpm-workspace.yaml`) are one project: list both packages there, and import the graph by its path.",
   },
   NG114: {
     why: "A wrong argument would reach the function as `undefined`, and would fail in the middle of a run.",
