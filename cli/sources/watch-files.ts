@@ -74,10 +74,16 @@ function nextChange(files: Iterable<string>, since: number, below: readonly stri
       directories.add(file);
       if (!names.has(file)) names.set(file, new Set());
     }
-    const directory = dirname(file);
+    let directory = dirname(file);
+    let name = basename(file);
+    // A directory that does not exist cannot be watched: the nearest one above it shows when it appears.
+    while (!isDirectory(directory) && dirname(directory) !== directory) {
+      name = basename(directory);
+      directory = dirname(directory);
+    }
     const known = names.get(directory);
-    if (known === undefined) names.set(directory, new Set([basename(file)]));
-    else known.add(basename(file));
+    if (known === undefined) names.set(directory, new Set([name]));
+    else known.add(name);
   }
   return new Promise((resolve, reject) => {
     const watchers: FSWatcher[] = [];
@@ -93,7 +99,8 @@ function nextChange(files: Iterable<string>, since: number, below: readonly stri
           if (name === null) return;
           const isSearched =
             directories.has(directory) && (SOURCE_NAME.test(name) || isGraphDirectory(directory, name));
-          if (!wanted.has(name) && !isSearched) return;
+          // A directory that is moved away is named itself.
+          if (!wanted.has(name) && !isSearched && name !== basename(directory)) return;
           clearTimeout(timer);
           timer = setTimeout(() => finish(`${directory}/${name}`), SETTLE_MS);
         });
@@ -101,7 +108,7 @@ function nextChange(files: Iterable<string>, since: number, below: readonly stri
         watcher.on("error", () => finish(directory));
         watchers.push(watcher);
       } catch (error) {
-        // A directory that does not exist has no files that change.
+        // The directory was deleted since.
         if (!isExhausted(error)) continue;
         for (const open of watchers) open.close();
         return reject(

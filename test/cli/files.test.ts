@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, readFileSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, readFileSync, readdirSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BROKEN, createProject, FLOW, FLOW_NODES, HELLO, PROGRAM, type Project } from "./project.ts";
@@ -184,6 +184,25 @@ describe("ngc compile", () => {
       "waiting for changes",
     );
     expect(project.read("hello.ngraph.ts")).toContain("good day");
+    expect(await watch.stop()).toBe("SIGINT");
+  });
+
+  test("--watch compiles again when the directory of an import appears, and when it is moved away", async () => {
+    const project = createProject({
+      "package.json": "{}",
+      "main.ngraph": `import { hello } from "./parts/texts/hello.ngraph"\ngraph main { node a = hello()  start -> a }`,
+    });
+    const watch = watching(project, ["compile", "main.ngraph", "--watch"]);
+    await watch.until("waiting for changes");
+    expect(project.has("main.ngraph.ts")).toBe(false);
+    await watch.save(() => project.write("parts/texts/hello.ngraph", HELLO), "wrote main.ngraph.ts");
+    await watch.until("wrote main.ngraph.ts\nwaiting for changes");
+    const [texts, old] = ["texts", "old"].map((name) => join(project.directory, "parts", name)) as [string, string];
+    const moved = (): void => {
+      if (project.has("parts/old")) renameSync(old, texts);
+      renameSync(texts, old);
+    };
+    await watch.save(moved, "no file `./parts/texts/hello.ngraph`");
     expect(await watch.stop()).toBe("SIGINT");
   });
 });
