@@ -78,7 +78,7 @@ export function emitGraphTypes(
     ]
       .map((pause) => `  | ${pause}`)
       .join("\n")};`,
-    `${docComment(`Values for \`update\`: each is applied as a result of a node would be.`)}export interface ${place(names.update)} {\n${updatesOf(bound, write).join("\n")}\n}`,
+    `${docComment(`Values for \`update\`: each is applied as a result of a node would be.`)}export interface ${place(names.update)} {\n${updatesOf(bound, write, mark).join("\n")}\n}`,
     ...(signals.types.size === 0
       ? []
       : [
@@ -127,13 +127,13 @@ function pausesOf({ name, call, result }: BoundNode, graph: BoundGraph, write: W
 }
 
 /** The properties of the values that `update` accepts. An imported reducer's updates are checked when they are applied. */
-function updatesOf(bound: BoundGraph, write: WriteType): readonly string[] {
+function updatesOf(bound: BoundGraph, write: WriteType, mark: Mark): readonly string[] {
   const names = { expected: (type: ValueType): string => write(type, bound, "unknown"), function: () => "never" };
   return bound.channels
     .filter(({ role }) => role !== "config")
     .map((channel) => {
       const type = channel.reducer?.kind === "function" ? "unknown" : updateType(channel, false, names);
-      return `  readonly ${propertyName(channel.name)}?: ${type};`;
+      return `  readonly ${mark(channel.declaration.name.span, propertyName(channel.name))}?: ${type};`;
     });
 }
 

@@ -44,5 +44,7 @@ test("names of a generated module lead to the declarations in the graph file", (
     expect(origin(/^(export type )Pair /)).toMatch(/^Pair = /);
     expect(origin(/^(export interface )SecondInput /)).toMatch(/^second \{/);
     expect(origin(/^( {2}readonly )pair: /)).toMatch(/^pair: Pair/);
+    // In `SecondUpdate`; the input has no default, so that its other properties are not optional.
+    expect(origin(/^( {2}readonly )pair\?: /)).toMatch(/^pair: Pair/);
   }
 });
