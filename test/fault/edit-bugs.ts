@@ -99,7 +99,7 @@ export const EDIT_BUGS: readonly (PlantedBug & { readonly seed: number })[] = [
   },
   {
     name: "items that were added to the list of a waiting node do not run",
-    seed: 819,
+    seed: 1739,
     edits: [mutation("step/continue-run.ts", "added-item", "false", "test")],
   },
   {
