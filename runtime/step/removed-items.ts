@@ -23,9 +23,10 @@ export async function undosOfRemovedItems(run: Run): Promise<readonly UndoEntry[
   const lists = new Map((await tasksInTurns(run)).map(({ id, items }) => [id, items]));
   const entries: UndoEntry[] = [];
   for (const [node, numbers] of itemRecords) {
+    const list = lists.get(node);
     // The list of a node may have failed.
-    const items = new Map(lists.get(node)?.map((item) => [item.id, item]));
-    if (lists.get(node) === undefined) continue;
+    if (list === undefined) continue;
+    const items = new Map(list.map((item) => [item.id, item]));
     for (const [number, records] of numbers) {
       const id = `${node}[${number}]`;
       for (const record of records) {
