@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { isFull } from "./test/support/depth.ts";
+import { isDeep } from "./test/support/depth.ts";
 import { testsWithoutDepth } from "./test/support/depth-readers.ts";
 
 // Sources import the validator of tables, which is generated.
@@ -32,10 +32,10 @@ const PEERS = "test/peers/*.test.ts";
 const peers = fileURLToPath(new URL("test/peers/node_modules", import.meta.url));
 
 /**
- * Tests that only run at full depth: planted mistakes, damaged and overloaded databases, the installed package, very large inputs,
+ * Tests that only run beyond the quick depth: planted mistakes, damaged and overloaded databases, the installed package, very large inputs,
  * and one of several oracles of a kind. They take seconds of processor time and rarely fail alone.
  */
-const FULL_ONLY = [
+const DEEP_ONLY = [
   "test/checks/large-graphs.test.ts",
   "test/cli/doctor.test.ts",
   "test/cli/examples.test.ts",
@@ -85,10 +85,10 @@ const FULL_ONLY = [
   "test/stores/sqlite-damage.test.ts",
 ];
 
-/** At full depth only the tests run that do more there; `npm test` has all others. */
-const SKIPPED = isFull
-  ? testsWithoutDepth(fileURLToPath(new URL(".", import.meta.url))).filter((file) => !FULL_ONLY.includes(file))
-  : FULL_ONLY;
+/** Beyond the quick depth only the tests run that do more there; `npm test` has all others. */
+const SKIPPED = isDeep
+  ? testsWithoutDepth(fileURLToPath(new URL(".", import.meta.url))).filter((file) => !DEEP_ONLY.includes(file))
+  : DEEP_ONLY;
 /** Machines are slow when all cores are busy: these end tests that hang. */
 const LIMITS = {
   testTimeout: 300_000,
@@ -100,7 +100,7 @@ const LIMITS = {
 const EXCLUDE = ["**/node_modules/**", ...SKIPPED];
 
 // `isolate`: in quick runs the files of a worker share their modules, which are loaded once: no test may change what
-// others see. At full depth each file has a process of its own, because one file may need a gigabyte.
+// others see. Beyond the quick depth each file has a process of its own, because one file may need a gigabyte.
 
 export default defineConfig({
   test: {
@@ -113,7 +113,7 @@ export default defineConfig({
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: [...EXCLUDE, ...CLI, ...DEEP, PEERS],
-          isolate: isFull,
+          isolate: isDeep,
           ...LIMITS,
         },
       },
@@ -121,7 +121,7 @@ export default defineConfig({
         test: {
           name: "deep",
           include: DEEP,
-          isolate: isFull,
+          isolate: isDeep,
           exclude: [...EXCLUDE, ...CLI],
           ...LIMITS,
         },

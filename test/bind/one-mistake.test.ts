@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { explain, graph } from "./bind-text.ts";
-import { isFull } from "../support/depth.ts";
+import { isDeep } from "../support/depth.ts";
 import { REFERENCE_GRAPH, REFERENCE_FILES } from "../support/reference-graph.ts";
 
 function findings(text: string, files: Readonly<Record<string, string>> = REFERENCE_FILES): string {
@@ -15,7 +15,7 @@ function words(): { word: string; at: number }[] {
   const blank = (match: string): string => " ".repeat(match.length);
   const code = REFERENCE_GRAPH.replace(/\/\/.*$/gm, blank).replace(/`[^`]*`/g, blank);
   const all = [...code.matchAll(/[A-Za-z_]\w{2,}/g)].map((match) => ({ word: match[0], at: match.index }));
-  return isFull ? all : all.filter((_, index) => index % 4 === 0);
+  return isDeep ? all : all.filter((_, index) => index % 4 === 0);
 }
 
 describe("one mistake, one error", () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { checkGraph } from "../../compiler/checks/check-graph.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { generateGraph } from "../proofs/engine/generate.ts";
-import { isFull, scale } from "../support/depth.ts";
+import { isDeep, scale } from "../support/depth.ts";
 import { bindText } from "./support/bind-text.ts";
 
 const SEEDS = scale(150, 5);
@@ -63,7 +63,7 @@ describe("a graph with a `finally` part", () => {
           expect([...codes], `seed ${seed}\n${text}`).toContain(code);
         }
       }
-      if (!isFull) return;
+      if (!isDeep) return;
       expect(sound).toBeGreaterThan(2);
       expect(errors).toBeGreaterThan(0);
     },

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { findRestate, RestateServer } from "../hosts/restate-server.ts";
-import { isFull } from "../support/depth.ts";
+import { isDeep } from "../support/depth.ts";
 import { createProject, FLOW, HELLO, type Project } from "./project.ts";
 
 const NODES = "export function double(n: number): number {\n  return n * 2;\n}\n";
@@ -89,8 +89,8 @@ test("credentials in the address of the host are sent in a header, and never sho
 
 const found = findRestate();
 test("a worker, a deployment, a run, a resume", async () => {
-  // At full depth, where the server is installed.
-  if (!isFull || "missing" in found) return;
+  // Beyond the quick depth, where the server is installed.
+  if (!isDeep || "missing" in found) return;
   const server = await RestateServer.start();
   onTestFinished(() => server.stop());
   const host = ["--host", `restate:${server.url}`];

@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createClient } from "../../service/client.ts";
 import { launchBrowser, openPage } from "../support/browser.ts";
-import { isFull } from "../support/depth.ts";
+import { isDeep } from "../support/depth.ts";
 import { createProject, PROGRAM, type Project } from "./project.ts";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
@@ -288,8 +288,8 @@ test("no serious finding of axe in both themes and at three widths; findings, li
 }, 240_000);
 
 test("thousands of threads and of steps are a bounded number of elements", async () => {
-  const steps = isFull ? 10_000 : 1_500;
-  const threads = isFull ? 5_000 : 250;
+  const steps = isDeep ? 10_000 : 1_500;
+  const threads = isDeep ? 5_000 : 250;
   const project = createProject({
     "flow.ngraph": `graph flow {\n  input most: int = 0\n  output n: int = 0\n  node add = n + 1 into n\n  limit steps 20000\n  start -> add\n  add -> add when n < most\n  add -> end otherwise\n}\n`,
   });

@@ -9,7 +9,7 @@ import { Workspace } from "../../editor/workspace.ts";
 import { convert } from "../../grammar/convert.ts";
 import { parse } from "../../grammar/parse.ts";
 import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
-import { isFull } from "../support/depth.ts";
+import { isDeep } from "../support/depth.ts";
 import { exampleFiles } from "../support/example-files.ts";
 
 const EXAMPLES = exampleFiles(".ngraph").map((name) => [name, readFileSync(name, "utf8")] as const);
@@ -19,7 +19,7 @@ const IN_YAML = EXAMPLES.flatMap(([name, text]) => {
 });
 
 /** A sample of all words, and of the offers at each of them: the same in each run. */
-const [EVERY_WORD, EVERY_OFFER] = isFull ? [3, 2] : [19, 5];
+const [EVERY_WORD, EVERY_OFFER] = isDeep ? [3, 2] : [19, 5];
 
 /** Words, but no units of durations and no escapes. */
 const WORD = /(?<![\w\\])[A-Za-z_]\w*/g;

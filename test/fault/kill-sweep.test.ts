@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PostgresServer } from "../stores/postgres-server.ts";
 import { FAST_DIRECTORY } from "../stores/temporary-directory.ts";
-import { isFull, isSoak, scale } from "../support/depth.ts";
+import { everyNth, isBroad, isDeep, isSoak, scale } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
 import { KILL_FUNCTIONS, KILL_GRAPH } from "./kill-graph.ts";
 import { type KillPlace, PostgresPlaces, sqlitePlace } from "./kill-place.ts";
@@ -31,11 +31,11 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("5.2 to 5.6 a run that is killed at any statement, and its recovery at any of its own", () => {
   it("SQLite", { timeout: TIMEOUT }, async () => {
-    await sweep("SQLite", () => sqlitePlace(join(directory, `${++trials}.db`), "auto"), scale(everyPoint, everyCommit));
+    await sweep("SQLite", () => sqlitePlace(join(directory, `${++trials}.db`), "auto"), ofDepth(everyCommit));
   });
 
   it("SQLite with a rollback journal", { timeout: TIMEOUT }, async () => {
-    const choose = isSoak ? everyPoint : scale(everyFifth, someCommits);
+    const choose = isSoak ? everyPoint : scale(isBroad ? everyTenth : everyFifth, someCommits);
     await sweep("SQLite (rollback)", () => sqlitePlace(join(directory, `${++trials}.db`), "rollback"), choose);
   });
 
@@ -43,7 +43,7 @@ describe("5.2 to 5.6 a run that is killed at any statement, and its recovery at 
     const server = await PostgresServer.start();
     const places = new PostgresPlaces(server);
     try {
-      await sweep("Postgres", () => places.place(`kill_${++trials}`), scale(everyPoint, someCommits), 3);
+      await sweep("Postgres", () => places.place(`kill_${++trials}`), ofDepth(someCommits), 3);
     } finally {
       await places.close();
       await server.dispose();
@@ -66,7 +66,10 @@ const isRecovered = (earlier: number): boolean => isSoak || earlier < 3 || earli
 type Choose = (points: readonly KillPoint[]) => readonly number[];
 
 const everyPoint: Choose = (points) => [...points.keys()];
-const everyFifth: Choose = (points) => everyPoint(points).filter((point) => point % 5 === 0);
+const everyThird: Choose = (points) => everyNth(everyPoint(points), 3);
+const everyFifth: Choose = (points) => everyNth(everyPoint(points), 5);
+const everyTenth: Choose = (points) => everyNth(everyPoint(points), 10);
+const ofDepth = (quick: Choose): Choose => scale(isBroad ? everyThird : everyPoint, quick);
 /** A kill for each state that the store can be left in: the empty store, and after the end of each transaction. */
 const everyCommit: Choose = (points) => everyPoint(points).filter((at) => at === 0 || points[at]!.when === "after");
 /** Every twenty-fourth commit: before and after the statement. Before it, a rollback journal is on disk. */
@@ -82,7 +85,7 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
   const chosen = choose(points);
   // In order, because neighbouring points leave the same state.
   const firsts = chosen.slice(((SHARD - 1) * chosen.length) / SHARDS, (SHARD * chosen.length) / SHARDS);
-  if (isFull) expect(chosen.length).toBeGreaterThan(80);
+  if (isDeep) expect(chosen.length).toBeGreaterThan(80);
   const next = [...firsts];
   const random = randomNumbers();
   /** The state before and after the end of a transaction. */
@@ -102,7 +105,7 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
     for (let first = next.shift(); first !== undefined; first = next.shift()) {
       const second = random(Math.max(20, points.length - first));
       // In quick, every third recovery is killed.
-      const kills = isFull || next.length % 3 === 0 ? [first, second] : [first];
+      const kills = isDeep || next.length % 3 === 0 ? [first, second] : [first];
       let isNew = false;
       const recovers = (left: string): boolean => {
         const earlier = known.get(left) ?? 0;

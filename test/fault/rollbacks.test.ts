@@ -9,7 +9,7 @@ import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { PostgresServer } from "../stores/postgres-server.ts";
 import { FAST_DIRECTORY } from "../stores/temporary-directory.ts";
-import { isFull, scale } from "../support/depth.ts";
+import { isDeep, scale } from "../support/depth.ts";
 import { ROLLBACK_CASES } from "./rollback-cases.ts";
 import { simulateRollbacks } from "./rollback-simulation.ts";
 
@@ -35,7 +35,7 @@ test("a rollback in SQLite", { timeout: 300_000 }, async () => {
 });
 
 // A server takes seconds to start.
-if (isFull)
+if (isDeep)
   test("a rollback in Postgres", { timeout: 300_000 }, async () => {
     const server = await PostgresServer.start();
     const pool = new pg.Pool({ connectionString: server.url, max: 4 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createProgram } from "../../cli/program.ts";
 import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
-import { isFull, sample } from "../support/depth.ts";
+import { isDeep, sample } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 
 const GRAPH = "graph g {\n  input x: int = 1\n  output o: int\n  node n = 1 into o\n  start -> n\n}\n";
@@ -225,7 +225,7 @@ test("each command has a phase", () => {
   for (const name of names) expect(PRINTING, `add \`${name}\` to the tables of this file`).toHaveProperty(name);
 });
 
-const SIGNALS = isFull ? (["SIGINT", "SIGTERM", "SIGHUP"] as const) : (["SIGTERM"] as const);
+const SIGNALS = isDeep ? (["SIGINT", "SIGTERM", "SIGHUP"] as const) : (["SIGTERM"] as const);
 
 describe.runIf(process.platform === "linux")("a signal", () => {
   /** A server that accepts connections and never answers. */

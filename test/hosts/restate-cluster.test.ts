@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished, test } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
 import { restate } from "../../api/hosts/restate.ts";
-import { isFull } from "../support/depth.ts";
+import { isDeep } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
 import { Balancer } from "./balancer.ts";
 import { Cluster } from "./cluster.ts";
@@ -14,8 +14,8 @@ const SHARE = `graph share { input list: int[]  output squares: int[]  output lo
   start -> first -> square -> last -> end }`;
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
-else if (isFull) test("a cluster loses its leader", loseLeader, 600_000);
-else it("is tested at full depth", () => undefined);
+else if (isDeep) test("a cluster loses its leader", loseLeader, 600_000);
+else it("is tested at broad depth", () => undefined);
 
 async function loseLeader(): Promise<void> {
   const servers = await RestateServer.startCluster(3);

@@ -9,7 +9,7 @@ import { parse } from "yaml";
 import { createEngine } from "../../api/create-engine.ts";
 import { restate, serveRestate } from "../../api/hosts/restate.ts";
 import { fencedBlocks } from "../docs/fenced-blocks.ts";
-import { isFull } from "../support/depth.ts";
+import { isDeep } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
 import { findRestate } from "./restate-server.ts";
 
@@ -17,8 +17,8 @@ const found = findRestate();
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
 else if (process.platform !== "linux") it("is tested where each address 127.x.y.z is there", () => undefined);
-else if (isFull) test("the nodes of the compose file are one cluster", () => compose(found.program), 900_000);
-else it("is tested at full depth", () => undefined);
+else if (isDeep) test("the nodes of the compose file are one cluster", () => compose(found.program), 900_000);
+else it("is tested at broad depth", () => undefined);
 
 interface Compose {
   readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;

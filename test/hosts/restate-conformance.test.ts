@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
 import { restate, serveRestate, type RestateWorker } from "../../api/hosts/restate.ts";
 import { describeHost } from "../../hosts/conformance/conformance.ts";
-import { isFull } from "../support/depth.ts";
+import { isDeep } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 import { findRestate, RestateServer } from "./restate-server.ts";
 
 const found = findRestate();
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
-else if (isFull) describe("Restate", testRestate);
-else it("is tested at full depth", () => undefined);
+else if (isDeep) describe("Restate", testRestate);
+else it("is tested at broad depth", () => undefined);
 
 function testRestate(): void {
   let server: RestateServer;

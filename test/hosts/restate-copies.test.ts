@@ -8,7 +8,7 @@ import { StoreError } from "../../runtime/interface/errors.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { chance, randomOf } from "../fault/random.ts";
-import { isFull } from "../support/depth.ts";
+import { isDeep } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
 import { PostgresServer } from "../stores/postgres-server.ts";
 import { findRestate, RestateServer } from "./restate-server.ts";
@@ -16,9 +16,9 @@ import { findRestate, RestateServer } from "./restate-server.ts";
 const found = findRestate();
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
-else if (isFull) {
+else if (isDeep) {
   test("checkpoints and labels are copied to Postgres, also after errors of it", copy, 120_000);
-} else it("is tested at full depth", () => undefined);
+} else it("is tested at broad depth", () => undefined);
 
 const GRAPH = `graph leg { input n: int  output m: int  node one = n + 1 into m  start -> one }
 graph copied { input n: int  output answer: string  output log: int[] reduce append  state count: int = 0

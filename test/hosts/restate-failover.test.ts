@@ -4,7 +4,7 @@ import { createEngine } from "../../api/create-engine.ts";
 import { restate } from "../../api/hosts/restate.ts";
 import type { Engine, Store } from "../../runtime/index.ts";
 import { below, chance, randomOf } from "../fault/random.ts";
-import { isFull, isSoak } from "../support/depth.ts";
+import { isDeep, isSoak } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
 import { Cluster } from "./cluster.ts";
 import { findRestate, RestateServer } from "./restate-server.ts";
@@ -12,8 +12,8 @@ import { findRestate, RestateServer } from "./restate-server.ts";
 const found = findRestate();
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
-else if (isFull) describe("Restate", testFailover);
-else it("is tested at full depth", () => undefined);
+else if (isDeep) describe("Restate", testFailover);
+else it("is tested at broad depth", () => undefined);
 
 const seed = process.env["SEED"];
 const SEEDS = seed === undefined ? Array.from({ length: isSoak ? 40 : 8 }, (_, index) => index + 1) : [Number(seed)];

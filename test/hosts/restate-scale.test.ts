@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, test } from "vitest";
 import type { RunEvent } from "../../runtime/index.ts";
-import { isFull, isSoak } from "../support/depth.ts";
+import { isDeep, isSoak } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
 import { findRestate, type RestateServer } from "./restate-server.ts";
 import { useRestate } from "./use-restate.ts";
@@ -10,8 +10,8 @@ import { useRestate } from "./use-restate.ts";
 const found = findRestate();
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
-else if (isFull) describe("Restate", testScale);
-else it("is tested at full depth", () => undefined);
+else if (isDeep) describe("Restate", testScale);
+else it("is tested at broad depth", () => undefined);
 
 const THREADS = isSoak ? 10_000 : 1500;
 const WOKEN = 100;

@@ -9,7 +9,7 @@ import { callThroughIngress } from "../../hosts/restate/store/ingress-thread.ts"
 import { RestateStore } from "../../hosts/restate/store/restate-store.ts";
 import { encodePlace, placeOf } from "../../hosts/restate/store/rows.ts";
 import type { NodeContext } from "../../runtime/interface/context.ts";
-import { isFull } from "../support/depth.ts";
+import { isDeep } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
 import { findRestate } from "./restate-server.ts";
 import { useRestate } from "./use-restate.ts";
@@ -17,8 +17,8 @@ import { useRestate } from "./use-restate.ts";
 const found = findRestate();
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
-else if (isFull) describe("Restate", testThreads);
-else it("is tested at full depth", () => undefined);
+else if (isDeep) describe("Restate", testThreads);
+else it("is tested at broad depth", () => undefined);
 
 const ASK = (name: string, node: string): string => `graph ${name} { input n: int  output answer: string
   node ${node} = ask("Go on?") into answer  start -> ${node} when n < 100  start -> end otherwise  ${node} -> end }`;

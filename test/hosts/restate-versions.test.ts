@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, test } from "vitest";
 import { createEngine } from "../../api/create-engine.ts";
 import { restate, serveRestate, type RestateWorker } from "../../api/hosts/restate.ts";
 import type { Table } from "../../runtime/index.ts";
-import { isFull } from "../support/depth.ts";
+import { isDeep } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
 import { findRestate, RestateServer } from "./restate-server.ts";
 
@@ -11,10 +11,10 @@ const found = findRestate();
 const THREADS = 50;
 
 if ("missing" in found) it(`is not tested: ${found.missing}`, () => undefined);
-else if (isFull) {
+else if (isDeep) {
   test("runs in progress keep their version, and paused threads continue with the new one", deploy, 600_000);
   test("names that no URL can contain are refused", refuseNames);
-} else it("is tested at full depth", () => undefined);
+} else it("is tested at broad depth", () => undefined);
 
 const graph = (
   more: string,
