@@ -33,7 +33,7 @@ graph main {
   assert never one with two
 }
 `;
-import { numRuns, scale } from "../support/depth.ts";
+import { numRuns, scale, stride } from "../support/depth.ts";
 const FILES = { ...MODULES, "other.ngraph": `graph other { input q: int output r: int node a = q into r start -> a }` };
 
 describe("binding never throws", () => {
@@ -56,7 +56,7 @@ describe("binding never throws", () => {
 
   it("at any end of a text", () => {
     for (const text of [RICH, REFERENCE_GRAPH])
-      for (let end = 0; end <= text.length; end += scale(3, 31)) bind(text.slice(0, end));
+      for (let end = 0; end <= text.length; end += stride(3, 31)) bind(text.slice(0, end));
   });
 
   it("with tokens left out, doubled and swapped", () => {

@@ -6,7 +6,7 @@ import { FAST_DIRECTORY } from "../stores/temporary-directory.ts";
 import { compile, memoryHost } from "../../compiler/index.ts";
 import { endsTransaction, type KillPoint } from "./kill-points.ts";
 import { runProgram } from "../stores/program.ts";
-import { isSoak, scale } from "../support/depth.ts";
+import { everyNth, isSoak, stride } from "../support/depth.ts";
 import { startModelServer } from "../support/model-server.ts";
 
 const PROGRAM = new URL("programs/agent-and-die.ts", import.meta.url);
@@ -76,7 +76,7 @@ test(
       const { points } = whole!;
       const commits = [...points.keys()].filter((at) => endsTransaction(points[at]!.sql));
       expect(commits.length).toBeGreaterThan(10);
-      const chosen = isSoak ? [...points.keys()] : commits.filter((_, at) => at % scale(1, 4) === 0);
+      const chosen = isSoak ? [...points.keys()] : everyNth(commits, stride(1, 4));
       let killed = 0;
       for (const dieAt of chosen) {
         const name = `at-${dieAt}`;

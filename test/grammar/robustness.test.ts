@@ -7,7 +7,7 @@ import { parse, parseFragment } from "../../grammar/parse.ts";
 import { MOST_DIAGNOSTICS } from "../../grammar/reading.ts";
 import { SHOWCASE } from "./showcase.ts";
 import { countKinds, misplacedSpans } from "./tree.ts";
-import { numRuns, scale } from "../support/depth.ts";
+import { numRuns, scale, stride } from "../support/depth.ts";
 import { exampleFiles } from "../support/example-files.ts";
 
 /** What holds for every text, however wrong. */
@@ -82,14 +82,14 @@ describe("no text makes the parser throw, loop or point outside of it", () => {
   });
 
   it("every suffix of the showcase", () => {
-    for (let start = 0; start < SHOWCASE.length; start += scale(3, 31)) expectSane(SHOWCASE.slice(start));
+    for (let start = 0; start < SHOWCASE.length; start += stride(3, 31)) expectSane(SHOWCASE.slice(start));
   });
 
   it("every example with one line, or one character, less", () => {
     for (const text of examples()) {
       const lines = text.split("\n");
-      for (let at = 0; at < lines.length; at += scale(1, 5)) expectSane(lines.toSpliced(at, 1).join("\n"));
-      for (let at = 0; at < text.length; at += scale(7, 71)) expectSane(text.slice(0, at) + text.slice(at + 1));
+      for (let at = 0; at < lines.length; at += stride(1, 5)) expectSane(lines.toSpliced(at, 1).join("\n"));
+      for (let at = 0; at < text.length; at += stride(7, 71)) expectSane(text.slice(0, at) + text.slice(at + 1));
     }
   });
 

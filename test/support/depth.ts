@@ -24,6 +24,12 @@ export function scale(full: unknown, quick: unknown): unknown {
   return Math.max(quick, Math.ceil(full / 3));
 }
 
+/** The distance between the places of a sweep at the depth of this run: in `broad` three times that of `full`. */
+export function stride(full: number, quick: number): number {
+  if (!isDeep) return quick;
+  return isBroad ? Math.min(quick, 3 * full) : full;
+}
+
 /** Runs of a property: `full`, or a tenth of it in `quick`, but at least 20 (or `full`, if that is less). */
 export function numRuns(full: number): number {
   return scale(full, Math.min(full, Math.max(20, Math.ceil(full / 10))));

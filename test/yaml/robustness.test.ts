@@ -6,7 +6,7 @@ import { MOST_DIAGNOSTICS } from "../../grammar/reading.ts";
 import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
 import { toYaml } from "../../grammar/yaml/to-yaml.ts";
 import { anyFile } from "../support/ast-arbitrary.ts";
-import { numRuns, scale } from "../support/depth.ts";
+import { numRuns, scale, stride } from "../support/depth.ts";
 import { exampleFiles } from "../support/example-files.ts";
 
 /** Pieces of YAML and of graphs, and some pieces of neither. */
@@ -109,7 +109,7 @@ describe.each(EXAMPLES)("%s", (_, text) => {
 
   test("without any one of its lines", () => {
     const lines = text.split("\n");
-    for (let at = 0; at < lines.length; at += scale(1, 5)) expectSound(lines.toSpliced(at, 1).join("\n"));
+    for (let at = 0; at < lines.length; at += stride(1, 5)) expectSound(lines.toSpliced(at, 1).join("\n"));
   });
 
   test("with any byte changed", () => {
