@@ -36,13 +36,8 @@ export const newCommand = defineCommand<object>({
 });
 
 function starterFiles(directory: string): [name: string, text: string][] {
-  const name =
-    directory
-      .toLowerCase()
-      .replace(/[^a-z0-9._-]+/g, "-")
-      .replace(/^[._-]+|-+$/g, "") || "graphs";
   const manifest = {
-    name,
+    name: packageName(directory),
     private: true,
     type: "module",
     scripts: {
@@ -60,11 +55,28 @@ function starterFiles(directory: string): [name: string, text: string][] {
     ["app.ts", APP],
     ["greeting.test.ts", TEST],
     ["tsconfig.json", TSCONFIG],
-    ["README.md", readme(name)],
+    ["README.md", readme(manifest.name)],
     ["package.json", `${JSON.stringify(manifest, null, 2)}\n`],
     [".gitignore", "node_modules/\n.ngraph/\nruns.db*\n*.d.ngraph.ts\n*.d.ngraph.ts.map\n"],
   ];
 }
+
+/** Letters with marks become those without: `uni` for `Ünï`. A name without any Latin letter or digit has no such form. */
+function packageName(directory: string): string {
+  const name = directory
+    .normalize("NFKD")
+    .replace(/\p{Mark}+/gu, "")
+    .toLowerCase()
+    .replaceAll("ß", "ss")
+    .replace(/[^a-z0-9._-]+/g, "-")
+    .replace(/^[._-]+|-+$/g, "")
+    .slice(0, MAX_PACKAGE_NAME);
+  return name === "" || NO_PACKAGE_NAMES.has(name) ? "graphs" : name;
+}
+
+/** Of npm. */
+const MAX_PACKAGE_NAME = 214;
+const NO_PACKAGE_NAMES: ReadonlySet<string> = new Set(["node_modules", "favicon.ico"]);
 
 const GRAPH = `import { writeGreeting, countWords } from "./nodes.ts"
 

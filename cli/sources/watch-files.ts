@@ -85,6 +85,14 @@ function nextChange(files: Iterable<string>, since: number, below: readonly stri
     if (known === undefined) names.set(directory, new Set([name]));
     else known.add(name);
   }
+  // A directory that is moved says so itself, but not to those below it.
+  for (const directory of [...names.keys()]) {
+    for (let at = directory; dirname(at) !== at && at !== "."; at = dirname(at)) {
+      const known = names.get(dirname(at));
+      if (known === undefined) names.set(dirname(at), new Set([basename(at)]));
+      else known.add(basename(at));
+    }
+  }
   return new Promise((resolve, reject) => {
     const watchers: FSWatcher[] = [];
     let timer: NodeJS.Timeout | undefined;

@@ -2,6 +2,7 @@
  * The types of a generated graph beyond its channels: its nodes, pauses, answers, edits and events. `ngraph/generated`
  * has the engine's interface over them.
  */
+import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
 import type { BoundPlan } from "../bind/plan/bound-plan.ts";
@@ -53,7 +54,12 @@ export function emitGraphTypes(
   const all = withCalled(bound);
   const pauses = new Set(all.flatMap((graph) => graph.nodes.flatMap((node) => pausesOf(node, graph, write))));
   const nodes = union(bound.nodes.map(({ name }) => quote(name)));
-  const signals = signalsOf(all, write);
+  const signals = signalsOf(all, bound.file, write);
+  // The map of the module leads into one file: the names of signals that are received in other files have no place in it.
+  const signalName = (name: string): string => {
+    const span = signals.spans.get(name);
+    return span === undefined ? propertyName(name) : mark(span, propertyName(name));
+  };
   const signalNames = signals.isComplete ? union([...signals.types.keys()].map(quote)) : "string";
   const tasks = union(all.flatMap((graph) => graph.nodes.map(({ name }) => quote(name))));
   const fields = [
@@ -82,7 +88,7 @@ export function emitGraphTypes(
     ...(signals.types.size === 0
       ? []
       : [
-          `${docComment(`The values of the signals that \`${bound.name}\` receives.`)}export interface ${place(names.signals)} {\n  ${fieldsOf(signals.types).join("\n  ")}\n}`,
+          `${docComment(`The values of the signals that \`${bound.name}\` receives.`)}export interface ${place(names.signals)} {\n  ${fieldsOf(signals.types, signalName).join("\n  ")}\n}`,
         ]),
     `${docComment(`The types of \`${bound.name}\`, for its engine.`)}export interface ${place(names.types)} {\n${fields
       .map((field) => `  readonly ${field};`)
@@ -143,19 +149,31 @@ function updatesOf(bound: BoundGraph, write: WriteType, mark: Mark): readonly st
  */
 function signalsOf(
   all: readonly BoundGraph[],
+  file: SourceFile,
   write: WriteType,
-): { readonly types: ReadonlyMap<string, ReadonlySet<string>>; readonly isComplete: boolean } {
+): {
+  readonly types: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The names in the calls of `receive` in `file`, the first of each signal. */
+  readonly spans: ReadonlyMap<string, Span>;
+  readonly isComplete: boolean;
+} {
   const types = new Map<string, Set<string>>();
+  const spans = new Map<string, Span>();
   let isComplete = true;
   for (const graph of all) {
     for (const { call, result } of graph.nodes) {
       const signal = receivedSignal(call);
       if (signal === undefined) continue;
-      if (signal.name === undefined) isComplete = false;
-      else addTo(types, signal.name, result === undefined ? "$.Json" : write(result, graph));
+      if (signal.name === undefined) {
+        isComplete = false;
+        continue;
+      }
+      addTo(types, signal.name, result === undefined ? "$.Json" : write(result, graph));
+      if (graph.file === file && signal.span !== undefined && !spans.has(signal.name))
+        spans.set(signal.name, signal.span);
     }
   }
-  return { types, isComplete };
+  return { types, spans, isComplete };
 }
 
 /** The values of `write` events, by channel: of this graph and of those that it calls. */
@@ -172,8 +190,8 @@ function writesOf(all: readonly BoundGraph[], write: WriteType): string {
 }
 
 /** Fields with the union of their types. */
-function fieldsOf(types: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
-  return [...types].map(([name, texts]) => `readonly ${propertyName(name)}: ${[...texts].join(" | ")};`);
+function fieldsOf(types: ReadonlyMap<string, ReadonlySet<string>>, nameOf = propertyName): readonly string[] {
+  return [...types].map(([name, texts]) => `readonly ${nameOf(name)}: ${[...texts].join(" | ")};`);
 }
 
 function addTo(types: Map<string, Set<string>>, name: string, text: string): void {

@@ -205,6 +205,26 @@ describe("ngc compile", () => {
     await watch.save(moved, "no file `./parts/texts/hello.ngraph`");
     expect(await watch.stop()).toBe("SIGINT");
   });
+
+  test.each(["main.ngraph", "."])(
+    "--watch checks again when a directory above an imported one is moved away: %s",
+    async (path) => {
+      const project = createProject({
+        "package.json": "{}",
+        "main.ngraph": `import { f } from "./parts/inner/texts/f.ts"\ngraph main { node a = f()  start -> a -> end }`,
+        "parts/inner/texts/f.ts": "export function f(): void {}\n",
+      });
+      const watch = watching(project, ["check", path, "--watch"]);
+      await watch.until("nothing to report\nwaiting for changes");
+      const [parts, old] = ["parts", "old"].map((name) => join(project.directory, name)) as [string, string];
+      const moved = (): void => {
+        if (project.has("old")) renameSync(old, parts);
+        renameSync(parts, old);
+      };
+      await watch.save(moved, "no file `./parts/inner/texts/f.ts`");
+      expect(await watch.stop()).toBe("SIGINT");
+    },
+  );
 });
 
 describe("watching", () => {
@@ -401,6 +421,18 @@ describe("ngc new", () => {
       stdout: expect.stringContaining("Ada"),
     });
     expect(project.ngc(["new", "starter"])).toMatchObject({ status: 64 });
+  });
+
+  test.each([
+    ["ünï", "uni"],
+    ["Große Dateien", "grosse-dateien"],
+    ["日本", "graphs"],
+    ["node_modules", "graphs"],
+    ["a".repeat(240), "a".repeat(214)],
+  ])("the directory %s has a package with a name that npm accepts", (directory, name) => {
+    const project = createProject();
+    expect(project.ngc(["new", directory])).toMatchObject({ status: 0 });
+    expect(JSON.parse(project.read(join(directory, "package.json")))).toMatchObject({ name });
   });
 
   test("started by npx, it names the package: another package is called ngc", () => {

@@ -48,3 +48,35 @@ test("names of a generated module lead to the declarations in the graph file", (
     expect(origin(/^( {2}readonly )pair\?: /)).toMatch(/^pair: Pair/);
   }
 });
+
+test("names of signals lead to the calls that receive them, of this file alone", () => {
+  const text = `import { other } from "./other.ngraph"
+graph order {
+  state paid: int
+  state note: string
+  node wait = receive("paid") into paid
+  node remark = receive("a note") into note
+  node call = other()
+  start -> wait -> remark -> call -> end
+}`;
+  const other = `graph other { state sent: bool  node n = receive("sent") into sent  start -> n -> end }`;
+  const order = compile(text, { path: "order.ngraph", host: memoryHost({ "other.ngraph": other }) });
+  const { code, map } = emitMappedDeclarations(order, { outPath: "order.d.ngraph.ts" });
+  const sourceMap = new SourceMap({ ...map!, file: map!.file, sourceRoot: "" } as never);
+  const lines = code.split("\n");
+  const first = lines.findIndex((each) => each.startsWith("export interface OrderSignals"));
+  const origins = lines.slice(first + 1, first + 4).map((line, at) => {
+    const found = sourceMap.findEntry(first + 1 + at, line.indexOf("readonly ") + 9) as {
+      generatedLine: number;
+      originalLine: number;
+      originalColumn: number;
+    };
+    const origin = text.split("\n")[found.originalLine]?.slice(found.originalColumn);
+    return [line.trim(), found.generatedLine === first + 1 + at ? origin : undefined];
+  });
+  expect(origins).toEqual([
+    ["readonly paid: number;", `"paid") into paid`],
+    [`readonly "a note": string;`, `"a note") into note`],
+    ["readonly sent: boolean;", undefined],
+  ]);
+});
