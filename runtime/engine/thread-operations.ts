@@ -302,9 +302,10 @@ async function update(
   const threadId = checkThreadId(thread);
   // A node or `start` says where the run of a new thread begins.
   const mayCreate = options.as !== undefined && options.as !== "end" && options.in === undefined;
-  await turnAfterCopy(core.clock, given, values);
   if (!mayCreate) await loadHead(store, threadId);
   return asRunner(core, thread, { durability: "sync" }, async (durable, cancellation) => {
+    // Under the claim: a later call on this thread does not overtake a long edit.
+    await turnAfterCopy(core.clock, given, values);
     if (mayCreate && (await asStoreError(() => durable.store.loadLatest(threadId))) === undefined) {
       return { thread, checkpointId: await createThread(core, durable, cancellation, values, options) };
     }

@@ -99,3 +99,13 @@ describe("update in a called graph", () => {
     );
   });
 });
+
+test("a later call on a thread does not overtake the edit of a long list", async () => {
+  const text = `graph g { output log: int[] = [] reduce append  state ok: string = ""  node a = ask("go?") into ok  start -> a }`;
+  const engine = engineOf(text, { ask }, { store: new MemoryStore() });
+  await engine.run({}, { thread: "t" });
+  const edit = engine.update("t", { log: Array.from({ length: 100_000 }, (_, index) => index) });
+  await expect(engine.resume("t", "yes")).rejects.toMatchObject({ code: "NG_THREAD_CONFLICT" });
+  await edit;
+  expect((await engine.state("t"))!.state["log"]).toHaveLength(100_000);
+});
