@@ -12,6 +12,7 @@ import type { Program } from "../program/program.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import type { StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import type { Json } from "../value/json.ts";
+import { dropPromise } from "../value/promise.ts";
 import { admitJson, Mismatch } from "../value/validate.ts";
 import { changesGraph, migratedPath, type Changes, type GraphChanges } from "./migrate-options.ts";
 
@@ -160,6 +161,7 @@ function convert({ redact }: EngineCore, name: string, change: (value: Json) => 
     const message = `the function that converts channel \`${name}\` failed: ${reason}`;
     throw new RunError("NG_BAD_INPUT", message, { cause, causeMessage: reason });
   }
+  dropPromise(converted);
   return plain(name, converted);
 }
 

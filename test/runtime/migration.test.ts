@@ -11,6 +11,26 @@ const fail = (): never => {
 };
 
 describe("migrate", () => {
+  test("a function in `map` that returns a promise is refused, and its rejection does not end the process", async () => {
+    const store = new MemoryStore();
+    const text = (type: string) =>
+      `graph g { output n: ${type}  state x: int = 0  node a = fail_() into x  start -> a }`;
+    await engineOf(text("int = 0"), { fail_: fail }, { store }).run({}, { thread: "t" });
+    await engineOf(text("int = 0"), { fail_: fail }, { store }).update("t", { n: 1 });
+    const edited = engineOf(text(`string = ""`), { fail_: fail }, { store });
+    const unhandled: unknown[] = [];
+    const listen = (reason: unknown): void => void unhandled.push(reason);
+    process.on("unhandledRejection", listen);
+    try {
+      const later = (): never => Promise.reject(new Error("late")) as never;
+      await expect(edited.migrate("t", { map: { n: later } })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", listen);
+    }
+  });
+
   test("renames a waiting node and its channel: the answer by the new id reaches it", async () => {
     const store = new MemoryStore();
     const asked: string[] = [];
