@@ -102,12 +102,11 @@ async function resumeOne(
     const { file, graph } = sourceOf(await latestOf(store, thread), options);
     const engine = await engines.of(file, graph);
     const one = { threads: [thread], signal };
-    const { results, failures } = which === "due" ? await engine.due(undefined, one) : await engine.recover(one);
+    const { results, failures, conflicts } =
+      which === "due" ? await engine.due(undefined, one) : await engine.recover(one);
     for (const { status } of results) report.resumed.push({ thread, status });
     for (const { error } of failures) report.failed.push({ thread, code: error.code, message: error.message });
-    // A signal in the inbox may have a name that no node waits for: such a thread is not due.
-    if (results.length + failures.length === 0 && which === "interrupted" && !engines.isDraining)
-      report.conflicts.push(thread);
+    if (conflicts > 0) report.conflicts.push(thread);
   } catch (error) {
     if (!(error instanceof NgraphError) && !(error instanceof CommandError)) throw error;
     // The process ends: the thread waits for another one.

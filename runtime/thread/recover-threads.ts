@@ -16,7 +16,7 @@ import { listThreads } from "./list-threads.ts";
 import { RunError } from "../interface/errors.ts";
 import { checkThreadId } from "../run/check-thread-id.ts";
 import { shown } from "../value/shown.ts";
-import { resumeDue, resumeInterrupted } from "./resume-thread.ts";
+import { resumeDue, resumeInterrupted, type NotResumed } from "./resume-thread.ts";
 
 const DEFAULT_CONCURRENCY = 4;
 
@@ -56,7 +56,7 @@ async function resumeAll(
   core: EngineCore,
   filter: Pick<ThreadListOptions, "status" | "due">,
   options: RecoverOptions,
-  resume: (thread: string, options: Pick<RecoverOptions, "signal">) => Promise<RunResult | undefined>,
+  resume: (thread: string, options: Pick<RecoverOptions, "signal">) => Promise<RunResult | NotResumed>,
 ): Promise<RecoverResult> {
   const { limit = null, concurrency = DEFAULT_CONCURRENCY, signal } = options;
   const most = checkCount("limit", limit, 0) ?? Number.MAX_SAFE_INTEGER;
@@ -71,12 +71,9 @@ async function resumeAll(
       const thread = open.shift();
       if (thread === undefined || started >= most || signal?.aborted === true || core.drain.requested) return;
       started++;
+      let result: RunResult | NotResumed = "conflict";
       try {
-        const result = await resume(thread, signal === undefined ? {} : { signal });
-        if (result !== undefined) {
-          results.push(result);
-          continue;
-        }
+        result = await resume(thread, signal === undefined ? {} : { signal });
       } catch (error) {
         if (!(error instanceof NgraphError)) throw error;
         if (error.code !== "NG_THREAD_CONFLICT") {
@@ -84,9 +81,13 @@ async function resumeAll(
           continue;
         }
       }
+      if (typeof result !== "string") {
+        results.push(result);
+        continue;
+      }
       // A thread that is not resumed here does not count.
       started--;
-      conflicts++;
+      if (result === "conflict") conflicts++;
     }
   };
   await Promise.all(Array.from({ length: Math.min(parallel, open.length) }, work));

@@ -60,42 +60,45 @@ export async function resumeThread(
   });
 }
 
-/**
- * Resumes a paused thread if one of its pauses is due at `now`, or waits for a signal that is in its inbox. Otherwise returns
- * `undefined`: another process has resumed it in the meantime.
- */
+/** Why a thread is not resumed: another process holds or has resumed it, or nothing of it continues without an answer. */
+export type NotResumed = "conflict" | "waits";
+
+/** Resumes a paused thread if one of its pauses is due at `now`, or waits for a signal that is in its inbox. */
 export async function resumeDue(
   core: EngineCore,
   threadId: ThreadId,
   now: number,
   options: Pick<ResumeOptions, "signal">,
-): Promise<RunResult | undefined> {
+): Promise<RunResult | NotResumed> {
   core.drain.refuseNewRun();
-  const continues = async (store: Store): Promise<Checkpoint | undefined> => {
+  const continues = async (store: Store): Promise<Checkpoint | NotResumed> => {
     const latest = await loadHead(store, threadId);
     const head = answeredHead(core.program, latest, await loadWrites(store, threadId, latest.id));
-    if (head.status !== "paused") return undefined;
+    if (head.status !== "paused") return "conflict";
     const isWoken = await someContinue(head.pauses, now, () => readSignals(store, threadId));
-    return isWoken ? latest : undefined;
+    // A signal in the inbox may have a name that no node waits for.
+    return isWoken ? latest : "waits";
   };
   // A thread that another process runs is not claimed.
-  if ((await beforeClaim(core, options, continues)) === undefined) return undefined;
+  const found = await beforeClaim(core, options, continues);
+  if (typeof found === "string") return found;
   refuseMissingSecrets(core.missingSecrets);
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     // Mutation point: due-under-claim
     const head = await continues(durable.store);
-    if (head === undefined) return undefined;
+    // The thread was due a moment ago.
+    if (typeof head === "string") return "conflict";
     // An empty record of answers opens no gate.
     return resumeHead(core, durable, cancellation, head, { ...options, answers: {} }, now);
   });
 }
 
-/** Resumes a thread if its run was cut off; otherwise returns `undefined`: another process has resumed it in the meantime. */
+/** Resumes a thread if its run was cut off; otherwise another process has resumed it in the meantime. */
 export async function resumeInterrupted(
   core: EngineCore,
   threadId: ThreadId,
   options: Pick<ResumeOptions, "signal">,
-): Promise<RunResult | undefined> {
+): Promise<RunResult | "conflict"> {
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     const { store } = durable;
     const latest = await loadHead(store, threadId);
@@ -104,7 +107,7 @@ export async function resumeInterrupted(
     // A fork may have prepared a paused thread. Its stored answers come from a run, so `prepared` does not count.
     const isPrepared = head.prepared === true && head.status !== "paused";
     const isCutOff = withAnswers(head, writes).status === "running" && !isPrepared;
-    if (!isCutOff && !hasOpenWork(head, writes)) return undefined;
+    if (!isCutOff && !hasOpenWork(head, writes)) return "conflict";
     refuseMissingSecrets(core.missingSecrets);
     // An empty record of answers opens no gate.
     return resumeHead(core, durable, cancellation, latest, { ...options, answers: {} });

@@ -4,16 +4,17 @@ import { NgraphError } from "../interface/errors.ts";
 import { notify } from "../event/run-events.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import { firstDue } from "../checkpoint/waits.ts";
+import type { NotResumed } from "./resume-thread.ts";
 
 /** Resumes the threads that an engine has paused, when they are due. Its timers do not keep the process alive. */
 export class Waker {
   readonly #core: EngineCore;
-  readonly #resumeDue: (thread: ThreadId, now: number) => Promise<RunResult | undefined>;
+  readonly #resumeDue: (thread: ThreadId, now: number) => Promise<RunResult | NotResumed>;
   readonly #timers = new Map<ThreadId, unknown>();
   #isStopped = false;
 
   /** @param resumeDue resumes a thread, if it is due */
-  constructor(core: EngineCore, resumeDue: (thread: ThreadId, now: number) => Promise<RunResult | undefined>) {
+  constructor(core: EngineCore, resumeDue: (thread: ThreadId, now: number) => Promise<RunResult | NotResumed>) {
     this.#core = core;
     this.#resumeDue = resumeDue;
   }
@@ -63,7 +64,7 @@ export class Waker {
     const { onWake } = this.#core.options;
     try {
       const result = await this.#resumeDue(thread, this.#core.clock.now());
-      if (result === undefined) return;
+      if (typeof result === "string") return;
       this.watch(result);
       if (onWake !== undefined) notify(onWake, { thread, result, error: null });
     } catch (error) {

@@ -406,6 +406,18 @@ describe("signals", () => {
     expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { all: [1] } });
   });
 
+  test("W4: a signal whose name no pause waits for leaves the thread waiting: it is no conflict with another process", async () => {
+    const store = new MemoryStore();
+    const text = `graph g { output n: int = 0  node a = receive("go") into n  start -> a }`;
+    const engine = engineOf(text, {}, { store, wake: false });
+    await engine.run({}, { thread: "t" });
+    await engine.signal("t", "other", 1);
+    expect(await engine.threads({ due: 0 })).toHaveLength(1);
+    expect(await engine.due()).toEqual({ results: [], conflicts: 0, failures: [] });
+    await engine.signal("t", "go", 2);
+    expect(await engine.due()).toMatchObject({ results: [{ output: { n: 2 } }], conflicts: 0 });
+  });
+
   test("a called graph takes signals of its thread", async () => {
     const { engine, store } = workshop(`graph inner { output a: json  output b: json  node one = receive("x") into a
         node two = receive("x") into b  start -> one -> two }
