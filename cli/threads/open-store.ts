@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { MaybePromise } from "../../runtime/value/json.ts";
@@ -219,5 +219,22 @@ export const PRIVATE = 0o700;
 export function makeStoreDirectory(directory: string): void {
   const isNew = !existsSync(directory);
   makeDirectory(directory, PRIVATE);
-  if (isNew && basename(resolve(directory)) === ".ngraph") writeFileSync(join(directory, ".gitignore"), "*\n");
+  if (!isNew || basename(resolve(directory)) !== ".ngraph") return;
+  try {
+    writeFileSync(join(directory, ".gitignore"), "*\n");
+  } catch (error) {
+    // A later run would take the directory for one that has its `.gitignore`.
+    removeIfEmpty(directory);
+    throw error;
+  }
+}
+
+/** Removes a directory that has nothing but the begin of its `.gitignore`. */
+function removeIfEmpty(directory: string): void {
+  try {
+    rmSync(join(directory, ".gitignore"), { force: true });
+    rmdirSync(directory);
+  } catch {
+    // Another process has begun to use it.
+  }
 }

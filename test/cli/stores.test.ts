@@ -19,6 +19,31 @@ describe("the default store", () => {
     expect(project.read(".ngraph")).toBe("a file");
   });
 
+  test("if the disk is full, the message says so, and nothing is left of `.ngraph`", () => {
+    const project = hello({
+      "full.mjs": `import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+const { writeFileSync } = fs;
+fs.writeFileSync = (path, ...rest) => {
+  if (!String(path).endsWith(".gitignore")) return writeFileSync(path, ...rest);
+  writeFileSync(path, "");
+  throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+};
+syncBuiltinESMExports();`,
+    });
+    expect(project.ngc(["run", "hello.ngraph"], { env: { NODE_OPTIONS: "--import ./full.mjs" } })).toEqual({
+      status: 64,
+      stdout: "",
+      stderr:
+        "error: cannot create the directory .ngraph: no space left\n" +
+        "  = help: --store sqlite:PATH stores runs elsewhere, --store memory stores none\n",
+    });
+    expect(project.has(".ngraph")).toBe(false);
+    // Once there is space, runs are kept out of commits.
+    expect(project.ngc(["run", "hello.ngraph"]).status).toBe(0);
+    expect(project.read(".ngraph/.gitignore")).toBe("*\n");
+  });
+
   test("in a subdirectory, read-only commands print where the store is", () => {
     const project = hello();
     project.ngc(["run", "hello.ngraph", "--thread", "t"]);
