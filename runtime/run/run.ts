@@ -96,9 +96,8 @@ export const FINALLY = "finally";
 
 /** The place of the graph that a task calls. @param tool the graph is a tool: each call of the task has a place of its own */
 export function placeOfCall(caller: Run, task: Task, tool?: ToolCallPlace): Place {
-  const suffix = tool === undefined ? "" : `.${tool.name}.${tool.number}`;
-  // Another conversation makes other calls under the same numbers.
-  const inId = tool === undefined ? "" : `${suffix}#${sha256(tool.key).slice(0, 12)}`;
+  const suffix = suffixOf(tool);
+  const inId = tool === undefined ? "" : inRunId(tool);
   const call = `/${taskName(task)}@${caller.step}${inId}`;
   const former = formerPlaces(caller, task).map(({ namespace, runId }) => ({
     namespace: `${namespace}${suffix}`,
@@ -114,8 +113,17 @@ export function placeOfCall(caller: Run, task: Task, tool?: ToolCallPlace): Plac
 }
 
 /** The segment of a namespace for the graph that a task calls. */
-export function segmentOfCall(task: Task, tool?: ToolCallPlace): string {
-  return tool === undefined ? task.id : `${task.id}.${tool.name}.${tool.number}`;
+export function segmentOfCall(task: Pick<Task, "id">, tool?: ToolCallPlace): string {
+  return `${task.id}${suffixOf(tool)}`;
+}
+
+function suffixOf(tool?: ToolCallPlace): string {
+  return tool === undefined ? "" : `.${tool.name}.${tool.number}`;
+}
+
+/** The end of the run id of a call as a tool. Another conversation makes other calls under the same numbers. */
+export function inRunId(tool: ToolCallPlace): string {
+  return `${suffixOf(tool)}#${sha256(tool.key).slice(0, 12)}`;
 }
 
 /** A node whose edges lead to no target. */

@@ -4,14 +4,20 @@ import { taskName } from "../run/item-identity.ts";
 import { CALL_PART, type ToolCallPlace } from "../program/tool-segment.ts";
 import type { Task } from "./task.ts";
 
-/** The calls of graphs that a task has begun. */
-export function callParts({ parts }: Run, task: Task): readonly ToolCallPlace[] {
-  const start = `${taskName(task)}/`;
-  return [...(parts ?? [])].flatMap(([id, value]) => {
-    if (!id.startsWith(start) || !id.endsWith(CALL_PART)) return [];
+/** The calls of graphs that the tasks of a step have begun, by the names of the tasks (`taskName`). */
+export function callParts({ parts }: Run): ReadonlyMap<string, readonly ToolCallPlace[]> {
+  const byTask = new Map<string, ToolCallPlace[]>();
+  for (const [id, value] of parts ?? []) {
+    if (!id.endsWith(CALL_PART)) continue;
     const { tool, number } = value as { readonly tool: string; readonly number: number };
-    return [{ name: tool, number, key: id.slice(start.length, -CALL_PART.length) }];
-  });
+    // The name of a task has no slash.
+    const end = id.indexOf("/");
+    const call = { name: tool, number, key: id.slice(end + 1, -CALL_PART.length) };
+    const calls = byTask.get(id.slice(0, end));
+    if (calls === undefined) byTask.set(id.slice(0, end), [call]);
+    else calls.push(call);
+  }
+  return byTask;
 }
 
 /** By the parts of a step and by task: how many calls have begun. An agent makes many, so the parts are counted once. */
@@ -25,7 +31,7 @@ export async function beginCall(run: Run, task: Task, tool: string, key: string)
   const parts = (run.parts ??= new Map());
   let counts = begun.get(parts);
   if (counts === undefined) begun.set(parts, (counts = new Map()));
-  const number = counts.get(taskName(task)) ?? callParts(run, task).length;
+  const number = counts.get(taskName(task)) ?? callParts(run).get(taskName(task))?.length ?? 0;
   counts.set(taskName(task), number + 1);
   parts.set(id, { tool, number });
   await run.writer?.keepPart(task.node.spec.name, id, { tool, number });

@@ -8,9 +8,12 @@ import { loadCall, roundOf } from "../checkpoint/load-checkpoint.ts";
 import { storedUndos } from "../checkpoint/stored-calls.ts";
 import { appendUndos, NO_ENTRIES, openUndos, underCall, undoLog } from "../checkpoint/undo-log.ts";
 import { digestOfIdentity } from "../run/item-identity.ts";
-import type { Run } from "../run/run.ts";
+import type { Program } from "../program/program.ts";
+import { nodeOfSegment } from "../program/tool-segment.ts";
+import { inRunId, type Run, segmentOfCall } from "../run/run.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
 import type { Durable } from "../run/shared.ts";
+import { callParts } from "./call-parts.ts";
 import { isOf, type ItemRecord } from "./item-numbers.ts";
 import { tasksInTurns } from "./step-tasks.ts";
 import type { Task } from "./task.ts";
@@ -21,6 +24,7 @@ export async function undosOfRemovedItems(run: Run): Promise<readonly UndoEntry[
   const { durable } = run.shared;
   if (itemRecords === undefined || durable === undefined || !program.hasUndo) return NO_ENTRIES;
   const lists = new Map((await tasksInTurns(run)).map(({ id, items }) => [id, items]));
+  const tools = callParts(run);
   const entries: UndoEntry[] = [];
   for (const [node, numbers] of itemRecords) {
     const list = lists.get(node);
@@ -30,7 +34,7 @@ export async function undosOfRemovedItems(run: Run): Promise<readonly UndoEntry[
     for (const [number, records] of numbers) {
       const id = `${node}[${number}]`;
       for (const record of records) {
-        if (!isOf([record], items.get(id))) entries.push(...(await undosOfItem(run, durable, node, id, record)));
+        if (!isOf([record], items.get(id))) entries.push(...(await undosOfItem(run, durable, node, id, record, tools)));
       }
     }
   }
@@ -44,20 +48,37 @@ async function undosOfItem(
   node: Task["id"],
   id: string,
   { identity, digest = digestOfIdentity(identity!) }: ItemRecord,
+  tools: ReturnType<typeof callParts>,
 ): Promise<readonly UndoEntry[]> {
   const stored = run.stored?.get(id);
   if (stored?.item !== undefined && digestOfIdentity(stored.item) === digest) return stored.undo ?? NO_ENTRIES;
   const call = run.program.nodes[run.program.nodeIndex.get(node) ?? -1]?.call;
-  if (call?.kind !== "graph" || !call.graph.hasUndo) return NO_ENTRIES;
-  const place = {
-    namespace: [...run.path, id].join("/"),
-    runId: `${run.runId}/${id}#${digest}@${run.step}`,
-    shared: run.shared,
-    formerPlaces: [],
-  };
+  const name = `${id}#${digest}`;
+  const runId = `${run.runId}/${name}@${run.step}`;
+  if (call?.kind === "graph") return undosOfPlace(run, durable, call.graph, id, runId);
+  if (call?.kind !== "builtin" || call.graphs === undefined) return NO_ENTRIES;
+  const entries: UndoEntry[] = [];
+  for (const tool of tools.get(name) ?? []) {
+    const graph = call.graphs.get(tool.name);
+    if (graph === undefined) continue;
+    const segment = segmentOfCall({ id }, tool);
+    entries.push(...(await undosOfPlace(run, durable, graph, segment, `${runId}${inRunId(tool)}`)));
+  }
+  return entries;
+}
+
+async function undosOfPlace(
+  run: Run,
+  durable: Durable,
+  graph: Program,
+  segment: string,
+  runId: string,
+): Promise<readonly UndoEntry[]> {
+  if (!graph.hasUndo) return NO_ENTRIES;
+  const place = { namespace: [...run.path, segment].join("/"), runId, shared: run.shared, formerPlaces: [] };
   const { head, writes } = await loadCall(durable, place, run.children);
-  if (head === undefined || roundOf(head, place.runId) === undefined) return NO_ENTRIES;
-  return underCall(await storedUndos(call.graph, durable.store, head, writes), node, id);
+  if (head === undefined || roundOf(head, runId) === undefined) return NO_ENTRIES;
+  return underCall(await storedUndos(graph, durable.store, head, writes), nodeOfSegment(segment), segment);
 }
 
 /** Moves the undos of removed items to the log. Durable before an item that takes their place begins. */

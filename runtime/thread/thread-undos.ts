@@ -18,6 +18,7 @@ import { undosOfResults } from "../checkpoint/stored-undos.ts";
 import { NO_ENTRIES, underCall, undoLog, withDone } from "../checkpoint/undo-log.ts";
 import { UNDO_NAME } from "../table/hidden-channels.ts";
 import { callParts } from "../step/call-parts.ts";
+import { taskName } from "../run/item-identity.ts";
 import { readItemRecords } from "../step/item-numbers.ts";
 import { undosOfRemovedItems } from "../step/removed-items.ts";
 import { tasksOf } from "../step/step-tasks.ts";
@@ -39,10 +40,11 @@ export async function undosOfRun(run: Run, durable: Durable, head: Checkpoint): 
   run.itemRecords = await inTurns(run.shared, readItemRecords(run, head));
   const removed = await undosOfRemovedItems(run);
   const called: UndoEntry[] = removed.filter(({ key }) => !run.unapplied.some((entry) => entry.key === key));
+  const tools = callParts(run);
   for (const task of tasksOf(run)) {
     for (const leaf of task.items ?? [task]) {
       if (run.stored?.has(leaf.id) === true) continue;
-      called.push(...(await undosOfCall(run, leaf, durable)));
+      called.push(...(await undosOfCall(run, leaf, durable, tools)));
     }
   }
   if (called.length === 0) return [...log, ...run.unapplied];
@@ -52,13 +54,18 @@ export async function undosOfRun(run: Run, durable: Durable, head: Checkpoint): 
   return [...log, ...undosOfResults(run.program, byTask([...run.unapplied, ...called]))];
 }
 
-/** The entries of the unfinished graph that a task has called. */
-async function undosOfCall(caller: Run, task: Task, durable: Durable): Promise<readonly UndoEntry[]> {
+/** The entries of the unfinished graphs that a task has called. */
+async function undosOfCall(
+  caller: Run,
+  task: Task,
+  durable: Durable,
+  tools: ReturnType<typeof callParts>,
+): Promise<readonly UndoEntry[]> {
   const { call } = task.node;
   if (call.kind === "graph") return undosOfPlace(caller, task, call.graph, durable);
   if (call.kind !== "builtin" || call.graphs === undefined) return NO_ENTRIES;
   const entries: UndoEntry[] = [];
-  for (const tool of callParts(caller, task)) {
+  for (const tool of tools.get(taskName(task)) ?? []) {
     const graph = call.graphs.get(tool.name);
     if (graph !== undefined) entries.push(...(await undosOfPlace(caller, task, graph, durable, tool)));
   }

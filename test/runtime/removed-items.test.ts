@@ -1,7 +1,9 @@
 /** R2: what items have done is to be undone, also if an edit of the list has removed them while their step was unfinished. */
 import { describe, expect, test } from "vitest";
 import type { Engine } from "../../runtime/interface/engine-options.ts";
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { ask } from "../../stdlib/nodes/ask.ts";
 import { engineOf } from "../support/graph.ts";
 
 const BOOK = `graph trip { input x: string  output y: string = ""  state ok: string | null
@@ -14,6 +16,11 @@ const NESTED = `${BOOK} graph tour { input xs: string[]  output ys: string[] = [
     node each_ = trip(x: x) for x in xs into { y: ys }  start -> each_ }
   graph g { input xs: string[]  output ys: string[][] = []  output last: string = ""
     node every = tour(xs: [x]) for x in xs into { ys }  node end_ = fails() into last  start -> every -> end_ }`;
+const TOOL = `${BOOK} graph g { input xs: string[]  output ys: json[] = [] reduce append  output last: string = ""
+    node every = llm(x, tools: [trip]) for x in xs into ys  node end_ = fails() into last  start -> every -> end_ }`;
+
+/** A model that books what it is asked for. */
+const llm: BuiltinNode = async ({ prompt }, { tools = [] }) => tools[0]!.call([prompt!], "first");
 
 function opened(text: string, store = new MemoryStore()) {
   const booked: string[] = [];
@@ -28,7 +35,7 @@ function opened(text: string, store = new MemoryStore()) {
       throw new Error("down");
     },
   };
-  return { booked, store, engine: engineOf(text, functions, { store }), functions };
+  return { booked, store, engine: engineOf(text, functions, { store, builtins: { ask, llm } }), functions };
 }
 
 async function answerAll(engine: Engine): Promise<void> {
@@ -65,7 +72,7 @@ const EDITS: Readonly<Record<string, readonly string[]>> = {
 
 describe.each(Object.entries(WAYS))("a rollback %s", (_, then) => {
   test.each(Object.entries(EDITS))("undoes the calls of %s items", async (__, xs) => {
-    for (const text of [CALLED, NESTED]) {
+    for (const text of [CALLED, NESTED, TOOL]) {
       const { engine, booked } = opened(text);
       await engine.run({ xs: ["a", "b"] }, { thread: "t" });
       expect(booked).toEqual(["a", "b"]);
