@@ -7,5 +7,9 @@ export function isThenable<T>(result: MaybePromise<T>): result is PromiseLike<T>
 
 /** Ignores the rejection of a promise whose result is not used, so that the rejection does not end the process. */
 export function dropPromise(value: unknown): void {
-  if (value instanceof Promise) value.catch(() => undefined);
+  try {
+    if (value instanceof Promise) value.catch(() => undefined);
+  } catch {
+    // A proxy whose trap throws: no promise that could reject.
+  }
 }
