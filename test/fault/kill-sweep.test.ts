@@ -66,10 +66,9 @@ const isRecovered = (earlier: number): boolean => isSoak || earlier < 3 || earli
 type Choose = (points: readonly KillPoint[]) => readonly number[];
 
 const everyPoint: Choose = (points) => [...points.keys()];
-const everyThird: Choose = (points) => everyNth(everyPoint(points), 3);
 const everyFifth: Choose = (points) => everyNth(everyPoint(points), 5);
 const everyTenth: Choose = (points) => everyNth(everyPoint(points), 10);
-const ofDepth = (quick: Choose): Choose => scale(isBroad ? everyThird : everyPoint, quick);
+const ofDepth = (quick: Choose): Choose => scale(isBroad ? everyFifth : everyPoint, quick);
 /** A kill for each state that the store can be left in: the empty store, and after the end of each transaction. */
 const everyCommit: Choose = (points) => everyPoint(points).filter((at) => at === 0 || points[at]!.when === "after");
 /** Every twenty-fourth commit: before and after the statement. Before it, a rollback journal is on disk. */

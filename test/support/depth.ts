@@ -2,7 +2,7 @@
  * How thorough the tests are, from the environment variable `NGRAPH_TEST_DEPTH`:
  *
  * - `quick` (default): a sample, for `npm test`.
- * - `broad`: all kinds of tests, a third of the random runs and of the kill points, for `npm run test:broad`.
+ * - `broad`: all kinds of tests, a third of the random runs, a fifth of the kill points, for `npm run test:broad`.
  * - `full`: every random run and every kill point, for `npm run test:deep`.
  * - `soak`: `full`, and a kill at every point of every recovery. Takes hours.
  */
