@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { isDeep } from "./test/support/depth.ts";
+import { isBroad, isDeep } from "./test/support/depth.ts";
 import { testsWithoutDepth } from "./test/support/depth-readers.ts";
 
 // Sources import the validator of tables, which is generated.
@@ -85,6 +85,17 @@ const DEEP_ONLY = [
   "test/stores/sqlite-damage.test.ts",
 ];
 
+/** Left out at broad depth, because each takes a minute or more, and what it does at the quick depth finds most of what it can find. */
+const NOT_BROAD = [
+  "test/cli/plan-traces.test.ts",
+  "test/cli/studio.test.ts",
+  "test/editor/rename-sweep.test.ts",
+  "test/hostile/leftovers.test.ts",
+  "test/hostile/signals.test.ts",
+  "test/proofs/oracle-engine-third.test.ts",
+  "test/stores/postgres.test.ts",
+];
+
 /** Beyond the quick depth only the tests run that do more there; `npm test` has all others. */
 const SKIPPED = isDeep
   ? testsWithoutDepth(fileURLToPath(new URL(".", import.meta.url))).filter((file) => !DEEP_ONLY.includes(file))
@@ -97,7 +108,7 @@ const LIMITS = {
   // A test that passes at its second attempt is listed at the end as flaky.
   retry: Number(process.env.NGRAPH_TEST_RETRY ?? 0),
 };
-const EXCLUDE = ["**/node_modules/**", ...SKIPPED];
+const EXCLUDE = ["**/node_modules/**", ...SKIPPED, ...(isBroad ? NOT_BROAD : [])];
 
 // `isolate`: in quick runs the files of a worker share their modules, which are loaded once: no test may change what
 // others see. Beyond the quick depth each file has a process of its own, because one file may need a gigabyte.

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PROGRAM, type Ran } from "../cli/project.ts";
 import { randomOf } from "../fault/random.ts";
-import { isBroad, isDeep, scale } from "../support/depth.ts";
+import { isDeep, scale } from "../support/depth.ts";
 import { runInProcess } from "./in-process.ts";
 import { leftoverOf } from "./leftover-graphs.ts";
 
@@ -27,7 +27,7 @@ afterAll(() => void server.close());
 const SEED = process.env["SEED"];
 
 describe.each([
-  { runs: isBroad ? 60 : scale(500, 12), isSpawned: false, where: "in this process" },
+  { runs: scale(500, 12), isSpawned: false, where: "in this process" },
   { runs: scale(20, 1), isSpawned: true, where: "in a process of its own" },
 ])("a run $where", ({ runs, isSpawned }) => {
   const seeds = SEED === undefined ? Array.from({ length: runs }, (_, index) => index + 1) : [Number(SEED)];
