@@ -27,6 +27,7 @@ export { fields } from "../runtime/direct/direct-fields.ts";
 export { items } from "../runtime/direct/direct-items.ts";
 export { jumps } from "../runtime/direct/direct-jumps.ts";
 export { records } from "../runtime/direct/direct-records.ts";
+export { secrets } from "../runtime/direct/direct-secrets.ts";
 export { timeouts } from "../runtime/direct/direct-timeouts.ts";
 export { fail as failNode } from "../stdlib/nodes/fail.ts";
 export { json as jsonNode } from "../stdlib/nodes/json.ts";

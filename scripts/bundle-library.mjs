@@ -22,18 +22,20 @@ const LAZY = "@babel/parser";
  * neither state nor an identity that matters.
  */
 const COPIED = [
-  ...["expression/equal", "expression/generated", "expression/operations"],
+  ...["event/redact", "expression/equal", "expression/expression-depth", "expression/generated"],
+  ...["expression/operations", "expression/secret-arguments"],
   ...["interface/usage", "memory/lazy-memory", "program/expected-type", "program/reducers", "program/update-types"],
   ...["routing/routes", "run/begin-items", "run/check-options", "run/copy-arguments", "run/option-kinds"],
-  ...["run/option-names", "step/call-options", "table/effects", "table/refuse-effects"],
-  ...["table/sha256", "value/copy-plain", "value/limits", "value/plain-object", "value/work"],
+  ...["run/option-names", "step/call-options", "table/effects", "table/missing-secrets", "table/read-secrets"],
+  ...["table/refuse-effects", "table/sha256", "value/copy-plain", "value/limits", "value/own-value"],
+  ...["value/plain-object", "value/work"],
 ];
 const COPY = "?direct";
 /** The modules that import copies. The engine imports none of them. */
 const START = [
   ...["api/direct", "runtime/engine/open-direct"],
   "runtime/direct/accept",
-  ...["context", "edges", "graph", "items", "jumps", "loop", "run", "settle"].map(
+  ...["context", "edges", "graph", "items", "jumps", "loop", "run", "secrets", "settle"].map(
     (name) => `runtime/direct/direct-${name}`,
   ),
 ];

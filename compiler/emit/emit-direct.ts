@@ -31,6 +31,7 @@ export function emitDirect(table: Table, names: DirectNames): string {
     ...(table.nodes.some(({ each }) => each !== undefined) ? [`items: ${names.namespace}.items`] : []),
     ...(table.nodes.some(({ goes }) => goes !== undefined) ? [`jumps: ${names.namespace}.jumps`] : []),
     ...(table.nodes.some(({ timeout }) => timeout !== undefined) ? [`timeouts: ${names.namespace}.timeouts`] : []),
+    ...(table.secrets.length === 0 ? [] : [`secrets: ${names.namespace}.secrets`]),
   ];
   const list = calls.length === 0 ? "[]" : `[\n${calls.join("\n")}\n  ]`;
   return `{\n  calls: ${list},\n${records.map((line) => `  ${line},\n`).join("")}}`;

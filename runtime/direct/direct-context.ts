@@ -83,7 +83,7 @@ export class DirectContext implements NodeContext {
     return this.#run.code.memory;
   }
   get redact(): NodeContext["redact"] {
-    return (text) => text;
+    return this.#run.code.secrets?.redact ?? ((text) => text);
   }
   get emit(): NodeContext["emit"] {
     // A direct run has no listeners.

@@ -19,6 +19,7 @@ import type { DirectField, FieldParts } from "./direct-fields.ts";
 import type { ItemParts, ItemsCode } from "./direct-items.ts";
 import type { Goals, JumpParts } from "./direct-jumps.ts";
 import type { RecordParts } from "./direct-records.ts";
+import type { DirectSecrets, SecretParts } from "./direct-secrets.ts";
 import type { TimeoutParts } from "./direct-timeouts.ts";
 
 /** The call of a node: `$s` are the values that its arguments read, `$f` the functions and `$e` the expressions of the table. */
@@ -51,6 +52,8 @@ export interface DirectModule {
   readonly jumps?: JumpParts;
   /** The code of timeouts, if a node has one. */
   readonly timeouts?: TimeoutParts;
+  /** The code of secrets, if the graph may read some. */
+  readonly secrets?: SecretParts;
 }
 
 export interface DirectNode {
@@ -106,6 +109,7 @@ export interface DirectGraph {
   readonly clock: Clock;
   readonly turn: Turn;
   readonly memory: LongTermMemory;
+  readonly secrets: DirectSecrets | undefined;
   /** Marks of nodes and channels; a new generation replaces clearing them. */
   readonly scratch: { readonly nodes: Float64Array; readonly channels: Float64Array; generation: number };
 }
@@ -122,11 +126,12 @@ export class Unlocated {
 }
 
 /** Whether a module has the code that its graph uses: the generator of another version may have written it. */
-export function hasParts({ barriers, channels, nodes }: Table, module: DirectModule): boolean {
+export function hasParts({ barriers, channels, nodes, secrets }: Table, module: DirectModule): boolean {
   const lacks = (use: unknown, part: unknown): boolean => use !== undefined && part === undefined;
   return !(
     (module.records ?? (module.output && module.state)) === undefined ||
     lacks(barriers[0], module.barriers) ||
+    lacks(secrets[0], module.secrets) ||
     channels.some(({ reducer }) => lacks(reducer, reducerOf(reducer, module))) ||
     nodes.some(
       ({ each, goes, timeout, output }) =>
@@ -144,9 +149,9 @@ export function compileDirect(
   code: {
     readonly functions: readonly (ExpressionFunction | undefined)[];
     readonly expressions: readonly GeneratedExpression[];
-  } & Pick<DirectGraph, "clock" | "turn" | "memory">,
+  } & Pick<DirectGraph, "clock" | "turn" | "memory" | "secrets">,
 ): DirectGraph {
-  const { functions, clock, turn, memory } = code;
+  const { functions, clock, turn, memory, secrets } = code;
   const types = new Map(table.types.map(({ name, type }) => [name, type]));
   const expressions = code.expressions.map((generated, at) => metered(generated, at, functions));
   const gates = table.nodes.map((node) => node.waits ?? -1);
@@ -197,6 +202,7 @@ export function compileDirect(
     clock,
     turn,
     memory,
+    secrets,
     scratch: {
       nodes: new Float64Array(table.nodes.length),
       channels: new Float64Array(table.channels.length),

@@ -128,8 +128,8 @@ function localsOf({ item: name, index: indexName }: ItemsCode, item: Json, index
   return locals;
 }
 
-function scopeOf({ state }: DirectRun, code: ItemsCode, item: Json, index: number): Scope {
-  return { state, error: null, outcome: null, locals: localsOf(code, item, index) };
+function scopeOf({ state, secrets }: DirectRun, code: ItemsCode, item: Json, index: number): Scope {
+  return { state, secrets, error: null, outcome: null, locals: localsOf(code, item, index) };
 }
 
 export const items: ItemParts = {

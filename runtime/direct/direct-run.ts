@@ -77,6 +77,9 @@ export class DirectRun implements Scope {
   get id(): string {
     return (this.#id ??= randomId());
   }
+  get secrets(): Scope["secrets"] {
+    return this.code.secrets?.values;
+  }
   get turn(): Turn {
     return this.code.turn;
   }

@@ -51,11 +51,15 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
   checkEngineOptions(options);
   if (options.memory !== undefined) checkOptions("the memory of an engine", options.memory, MEMORY_OPTIONS);
   const functions = functionsOf(table, options);
+  const secrets = module.secrets?.read(table, options);
   const clock = options.clock ?? systemClock;
   const memory = memoryOf(options, () => clock.now());
   let opened: DirectEngine | undefined;
   const load = (): MaybePromise<DirectEngine> =>
-    opened ?? import("./direct-engine.ts").then((code) => (opened ??= code.openDirectEngine(table, options, memory)));
+    opened ??
+    import("./direct-engine.ts").then(
+      (code) => (opened ??= code.openDirectEngine(table, secrets?.options ?? options, memory)),
+    );
   const onEngine = (name: Operation, ...args: readonly unknown[]): Promise<never> => {
     const call = (engine: Engine, given: readonly unknown[]): Promise<never> =>
       (engine as unknown as Operations)[name](...given);
@@ -78,13 +82,14 @@ export function openDirect(table: Table, options: EngineOptions, module: DirectM
     return { result, [Symbol.asyncIterator]: () => items() };
   };
   const code =
-    isPlain(options, module) && hasParts(table, module)
+    isPlain(options, module) && hasParts(table, module) && secrets?.isComplete !== false
       ? compileDirect(table, module, {
           functions,
           expressions: (options.expressions ?? []) as readonly GeneratedExpression[],
           clock,
           turn: turnOf(clock),
           memory,
+          secrets,
         })
       : undefined;
   const takeOver: TakeOver = async (run, tasks) => (await load()).takeOver(run, tasks);

@@ -11,9 +11,11 @@ import { readsSecret } from "../expression/secret-arguments.ts";
 import type { Expression } from "../expression/expression.ts";
 import { prepareExpressions } from "../expression/prepare-expressions.ts";
 import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
+import { readSecrets } from "../table/read-secrets.ts";
 import { refuseEffects } from "../table/refuse-effects.ts";
 import type { NodeSpec, Table, ToolSpec } from "../table/table.ts";
 import { LONGEST_HOLD } from "../interface/clock.ts";
+import { ownValue } from "../value/own-value.ts";
 import type { RunLimits } from "../run/limits.ts";
 import { ChannelCode } from "./channel-code.ts";
 import { expectedType } from "./expected-type.ts";
@@ -430,11 +432,6 @@ function lookUp(registries: readonly FunctionRegistry[], name: string): Expressi
   return undefined;
 }
 
-function ownValue<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  // A namespace import has no prototype, so it has no `hasOwnProperty` of its own.
-  return record !== undefined && Object.prototype.hasOwnProperty.call(record, name) ? record[name] : undefined;
-}
-
 function evaluators(indexes: readonly number[], expressions: readonly Evaluate[]): readonly Evaluate[] {
   return indexes.map((index) => expressions[index]!);
 }
@@ -522,19 +519,4 @@ function needsStore({ expressions }: Table, { call, within }: NodeSpec): boolean
   if (call.name !== "sleep") return false;
   const duration = expressions[call.args[0]?.expression ?? -1];
   return duration?.op === "const" && typeof duration.value === "number" && duration.value > LONGEST_HOLD;
-}
-
-function readSecrets(table: Table, { secrets }: EngineOptions): ReadonlyMap<string, string> | undefined {
-  if (table.secrets.length === 0) return undefined;
-  const values = new Map<string, string>();
-  for (const name of table.secrets) {
-    const value = typeof secrets === "function" ? secrets(name) : ownValue(secrets, name);
-    if (value === undefined || value === null) continue;
-    // A program in JavaScript may return a promise. Other values are not shown: they may be secret.
-    if (typeof value !== "string") {
-      throw new RunError("NG_BAD_INPUT", `the secret \`${name}\` in \`secrets\` has to be a text, known at once`);
-    }
-    values.set(name, value);
-  }
-  return values;
 }

@@ -1,6 +1,6 @@
 import { RunError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
-import { redactAppended, redactJson } from "../event/redact.ts";
+import { redactAppended, redactJson } from "../event/redact-json.ts";
 import { describeError, emitEvent } from "../event/run-events.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Run } from "../run/run.ts";

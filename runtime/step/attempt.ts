@@ -8,7 +8,7 @@ import { isThenable } from "../value/promise.ts";
 import { admitJson, Mismatch } from "../value/validate.ts";
 import { waitUntil } from "../run/wait.ts";
 import { LONGEST_HOLD } from "../interface/clock.ts";
-import { redactJson } from "../event/redact.ts";
+import { redactJson } from "../event/redact-json.ts";
 import { taskName } from "../run/item-identity.ts";
 import type { UndoEntry } from "../interface/undo.ts";
 import { emitProblem, interruptProblem } from "./call-options.ts";

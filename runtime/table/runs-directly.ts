@@ -14,7 +14,6 @@ export function runsDirectly(table: Table): boolean {
     table.finally === undefined &&
     table.graphs.length === 0 &&
     (table.plans ?? []).length === 0 &&
-    table.secrets.length === 0 &&
     limits.parallel === null &&
     limits.tokens === undefined &&
     limits.cost === undefined &&

@@ -289,6 +289,80 @@ test.each(["output", "state"])("a graph with 101 channels has its outputs and it
   expect(second).toEqual(first);
 });
 
+const SECRET = `secret KEY
+secret UNREAD
+graph calls {
+  output a: json = 0  output b: json = 0
+  node x = f(KEY) into a  node y = g([KEY, i]) for i in [1, 2] into b
+  start -> x -> y
+}`;
+
+test("bodies get secrets without the engine, and remove them from texts", async () => {
+  const functions = () => ({
+    f: ((key: string, { redact }: NodeContext) => redact(`${key} and ${btoa(key)}`)) as never,
+    g: (([key, item]: readonly [string, number], { redact }: NodeContext) =>
+      `${redact(key)} ${key.length} ${item}`) as never,
+  });
+  const opened = vi.spyOn(directEngine, "openDirectEngine").mockClear();
+  const [first, second] = await bothOf(SECRET, functions, { secrets: { KEY: "k-1234567" } });
+  const result = await second!.run({});
+  expect(opened).not.toHaveBeenCalled();
+  expect(result.output).toEqual({ a: "[secret KEY] and [secret KEY]", b: ["[secret KEY] 9 1", "[secret KEY] 9 2"] });
+  expect(result).toEqual(await first!.run({}));
+  opened.mockRestore();
+});
+
+test("secrets are read when the engine is created, also for the runs that the engine takes over", async () => {
+  const seen: unknown[] = [];
+  const functions = () => ({
+    f: ((key: string) => {
+      seen.push(key);
+      throw new Error(`denied: ${key}`);
+    }) as never,
+    g: () => 1,
+  });
+  let reads = 0;
+  const values: Record<string, string> = { KEY: "k-first" };
+  for (const secrets of [values, (name: string) => (name === "KEY" ? `k-read-${reads++}` : undefined)]) {
+    values["KEY"] = "k-first";
+    const both = await bothOf(SECRET, functions, { secrets });
+    values["KEY"] = "k-second";
+    for (const engine of both) {
+      for (const options of [{}, { maxSteps: 9 }]) {
+        const { error } = await engine.run({}, options);
+        expect(JSON.stringify(error)).toContain("denied: [secret KEY]");
+        expect(JSON.stringify(error)).not.toContain("k-");
+      }
+    }
+  }
+  expect(reads).toBe(2);
+  expect(seen).toEqual([...Array<string>(4).fill("k-first"), "k-read-0", "k-read-0", "k-read-1", "k-read-1"]);
+});
+
+test("a secret that is missing refuses the runs, and one that is no text the engine", async () => {
+  let ran = 0;
+  const functions = () => ({ f: () => ran++, g: () => ran++ });
+  for (const secrets of [{}, { UNREAD: "1234" }, Object.create({ KEY: "1234" }) as object]) {
+    for (const engine of await bothOf(SECRET, functions, { secrets })) {
+      const refused = {
+        code: "NG_MISSING_SECRET",
+        message: expect.stringContaining("`KEY` (read by `calls`)") as string,
+      };
+      await expect(engine.run({})).rejects.toMatchObject(refused);
+      await expect(engine.stream({}).result).rejects.toMatchObject(refused);
+    }
+  }
+  expect(ran).toBe(0);
+  for (const secrets of [{ KEY: 1234 }, async () => Promise.resolve("1234")]) {
+    await expect(bothOf(SECRET, functions, { secrets })).rejects.toThrow(
+      "the secret `KEY` in `secrets` has to be a text",
+    );
+  }
+  const table = tableOf(SECRET);
+  const create = (await loadGenerated([table])).get(keyOf(table))!;
+  expect(() => create({ functions: functions(), secrets: { KEY: 1234 } } as never)).toThrow("has to be a text");
+});
+
 test("declared jumps are followed without the engine", async () => {
   const table = tableOf(`graph hop {
     output a: json = 0  output b: json = 0
@@ -297,7 +371,7 @@ test("declared jumps are followed without the engine", async () => {
   }`);
   const follow = async (body: Body): Promise<RunResult> => {
     const module: DirectModule = { calls: [(...args) => body(args[3]), () => 2, () => 3], jumps, records };
-    const parts = { functions: [], expressions: [], clock: systemClock, turn: turnOf(systemClock) };
+    const parts = { functions: [], expressions: [], secrets: undefined, clock: systemClock, turn: turnOf(systemClock) };
     const graph = compileDirect(table, module, { ...parts, memory: undefined as never });
     return startDirect(graph, {}, {}, () => assert.fail("handed over"))!;
   };
@@ -363,7 +437,14 @@ test("a rejection while the engine is being loaded does not end the process", as
     const functions = [() => Promise.reject(new Error("later")), (): never => raise("at once")];
     const module: DirectModule = { calls: functions };
     const graph = compileDirect(tableOf(BESIDE), module, {
-      ...{ functions, expressions: [], clock: systemClock, turn: turnOf(systemClock), memory: undefined as never },
+      ...{
+        functions,
+        expressions: [],
+        secrets: undefined,
+        clock: systemClock,
+        turn: turnOf(systemClock),
+        memory: undefined as never,
+      },
     });
     let begun: readonly DirectTask[] = [];
     await startDirect(graph, {}, {}, async (_run, tasks = []) => {

@@ -29,6 +29,7 @@ const FUNCTIONS = ["number", "text", "record", "fields", "nothing", "slow"] as c
 
 /** The parts of random graphs: nodes of each kind of result, and expressions for edges. */
 const PARTS = partsOf(`
+  secret KEY  secret UNREAD
   type Point = { x: int, name?: string, at: "a" | "b" | null }
   graph parts {
     limit steps 12
@@ -62,9 +63,11 @@ const PARTS = partsOf(`
     node n37 = number(i) for i in [100 / plain, 7.0] into least { allow failure }
     node n38 = print(\`\${name} \${at}\`) for name, at in names  node n39 = json(\`[\${i}]\`) for i in list into list
     node n40 = number(i) for i in range(n * 6) into taken
+    node n41 = text(KEY) into out             node n42 = nothing(\`\${KEY}\${100 / plain}\`) for i in list if len(KEY) > i
+    node n43 = [KEY] into names { tries 2 }
     node c0 = plain < other into all        node c1 = sum % 2 == 0 into all        node c2 = 10 / plain > 1 into all  node c3 = len(list) < 4 into all
     start -> n27
-    start -> ${Array.from({ length: 41 }, (_, at) => `n${at}`)
+    start -> ${Array.from({ length: 44 }, (_, at) => `n${at}`)
       .filter((name) => name !== "n27")
       .join(" -> ")} -> c0 -> c1 -> c2 -> c3
   }`);
@@ -377,7 +380,7 @@ test(`${SEEDS.length} graphs: the engine and the module agree`, { timeout: 600_0
   for (const table of tables) expect(runsDirectly(table)).toBe(true);
   const [directly, inEngine] = [await loadGenerated(tables), await loadGenerated(tables, true)];
   const open = (modules: typeof directly, table: Table) => (functions: object) =>
-    modules.get(keyOf(table))!({ functions, clock } as never);
+    modules.get(keyOf(table))!({ functions, clock, secrets: { KEY: "k-1234" } } as never);
   const seen = new Map<string, number>();
   for (const [at, seed] of SEEDS.entries()) {
     const table = tables[at]!;
