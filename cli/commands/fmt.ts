@@ -29,6 +29,7 @@ export const fmtCommand = defineCommand<FmtOptions>({
     if (paths.length === 0) throw new CommandError("name a file or a directory to format", { help: "ngc fmt ." });
 
     const changed: string[] = [];
+    const findings: string[] = [];
     const broken: Diagnostic[] = [];
     const refusedLinks: Unreadable[] = [];
     const { sources, unreadable: unread } = readSources(paths);
@@ -48,6 +49,7 @@ export const fmtCommand = defineCommand<FmtOptions>({
         writeAtomically(file, formatted);
       }
       changed.push(file);
+      findings.push(unformatted(file, text, formatted));
     }
     const unreadable = [...unread, ...refusedLinks];
     printDiagnostics(broken, {}, output);
@@ -59,7 +61,7 @@ export const fmtCommand = defineCommand<FmtOptions>({
       ...(unreadable.length === 0 ? {} : { unreadable }),
     });
     if (options.check === true) {
-      for (const file of changed) output.result(`${file} is not formatted`);
+      for (const finding of findings) output.result(finding);
     } else {
       for (const file of changed) output.note(`formatted ${file}`);
     }
@@ -86,11 +88,17 @@ async function formatStdin(
   }
   if (options.check === true) {
     output.document({ version: 1, ok: formatted === text, files: 1, changed: formatted === text ? [] : [path] });
-    if (formatted !== text) output.result(`${path} is not formatted`);
+    if (formatted !== text) output.result(unformatted(path, text, formatted));
     return formatted === text ? EXIT.ok : EXIT.failed;
   }
   if (output.json)
     output.document({ version: 1, ok: true, files: 1, changed: formatted === text ? [] : [path], text: formatted });
   else output.raw(formatted);
   return EXIT.ok;
+}
+
+/** Line ends are named, because editors do not show them. */
+function unformatted(file: string, text: string, formatted: string): string {
+  const reason = text.includes("\r\n") && !formatted.includes("\r\n") ? ": its lines end with CRLF, not LF" : "";
+  return `${file} is not formatted${reason}`;
 }

@@ -135,8 +135,15 @@ async function testOnce(
   const covered = [...counters.values()].map((counter) => counter.result());
   output.document(resultsDocument(results, coverage === true ? covered : undefined));
   printResults(results, format, output);
+  if (results.length === 0) noteNoTests(compiled, output);
   printCoverage(covered, format, output);
   await draw?.(covered, output);
   for (const file of userSourceFiles()) watched.add(file);
   return results.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
+}
+
+/** Zero tests are no failure, as in `node --test`: a directory of graphs may have none yet. The reader learns how to write one. */
+function noteNoTests(compiled: readonly CompileResult[], output: Output): void {
+  const name = compiled.flatMap(({ graphs }) => graphs)[0]?.name ?? "GRAPH";
+  output.note(`no file declares a test: test "…" for ${name} { … }; \`ngc test --record THREAD\` prints one of a run`);
 }

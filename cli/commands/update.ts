@@ -48,7 +48,7 @@ export const updateCommand = defineCommand<UpdateOptions>({
       options,
       { mustExist: options.as === undefined || options.file === undefined },
       async ({ store, flag }) => {
-        const values = await parseRecord(given, "the values", "the graph's channels by name");
+        const values = await parseRecord(given, "the argument `values`", "the graph's channels by name");
         const isEmpty = Object.keys(values).length === 0 && options.config === undefined;
         if (isEmpty && options.as === undefined) {
           throw new CommandError("no values are given, so there is nothing to change");

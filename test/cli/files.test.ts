@@ -84,6 +84,19 @@ describe("ngc fmt", () => {
     expect(project.ngc(["fmt", "--check", "a.ngraph"]).status).toBe(0);
   });
 
+  test("--check names line ends, which editors do not show", () => {
+    const project = createProject({ "a.ngraph": UGLY });
+    project.ngc(["fmt", "a.ngraph"]);
+    project.write("lines.ngraph", project.read("a.ngraph").replaceAll("\n", "\r\n"));
+    expect(project.ngc(["fmt", "--check", "."])).toMatchObject({
+      status: 1,
+      stdout: "lines.ngraph is not formatted: its lines end with CRLF, not LF\n",
+    });
+    expect(
+      project.ngc(["fmt", "--check", "--stdin-filepath", "x.ngraph"], { input: project.read("lines.ngraph") }),
+    ).toMatchObject({ status: 1, stdout: "x.ngraph is not formatted: its lines end with CRLF, not LF\n" });
+  });
+
   test("--stdin-filepath formats standard input", () => {
     const project = createProject({ "a.ngraph": UGLY });
     const { status, stdout } = project.ngc(["fmt", "--stdin-filepath", "x.ngraph"], { input: UGLY });

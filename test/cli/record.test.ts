@@ -118,3 +118,14 @@ test("--record runs no other tests, and --store belongs to it", () => {
     expect(ngc(["test", ...args])).toMatchObject({ status: 64, stdout: "" });
   }
 });
+
+test("files without a test are no failure, and the reader learns how to write one", () => {
+  const { ngc } = createProject({ "a.ngraph": 'graph plain { node n = print("x")  start -> n }\n' });
+  expect(ngc(["test", "a.ngraph"])).toEqual({
+    status: 0,
+    stdout: "",
+    stderr:
+      "0 of 0 tests passed\n" +
+      'no file declares a test: test "…" for plain { … }; `ngc test --record THREAD` prints one of a run\n',
+  });
+});
