@@ -20,11 +20,14 @@ import { spanAt } from "../reading.ts";
 import { DeclarationRules } from "./declaration-rules.ts";
 import { D } from "./decisions.ts";
 import { ELSE_WORDS } from "./foreign-syntax.ts";
-import { columnAtLineStart, startsDeclaration, startsPolicy } from "./recovery.ts";
+import { columnAtLineStart, startsDeclaration, startsPolicy, type BodyKind } from "./recovery.ts";
 
 const NODE = "the name of a node";
 
 export abstract class EdgeRules extends DeclarationRules {
+  /** The kind of the current body; `undefined` between items. */
+  protected bodyKind: BodyKind | undefined;
+
   protected readonly edge = this.RULE("edge", (): EdgeDecl => {
     const doc = this.documentation();
     const first = this.LA(1);
@@ -371,7 +374,10 @@ export abstract class EdgeRules extends DeclarationRules {
     if (listContext === "policies") return startsPolicy(this.tokenText(), next);
     if (listContext === "values") return this.at(t.Arrow, 3) || this.at(t.Pipe, 3);
     if (listContext === "statements") {
-      return startsDeclaration(this.tokenText(), next, "graph") || startsDeclaration(this.tokenText(), next, "plan");
+      // A word of another body is a name: `expect ran a, drop`, in a test, and `after a, drop into b`, in a plan.
+      const { bodyKind } = this;
+      const kinds = bodyKind === "test" || bodyKind === "plan" ? [bodyKind] : (["graph", "plan"] as const);
+      return kinds.some((kind) => startsDeclaration(this.tokenText(), next, kind));
     }
     // After `b, y` an arm may begin with a bracket or a minus; everything else that follows `y` makes it a condition.
     switch (this.LA(3).tokenType) {

@@ -93,7 +93,11 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
     if (first === "defaults") return is(source, index + 1, t.LeftBrace);
     if (first === "limit") return isPair && LIMIT_WORDS.has(next);
     if (first === "assert") return isPair && (ASSERTION_WORDS.has(next) || word(source, index + 2) === "before");
-    if (first === "drop") return named && !is(source, index + 2, t.Arrow) && !startsEdgeClause(source, index + 1);
+    if (first === "drop") {
+      // At the end of a line it is a node, the last target of an edge.
+      const isNode = is(source, index + 2, t.Arrow) || columnAtLineStart(source, index + 1) !== undefined;
+      return named && !isNode && !startsEdgeClause(source, index + 1);
+    }
     return (first === "all" || first === "settled" || first === "any") && is(source, index + 1, t.LeftParen);
   }
   if (first === "finally") return next === "task" && startsDeclaration(source, index + 1, body);

@@ -26,9 +26,6 @@ export abstract class StatementLoop extends TestRules {
   #poisoned = false;
   /** The index of the first token of the current statement. */
   #first = 0;
-  /** The kind of the current body; `undefined` between items. */
-  protected bodyKind: BodyKind | undefined;
-
   override start(reading: Reading, tokens: Tokens): void {
     super.start(reading, tokens);
     this.#poisoned = false;

@@ -288,6 +288,15 @@ describe("edges", () => {
     expect(readGraph("a -> b, max  any(parallel, c) -> d").length).toBe(2);
     expect(readGraph("a -> b when not  c -> d").length).toBe(2);
   });
+
+  it("read `drop` as the last target where a statement begins on the next line", () => {
+    for (const next of ["node c = 1", "any(b, drop) -> c", "drop mood", "state note: string"]) {
+      expect(readGraph(`a -> b, drop\n${next}`)).toMatchObject([
+        { kind: "Edge", to: { nodes: [{ name: "b" }, { name: "drop" }] } },
+        {},
+      ]);
+    }
+  });
 });
 
 describe("limits and assertions", () => {
@@ -328,6 +337,7 @@ describe("plans", () => {
     ["after any, a", "all", ["any", "a"]],
     ["after any done", "any", ["done"]],
     ["after done into x", "all", ["done"]],
+    ["after a, drop into x", "all", ["a", "drop"]],
     ["after any task u = g()", "all", ["any"]],
     ["after any task", "any", ["task"]],
     ["after failed a, b", "failed", ["a", "b"]],
@@ -408,6 +418,16 @@ describe("tests", () => {
     expect(kinds("expect ran == 1 expect status == 2 expect status.x")).toEqual(["Expect", "Expect", "Expect"]);
     expect(kinds("expect (ran)[0] expect ran mock x = 1")).toEqual(["Expect", "Expect", "Mock"]);
     expect(kinds("expect ran or, and given x = 1")).toEqual(["ExpectRan", "Given"]);
+  });
+
+  it("read words that begin statements of graphs and plans as names", () => {
+    const kinds = (text: string) => readTest(text).map(({ kind }) => kind);
+    for (const form of ["ran", "never ran", "undone"]) {
+      for (const word of ["drop", "limit", "node", "task", "pool", "max"]) {
+        expect(kinds(`expect ${form} a, ${word} expect x == 1`)).toHaveLength(2);
+        expect(kinds(`expect ${form} a, ${word}\nmock a = 1`)).toHaveLength(2);
+      }
+    }
   });
 });
 
