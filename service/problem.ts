@@ -41,7 +41,7 @@ const STATUSES: ReadonlyMap<string, readonly [number, string]> = new Map([
   ["NG_UNKNOWN_THREAD", [404, "There is no such thread"]],
   ["NG_UNKNOWN_CHECKPOINT", [404, "There is no such checkpoint"]],
   ["NG_NOT_PAUSED", [409, "The thread does not wait"]],
-  ["NG_THREAD_BUSY", [409, "The thread has an unfinished run"]],
+  ["NG_THREAD_BUSY", [409, "The thread exists, or its last run has not ended"]],
   ["NG_THREAD_CONFLICT", [409, "Another runner holds the thread"]],
   ["NG_DRIFT", [409, "The thread does not fit the present graph"]],
   ["NG_MISSING_SECRET", [500, "The service lacks a secret of the graph"]],

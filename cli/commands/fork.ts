@@ -1,14 +1,13 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import { randomUUID } from "node:crypto";
 import { CommandError } from "../process/command-error.ts";
-import { addPlaceOptions, resumeFlags, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
+import { addPlaceOptions, resumeFlags, resumeNote, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { findOwnCheckpoint } from "../threads/find-checkpoint.ts";
 import { unrunnableBindings } from "../sources/bind-functions.ts";
 import { undoneNote, undoneSince } from "../threads/checkpoint-undos.ts";
 import { loadGraph } from "../sources/load-graph.ts";
-import { quoteArgument } from "../output/quote-argument.ts";
 import { collect, CONFIG_FLAG, CONFIG_HELP } from "../run/execution-options.ts";
 import { parseConfig } from "../run/parse-config.ts";
 import { parseName } from "../run/parse-values.ts";
@@ -69,7 +68,8 @@ export const forkCommand = defineCommand<ForkOptions>({
       });
       output.result(`forked to thread ${printable(fork.thread)}, checkpoint ${fork.checkpointId}`);
       if (undone.length > 0) output.note(`warning: ${undoneNote(undone)}`);
-      output.note(`resume with: ngc resume ${quoteArgument(fork.thread)}${resumeFlags(options, flag, file)}`);
+      const otherwise = "with --at, a fork continues at a node";
+      output.note(await resumeNote(engine, fork.thread, resumeFlags(options, flag, file), otherwise));
       return EXIT.ok;
     }),
 });

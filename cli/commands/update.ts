@@ -5,14 +5,13 @@ import { refuseEffects } from "../../runtime/table/refuse-effects.ts";
 import { allowedEffects } from "../run/allowed-effects.ts";
 import { bindFunctions } from "../sources/bind-functions.ts";
 import { CommandError } from "../process/command-error.ts";
-import { addPlaceOptions, resumeFlags, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
+import { addPlaceOptions, resumeFlags, resumeNote, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { loadGraph } from "../sources/load-graph.ts";
 import { collect, CONFIG_FLAG, CONFIG_HELP } from "../run/execution-options.ts";
 import { parseConfig } from "../run/parse-config.ts";
 import { parseRecord } from "../run/parse-values.ts";
-import { quoteArgument } from "../output/quote-argument.ts";
 import { threadEngine } from "../threads/thread-engine.ts";
 import { latestOf, refusePlanThread, sourceOf } from "../threads/thread-source.ts";
 
@@ -73,8 +72,10 @@ export const updateCommand = defineCommand<UpdateOptions>({
         });
         output.document({ version: 1, thread, checkpoint: checkpointId });
         output.result(`updated: checkpoint ${checkpointId} of thread ${printable(thread)}`);
-        if (options.as !== "end")
-          output.note(`resume with: ngc resume ${quoteArgument(thread)}${resumeFlags(options, flag, file)}`);
+        if (options.as !== "end") {
+          const otherwise = "with --as, it continues as if a node had written the values";
+          output.note(await resumeNote(engine, thread, resumeFlags(options, flag, file), otherwise));
+        }
         return EXIT.ok;
       },
     ),

@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import { isOver } from "../../runtime/checkpoint/is-over.ts";
+import type { Engine } from "../../runtime/interface/engine-options.ts";
 import type { MaybePromise } from "../../runtime/value/json.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { withoutPassword } from "../output/mask-password.ts";
@@ -74,4 +76,11 @@ export async function hostOf({ store, host, graph, admin }: ThreadsPlace & { rea
 /** The flags with which a later `ngc resume` finds a thread. */
 export function resumeFlags({ host }: ThreadsPlace, flag: string, file: string): string {
   return host === undefined ? flag : `${hostFlag(host)} --file ${quoteArgument(file)}`;
+}
+
+/** What to do with a thread that a command has written. `otherwise` is the way to continue a run that is over. */
+export async function resumeNote(engine: Engine, thread: string, flags: string, otherwise: string): Promise<string> {
+  const head = await engine.state(thread);
+  if (head !== undefined && isOver(head)) return `the run is over, so there is nothing to resume; ${otherwise}`;
+  return `resume with: ngc resume ${quoteArgument(thread)}${flags}`;
 }

@@ -42,6 +42,21 @@ function expire(project: Project, thread: string): void {
 
 const chain = (project: Project, thread = "t"): Document[] => project.json(["history", thread]).document.checkpoints;
 
+test("a fork and an edit of a run that is over print how to continue it, and no command that is refused", () => {
+  const project = paused();
+  const fork = project.ngc(["fork", "t", "--as", "waiting"]);
+  expect(fork.stderr).toContain("resume with: ngc resume waiting\n");
+  expect(project.ngc(["resume", "t", "--answer", "a"]).status).toBe(0);
+  expect(project.ngc(["fork", "t", "--as", "over"]).stderr).toBe(
+    "the run is over, so there is nothing to resume; with --at, a fork continues at a node\n",
+  );
+  expect(project.ngc(["update", "t", '{"notes": ["x"]}']).stderr).toBe(
+    "the run is over, so there is nothing to resume; with --as, it continues as if a node had written the values\n",
+  );
+  expect(project.ngc(["update", "t", '{"verdict": "b"}', "--as", "sure"]).stderr).toBe("resume with: ngc resume t\n");
+  expect(project.ngc(["resume", "t"])).toMatchObject({ status: 0 });
+});
+
 test("5.9: a label names a checkpoint for --from and show, and can be moved", () => {
   const project = paused();
   const [head, before] = chain(project);
