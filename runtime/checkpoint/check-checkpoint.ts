@@ -2,6 +2,7 @@ import type { Checkpoint } from "../interface/checkpoint.ts";
 import { StoreError } from "../interface/errors.ts";
 import { readUsage } from "../interface/usage.ts";
 import { unknownIn } from "../interface/known-phase.ts";
+import { refuseEncoded } from "./refuse-encoded.ts";
 
 /** The checkpoint that was requested. Without an `id`: the head of the namespace. */
 export interface RequestedCheckpoint {
@@ -17,10 +18,7 @@ export interface RequestedCheckpoint {
  * @throws StoreError NG_CORRUPT_RECORD with the name of the checkpoint and the problem
  */
 export function checkCheckpoint(checkpoint: Checkpoint, asked: RequestedCheckpoint): void {
-  if (checkpoint.codec !== undefined) {
-    const message = `thread \`${asked.threadId}\` is encoded with the key ${shown(checkpoint.codec)}: open its store with the codec (\`withCodec\`)`;
-    throw new StoreError("NG_STORE_FAILED", message);
-  }
+  refuseEncoded(asked.threadId, checkpoint.codec);
   const problem = problemOf(checkpoint, asked);
   if (problem === undefined) return;
   const name = `checkpoint ${shown(checkpoint.id)} of thread \`${asked.threadId}\``;

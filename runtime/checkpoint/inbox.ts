@@ -2,6 +2,9 @@ import type { PendingWrite, Signal } from "../interface/checkpoint.ts";
 import type { Store } from "../interface/store.ts";
 import type { MaybePromise } from "../value/json.ts";
 import type { StoredOutcome } from "../run/shared.ts";
+import { keyOfEncoded } from "../stores/contract/encoded-text.ts";
+import { isThenable } from "../value/promise.ts";
+import { refuseEncoded } from "./refuse-encoded.ts";
 
 /** How the runs of a thread take signals. The signals themselves are in the store. */
 export class Inbox {
@@ -97,7 +100,14 @@ export function takenBy({ result }: PendingWrite): readonly Signal[] {
 
 /** The signals in the store's inbox, in the order of their arrival. */
 export function readSignals(store: Store, threadId: string): MaybePromise<readonly Signal[]> {
-  return store.getSignals?.(threadId) ?? [];
+  const signals = store.getSignals?.(threadId) ?? [];
+  return isThenable(signals) ? signals.then((found) => inPlainText(threadId, found)) : inPlainText(threadId, signals);
+}
+
+/** @throws StoreError NG_STORE_FAILED: a process with a codec may have sent them to a thread in plain text */
+function inPlainText(threadId: string, signals: readonly Signal[]): readonly Signal[] {
+  for (const { value } of signals) refuseEncoded(threadId, keyOfEncoded(value));
+  return signals;
 }
 
 const NONE = Object.freeze({});

@@ -8,7 +8,9 @@ import type { MaybePromise } from "../value/json.ts";
 import { isThenable } from "../value/promise.ts";
 import { asStoreError, storeAnswer } from "./journal.ts";
 import { moveCalled, moveCalledWrites, outermostRun } from "./move-called.ts";
+import { refuseEncoded } from "./refuse-encoded.ts";
 import { migrateCheckpoint } from "./restore-run.ts";
+import { keyOfEncoded } from "../stores/contract/encoded-text.ts";
 
 /** The newest checkpoint of a thread. @throws ThreadError NG_UNKNOWN_THREAD */
 export async function loadHead(store: Store, threadId: ThreadId): Promise<Checkpoint> {
@@ -167,5 +169,8 @@ export async function findCheckpoint(store: Store, threadId: ThreadId, name: Che
 
 /** The pending writes of a checkpoint: results that were stored after it. */
 export async function loadWrites(store: Store, threadId: ThreadId, id: CheckpointId): Promise<readonly PendingWrite[]> {
-  return (await asStoreError(() => store.getWrites?.(threadId, id))) ?? [];
+  const writes = (await asStoreError(() => store.getWrites?.(threadId, id))) ?? [];
+  // A process with the codec may have stored them after a checkpoint in plain text.
+  for (const { result } of writes) refuseEncoded(threadId, keyOfEncoded(result));
+  return writes;
 }

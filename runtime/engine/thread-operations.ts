@@ -29,6 +29,7 @@ import { forkCheckpoint, programAt } from "../thread/fork-thread.ts";
 import { turnAfterCopy } from "../run/cut-work.ts";
 import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
+import { refuseEncoded } from "../checkpoint/refuse-encoded.ts";
 import type { Program } from "../program/program.ts";
 import { resumeDue, resumeThread } from "../thread/resume-thread.ts";
 import { isOver } from "../checkpoint/is-over.ts";
@@ -159,6 +160,7 @@ async function historyOf(core: EngineCore, given: ThreadId, options: HistoryOpti
   for await (const list of historyParts(core, store, thread, options)) {
     // Only the newest checkpoint can have answers that no checkpoint records.
     const newest = found.length === 0 ? list[0] : undefined;
+    for (const { codec } of list) refuseEncoded(thread, codec);
     const writes = newest?.status === "paused" ? await loadWrites(store, thread, newest.id) : [];
     for (const checkpoint of list) found.push(asAnswered(program, checkpoint, checkpoint === newest ? writes : []));
   }

@@ -9,6 +9,7 @@ import { admitJson, compileAdmit, Mismatch } from "../value/validate.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { answeredPause, isAnswer, resumeStep } from "../checkpoint/restore-run.ts";
 import { stepOfPause } from "../checkpoint/pause-ids.ts";
+import { ENCODED, keyOfEncoded } from "../stores/contract/encoded-text.ts";
 
 /** The answers that a resume uses, by pause id. */
 export interface GivenAnswers {
@@ -47,6 +48,9 @@ export async function takeAnswers(
     const admitted = admitJson(value);
     if (admitted instanceof Mismatch)
       throw bad(head, `the answer to \`${id}\` is not plain JSON: ${admitted.describe()}`);
+    // An engine without the codec could not tell it from an encoded answer.
+    if (keyOfEncoded(admitted) !== undefined)
+      throw bad(head, `the answer to \`${id}\` must not begin with \`${ENCODED}\` and the id of a key`);
     const pause = open.find((item) => item.id === id);
     const known = answers.get(id) ?? (pause === undefined ? await recordedAnswer(store, head, id, present) : undefined);
     if (known !== undefined) {

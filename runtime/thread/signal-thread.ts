@@ -10,6 +10,7 @@ import { answeredHead } from "../checkpoint/former-names.ts";
 import { presentPauses } from "../checkpoint/present-pauses.ts";
 import { otherGraph } from "../checkpoint/drift.ts";
 import { withAnswers } from "../checkpoint/restore-run.ts";
+import { ENCODED, keyOfEncoded } from "../stores/contract/encoded-text.ts";
 import { checkThreadId } from "../run/check-thread-id.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { SIGNAL_OPTIONS } from "../run/thread-option-names.ts";
@@ -114,7 +115,12 @@ function readSignal(threadId: ThreadId, name: unknown, value: unknown, options: 
     throw new RunError("NG_BAD_INPUT", message);
   }
   const admitted = admitJson(value);
-  if (!(admitted instanceof Mismatch)) return { id, name, value: admitted };
-  const message = `the value of signal \`${name}\` is not plain JSON: ${admitted.describe()}`;
+  if (!(admitted instanceof Mismatch) && keyOfEncoded(admitted) === undefined) return { id, name, value: admitted };
+  // An engine without the codec could not tell such a text from an encoded value.
+  const problem =
+    admitted instanceof Mismatch
+      ? `is not plain JSON: ${admitted.describe()}`
+      : `must not begin with \`${ENCODED}\` and the id of a key`;
+  const message = `the value of signal \`${name}\` ${problem}`;
   throw new ThreadError("NG_BAD_ANSWER", threadId, message);
 }

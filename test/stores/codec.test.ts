@@ -176,6 +176,40 @@ describe("a codec", () => {
     });
   });
 
+  it("an engine without it refuses what processes with it have added to a thread in plain text", async () => {
+    const text = `graph g {
+      output a: string = ""   output b: string = ""
+      node x = ask("x?") into a   node y = receive("y") into b
+      start -> x, y
+    }`;
+    const base = new MemoryStore();
+    const plain = engineOf(text, {}, { store: base });
+    const coded = withCodec(base, codecOf("k1"));
+    const [pause] = (await plain.run({}, { thread: "t" })).pauses;
+    await plain.run({}, { thread: "u" });
+    await engineOf(text, {}, { store: coded }).signal("u", "y", "sent");
+    const dying = engineOf(text, {}, { store: { ...coded, save: () => { throw new Error("no space"); } } }); // prettier-ignore
+    await expect(dying.resume("t", { answers: { [pause!.id]: "yes" } })).rejects.toThrow("no space");
+    const refusal = { code: "NG_STORE_FAILED", message: expect.stringContaining('is encoded with the key "k1"') };
+    await expect(plain.resume("t")).rejects.toMatchObject(refusal);
+    await expect(plain.resume("u")).rejects.toMatchObject(refusal);
+    const engine = engineOf(text, {}, { store: coded });
+    await engine.signal("t", "y", "sent");
+    expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { a: "yes", b: "sent" } });
+    await expect(plain.history("t")).rejects.toMatchObject(refusal);
+  });
+
+  it("no answer and no signal looks like an encoded text", async () => {
+    const text = `graph g { output a: string = ""   node x = ask("x?") into a   node y = receive("y") into a   start -> x -> y }`;
+    const engine = engineOf(text, {}, { store: new MemoryStore() });
+    await engine.run({}, { thread: "t" });
+    const message = expect.stringContaining("must not begin with `ngraph-codec:` and the id of a key");
+    const refusal = { code: "NG_BAD_ANSWER", message };
+    await expect(engine.resume("t", { answer: "ngraph-codec:k1:x" })).rejects.toMatchObject(refusal);
+    await expect(engine.signal("t", "y", "ngraph-codec:k1:x")).rejects.toMatchObject(refusal);
+    expect(await engine.resume("t", { answer: "ngraph-codec: a note" })).toMatchObject({ status: "paused" });
+  });
+
   it("that throws, or returns a promise, fails the call and writes nothing", async () => {
     for (const [encode, reason] of [
       [() => Promise.resolve("later") as unknown as string, "the codec must return a string at once, not object"],
