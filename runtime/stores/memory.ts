@@ -424,8 +424,10 @@ function readWrite(write: PendingWrite): PendingWrite {
 
 /** Whether the write of a run is the result of a task that has nothing but updates, whose values are frozen. */
 function isPlainResult({ result }: PendingWrite): boolean {
-  for (const name in result as object) if (name !== "item" && name !== "updates") return false;
-  return typeof result === "object" && result !== null && "updates" in result;
+  // An answer of any kind. A loop over a long text would first make a name of each character.
+  if (typeof result !== "object" || result === null || Array.isArray(result)) return false;
+  for (const name in result) if (name !== "item" && name !== "updates") return false;
+  return "updates" in result;
 }
 
 /** The parent that `list` continues with: one in the same namespace of this thread. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import type { NodeContext } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
@@ -122,6 +123,27 @@ describe("MemoryStore", () => {
       code: "NG_STORE_FAILED",
       message: expect.stringContaining('channel "x"'),
     });
+  });
+
+  it("keeps an answer of long text without a loop over its characters", async () => {
+    const ask = (context: NodeContext) => context.interrupt<string>("?");
+    const text = 'graph g { output a: string = ""  node x = ask() into a  start -> x -> end }';
+    const engine = compiledEngine(text, { ask }, { store: new MemoryStore() });
+    await engine.run({}, { thread: "t" });
+    let loops = 0;
+    const ownKeys = (target: object): readonly (string | symbol)[] => {
+      loops++;
+      return Reflect.ownKeys(target);
+    };
+    // A loop over the names of a text also visits the objects that it inherits from.
+    Object.setPrototypeOf(String.prototype, new Proxy(Object.prototype, { ownKeys } as ProxyHandler<object>));
+    try {
+      await engine.resume("t", { answer: "a long text" });
+    } finally {
+      Object.setPrototypeOf(String.prototype, Object.prototype);
+    }
+    expect(loops).toBe(0);
+    expect((await engine.state("t"))?.state).toEqual({ a: "a long text" });
   });
 
   it("keeps values as JSON does: no negative zero, no undefined fields", async () => {
