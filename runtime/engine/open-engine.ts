@@ -80,10 +80,10 @@ export function engineOf(core: EngineCore, code: StoreCode): Engine {
   };
   const waker = new Waker(core, (thread, now) => onThreads((threads) => threads.resumeDue(core, thread, now, {})));
   /** Has copies of its arguments, and a turn. */
-  const runOnThread = (input: JsonObject, settings: RunOptions): Promise<RunResult> => {
+  const runOnThread: OnThread["run"] = (input, settings, turn) => {
     const threads = code.threads();
-    if (!isThenable(threads)) return threads.run(core, input, settings);
-    return Promise.resolve(threads).then((loaded) => loaded.run(core, input, settings));
+    if (!isThenable(threads)) return threads.run(core, input, settings, turn);
+    return Promise.resolve(threads).then((loaded) => loaded.run(core, input, settings, turn));
   };
   const onThread: OnThread = { run: runOnThread, ended: (result) => waker.watch(result) };
   const start = (input: JsonObject, settings: RunOptions): Promise<RunResult> =>
@@ -112,7 +112,7 @@ export function engineOf(core: EngineCore, code: StoreCode): Engine {
       onThreads((threads, ...given) => threads.update(core, thread, ...given), values, settings),
     migrate: (thread, settings = {}) => onThreads((threads, given) => threads.migrate(core, thread, given), settings),
     threads: (settings = {}) => onThreads((threads, given) => threads.list(core, given), settings),
-    cancel: async (thread) => core.drain.cancel(thread),
+    cancel: async (thread) => core.drain.cancel(checkThreadId(thread)),
     drain: (settings = {}) => {
       waker.stop();
       return core.drain.drain(core.clock, settings);
@@ -164,7 +164,8 @@ async function watchedAll(waker: Waker, running: Promise<RecoverResult>): Promis
 
 /** How the engine runs a graph on a thread. */
 interface OnThread {
-  readonly run: (input: JsonObject, options: RunOptions) => Promise<RunResult>;
+  /** @param turn what the run waits for when it has claimed its thread */
+  readonly run: (input: JsonObject, options: RunOptions, turn?: Promise<void>) => Promise<RunResult>;
   readonly ended: (result: RunResult) => void;
 }
 
@@ -180,8 +181,7 @@ function startRun(
   if (store === undefined) return runWithoutStore(core, input, options);
   const copy = snapshotJson(input);
   const next = turnAfterCopy(core.clock, input, copy);
-  if (next !== undefined) return startLater(core, copy, snapshotOptions(options), next, onThread);
-  return orCancelled(core, options, () => onThread.run(copy, snapshotOptions(options)), onThread.ended);
+  return orCancelled(core, options, () => onThread.run(copy, snapshotOptions(options), next), onThread.ended);
 }
 
 async function startLater(

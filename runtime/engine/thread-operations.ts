@@ -86,8 +86,16 @@ export const THREAD_OPERATIONS = {
 
 export type ThreadOperations = typeof THREAD_OPERATIONS;
 
-/** @throws RunError, ThreadError at once: no promise for that, because each run calls this function */
-function runOnThread(core: EngineCore, input: JsonObject, options: NewThreadOptions): Promise<RunResult> {
+/**
+ * @param turn what the run waits for under its claim: a later call on the thread does not overtake one with a long input
+ * @throws RunError, ThreadError at once: no promise for that, because each run calls this function
+ */
+function runOnThread(
+  core: EngineCore,
+  input: JsonObject,
+  options: NewThreadOptions,
+  turn?: Promise<void>,
+): Promise<RunResult> {
   checkOptions("a run", options, RUN_OPTIONS);
   core.drain.refuseNewRun();
   const { program } = core;
@@ -95,6 +103,7 @@ function runOnThread(core: EngineCore, input: JsonObject, options: NewThreadOpti
   refuseMissingSecrets(core.missingSecrets);
   const threadId = options.thread === undefined ? newId() : checkThreadId(options.thread);
   return asRunner(core, threadId, options, async (durable, cancellation) => {
+    if (turn !== undefined) await turn;
     const loading = loadClaimedHead(durable, program);
     const { head: latest, isOwn } = isThenable(loading) ? await loading : loading;
     if (latest !== undefined && options[NEW_THREAD] === true) throw existing(threadId);

@@ -364,6 +364,7 @@ describe("names of threads that are no names", () => {
       () => engine.resume(wrong),
       () => engine.streamResume(wrong).result,
       () => engine.rollback(wrong),
+      () => engine.cancel(wrong),
       () => engine.state(wrong),
       () => engine.history(wrong),
       () => engine.label(wrong, "here"),

@@ -97,16 +97,22 @@ it.each([
   const store = new MemoryStore();
   let turn = 0;
   const claims: number[] = [];
+  const saves: number[] = [];
   const claim = store.claim.bind(store);
   store.claim = (...args) => {
     claims.push(turn);
     return claim(...args);
   };
+  const save = store.save.bind(store);
+  store.save = (claimed, request) => {
+    if (request.header.phase === "input") saves.push(turn);
+    return save(claimed, request);
+  };
   // For this clock only a long value ends a turn.
   const engine = engineOf(text, {}, { store, clock: slowClock(0) });
   // Loads the code for threads.
   await engine.run({ given: 1 });
-  claims.length = 0;
+  claims.length = saves.length = 0;
   for (const count of [20, 20_000]) {
     await new Promise((resolve) => setImmediate(resolve));
     const given = value(count);
@@ -114,7 +120,9 @@ it.each([
     setImmediate(() => turn++);
     expect((await engine.run({ given })).output).toEqual({ back: given });
   }
-  expect(claims).toEqual([0, 1]);
+  expect(saves).toEqual([0, 1]);
+  // A run that another process begins later does not overtake this one.
+  expect(claims).toEqual([0, 0]);
 });
 
 it("the updates of many items are applied in a turn after that of the last item", async () => {
