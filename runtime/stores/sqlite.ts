@@ -211,8 +211,11 @@ export class SqliteStore implements Store {
   /** Further calls fail. Closing twice is harmless. */
   close(): void {
     this.#group.flush();
-    finishRemoval(this.#connection);
-    this.#connection.close();
+    try {
+      finishRemoval(this.#connection);
+    } finally {
+      this.#connection.close();
+    }
   }
 
   #recordLost<T>(owner: string, call: () => T): T {

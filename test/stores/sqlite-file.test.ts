@@ -1,5 +1,5 @@
 /** The file of an SQLite store: its creation, refused files, and content that the store never changes. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { StoreErrorCode } from "../../runtime/interface/errors.ts";
@@ -13,6 +13,32 @@ import { runProgram } from "./program.ts";
 import { FAST_DIRECTORY, temporaryDirectory } from "./temporary-directory.ts";
 
 const inDirectory = temporaryDirectory(FAST_DIRECTORY);
+
+describe("a file that leaves its place while it is open", () => {
+  it.each(["wal", "rollback"] as const)("is not written further, with the journal %s", async (journal) => {
+    for (const leave of [
+      (path: string) => rmSync(path),
+      (path: string) => renameSync(path, `${path}.moved`),
+      (path: string) => {
+        new SqliteStore(`${path}.other`).close();
+        renameSync(`${path}.other`, path);
+      },
+    ]) {
+      const path = inDirectory("runs.db");
+      const store = new SqliteStore({ path, journal });
+      const run = await SampleRun.start(store);
+      await run.save([{ channel: "x", set: 1 }]);
+      leave(path);
+      const refusal = {
+        code: "NG_STORE_FAILED",
+        message: expect.stringContaining("was deleted, moved or replaced while it was open: put it back"),
+      };
+      await expect(run.save([{ channel: "x", set: 2 }])).rejects.toMatchObject(refusal);
+      store.close();
+      rmSync(path, { force: true });
+    }
+  });
+});
 
 describe("creating a file", () => {
   it("creates missing directories, and finds the same content when opened again", async () => {

@@ -1,9 +1,10 @@
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { RunError, StoreError } from "../../interface/errors.ts";
 import type { LostOwners } from "../contract/lost-owners.ts";
 import { storeIsClosed } from "../contract/store-error.ts";
 import { closesStatements, type SqliteDatabase, type SqliteStatement, type SqliteValue } from "./driver.ts";
-import { storeFailure } from "./failure.ts";
+import { fileHasMoved, storeFailure } from "./failure.ts";
 import { checkVersion, countsLog, openDatabase } from "./open-database.ts";
 import { KnownHeads } from "../contract/known-heads.ts";
 import { RecentRows } from "./recent-rows.ts";
@@ -32,6 +33,8 @@ export class Connection {
   /** The path as error messages show it. */
   readonly path: string;
   readonly #database: SqliteDatabase;
+  /** The open file. `undefined` for a database in memory. */
+  readonly #file: { readonly path: string; readonly id: string } | undefined;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #log: WriteBack;
   readonly recent = new RecentRows();
@@ -61,7 +64,9 @@ export class Connection {
     }
     this.path = path;
     // SQLite never interprets an absolute path as a URI.
-    this.#database = openDatabase(path === ":memory:" ? path : resolve(path), options);
+    const file = path === ":memory:" ? path : resolve(path);
+    this.#database = openDatabase(file, options);
+    if (path !== ":memory:") this.#file = { path: file, id: fileAt(file) };
     this.#log = new WriteBack(this, countsLog(this.#database));
   }
 
@@ -176,6 +181,7 @@ export class Connection {
       // Mutation point: begin-transaction
       this.run(begin);
       result = body();
+      if (begin !== "BEGIN") this.#checkFile();
       // Mutation point: commit-transaction
       this.run("COMMIT");
     } catch (error) {
@@ -221,6 +227,11 @@ export class Connection {
     this.#version = version;
   }
 
+  /** With a write-ahead log, SQLite would write to a deleted file without an error, and the run would be lost with the process. */
+  #checkFile(): void {
+    if (this.#file !== undefined && fileAt(this.#file.path) !== this.#file.id) throw fileHasMoved(this.path);
+  }
+
   /** Detects a migration by another program while this one has the file open. */
   #checkVersion(): void {
     checkVersion(this.get<{ user_version: unknown }>("PRAGMA user_version")?.user_version, this.path);
@@ -231,4 +242,10 @@ export class Connection {
     if (statement === undefined) this.#statements.set(sql, (statement = this.#database.prepare(sql)));
     return statement;
   }
+}
+
+/** Identifies the file at a path: another one has another number, also if it has the same content. */
+function fileAt(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? "" : `${found.dev} ${found.ino}`;
 }

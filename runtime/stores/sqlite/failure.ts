@@ -11,10 +11,16 @@ const CANTOPEN = 14;
 const CONSTRAINT = 19;
 const NOTADB = 26;
 
+/** An extended result code: the rollback journal of a file that is no longer in its place cannot be used. */
+const READONLY_DBMOVED = 1032;
+
+const MOVED = "the file was deleted, moved or replaced while it was open: put it back, then open the store again";
+
 const WAY_OUT: ReadonlyMap<number, readonly [code: "NG_STORE_FAILED" | "NG_CORRUPT_RECORD", text: string]> = new Map([
   [BUSY, ["NG_STORE_FAILED", "another process keeps it locked: wait for it to finish, or end it"]],
   [LOCKED, ["NG_STORE_FAILED", "another connection keeps it locked: wait for it to finish"]],
   [READONLY, ["NG_STORE_FAILED", "it cannot be written: check the permissions of the file and of its directory"]],
+  [READONLY_DBMOVED, ["NG_STORE_FAILED", MOVED]],
   [IOERR, ["NG_STORE_FAILED", "reading or writing failed: check the disk and the space on it"]],
   [CORRUPT, ["NG_CORRUPT_RECORD", "the file is damaged: restore it from a backup, or use another path"]],
   [FULL, ["NG_STORE_FAILED", "the disk is full: make room and resume; the failed call has changed nothing"]],
@@ -27,7 +33,8 @@ const WAY_OUT: ReadonlyMap<number, readonly [code: "NG_STORE_FAILED" | "NG_CORRU
 /** Converts an error of a database call into the error that the store's interface promises. */
 export function storeFailure(error: unknown, path: string): Error {
   if (error instanceof NgraphError) return error;
-  const [code, text] = WAY_OUT.get(resultCode(error) & 0xff) ?? ["NG_STORE_FAILED", undefined];
+  const result = resultCode(error);
+  const [code, text] = WAY_OUT.get(result) ?? WAY_OUT.get(result & 0xff) ?? ["NG_STORE_FAILED", undefined];
   const reason = error instanceof Error ? error.message : String(error);
   // The store never writes an integer that a number cannot hold.
   if (error instanceof RangeError) {
@@ -37,6 +44,11 @@ export function storeFailure(error: unknown, path: string): Error {
   }
   const message = text === undefined ? `database ${path} failed: ${reason}` : `database ${path}: ${text} (${reason})`;
   return new StoreError(code, message, { cause: error });
+}
+
+/** The file of an open database is no longer at its path. */
+export function fileHasMoved(path: string): StoreError {
+  return new StoreError("NG_STORE_FAILED", `database ${path}: ${MOVED}`);
 }
 
 export function isBusy(error: unknown): boolean {
