@@ -107,6 +107,8 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   /** The index of the token taken last. */
   #position = -1;
 
+  #lastSpan = NOWHERE;
+
   /** `record` makes Chevrotain record and validate the grammar: see the file header. */
   constructor(record: boolean) {
     super(t.VOCABULARY, { recoveryEnabled: false, maxLookahead: 2, skipValidations: !record });
@@ -116,6 +118,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   start(reading: Reading, tokens: Tokens): void {
     this.tokens = tokens.tokens;
     this.#position = -1;
+    this.#lastSpan = NOWHERE;
     this.reading = reading;
     this.semicolons = tokens.semicolons;
     this.semicolonsAsCommas.clear();
@@ -346,13 +349,22 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   }
 
   protected spanOf(token: IToken): Span {
-    return this.RECORDING_PHASE ? NOWHERE : spanAt(this.reading, token.startOffset, endOf(token));
+    return this.RECORDING_PHASE ? NOWHERE : this.#span(token.startOffset, endOf(token));
   }
 
   /** From the start of `first` to the end of the token taken last. */
   protected spanFrom(first: IToken): Span {
     if (this.RECORDING_PHASE) return NOWHERE;
-    return spanAt(this.reading, first.startOffset, endOf(this.LA(0)));
+    return this.#span(first.startOffset, endOf(this.LA(0)));
+  }
+
+  /** Nodes of the same extent share a span: a name, and the list or argument that consists of it. Large graphs keep fewer objects. */
+  #span(start: number, end: number): Span {
+    const span = spanAt(this.reading, start, end);
+    const last = this.#lastSpan;
+    if (last.start === span.start && last.end === span.end) return last;
+    this.#lastSpan = span;
+    return span;
   }
 
   protected placeOf(token: IToken): Place {

@@ -208,7 +208,8 @@ export abstract class PrimaryRules extends TypeRules {
       if (!this.RECORDING_PHASE && this.LA(1).image === "=>") this.failLambda();
       this.take(t.RightParen, "`,` or `)`");
     });
-    return done ? args : "broken";
+    // A list that has grown has room for sixteen more, and lives as long as the syntax tree.
+    return done ? args.slice() : "broken";
   });
 
   private failLambda(): never {
