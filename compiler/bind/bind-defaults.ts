@@ -24,11 +24,12 @@ export function bindAllPolicies(
   const defaults = bindDefaults(blocks, context);
   const used = new Set<DefaultPolicy>();
   const candidates = nodes.map(({ declaration }) => takesDefaults(declaration.call, context));
+  const { tries, timeout } = defaults.values;
+  const hasDefaults = tries !== undefined || timeout !== undefined;
   const policies = nodes.map(({ declaration }, index): BoundPolicies => {
     const own = bindPolicies(declaration, context);
-    if (candidates[index] !== true) return own;
+    if (!hasDefaults || candidates[index] !== true) return own;
     const stated = new Set(declaration.policies.map(({ kind }) => kind));
-    const { tries, timeout } = defaults.values;
     const takesTries = tries !== undefined && !stated.has("Tries");
     const takesTimeout = timeout !== undefined && !stated.has("Timeout");
     if (takesTries) used.add("tries");

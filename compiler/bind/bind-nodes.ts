@@ -65,7 +65,7 @@ export function bindNode(
     name,
     call,
     ...policies,
-    effects: effects.size === 0 ? NO_EFFECTS : [...effects].sort(),
+    effects: effectList(effects),
     reads: channelList(reads, context),
     writes: writtenBy(parts.writes, context),
   };
@@ -95,7 +95,14 @@ function withoutUndo(all: BoundPolicies): {
   return { policies, undoPolicy: undo };
 }
 
+/** Most nodes have no effect, or only that of a function. */
+function effectList(effects: ReadonlySet<Effect>): readonly Effect[] {
+  if (effects.size === 0) return NO_EFFECTS;
+  return effects.size === 1 && effects.has("code") ? CODE_ONLY : [...effects].sort();
+}
+
 const NO_EFFECTS: readonly Effect[] = [];
+const CODE_ONLY: readonly Effect[] = ["code"];
 
 const NO_LOCALS: ReadonlyMap<string, ValueType> = new Map();
 

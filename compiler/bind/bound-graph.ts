@@ -279,13 +279,17 @@ export interface BoundAssertion {
 
 /** Channels that a node writes with `set`. */
 export function setBy({ output }: Pick<BoundNode, "output">): readonly string[] {
-  const targets = output === undefined ? [] : output.kind === "channel" ? [output] : output.fields;
-  return targets.flatMap(({ channel, set }) => (set === true ? [channel] : []));
+  if (output?.kind === "fields") return output.fields.flatMap(({ channel, set }) => (set === true ? [channel] : []));
+  return output?.set === true ? [output.channel] : NO_CHANNELS;
 }
+
+const NO_CHANNELS: readonly string[] = [];
 
 /** Channels that some node writes with `set`: their reducers do not decide all of their values. */
 export function setChannels({ nodes }: Pick<BoundGraph, "nodes">): ReadonlySet<string> {
-  return new Set(nodes.flatMap(setBy));
+  const found = new Set<string>();
+  for (const node of nodes) for (const channel of setBy(node)) found.add(channel);
+  return found;
 }
 
 /** Whether a channel's `merge` combines a list of records by their ids. */

@@ -157,11 +157,11 @@ function checkWrite(
   const isEach = node.each !== undefined;
   const found = isEach ? listOf(type) : type;
   const accepted = write.isSet === true ? [channel.type] : acceptedUpdates(channel, isEach, context);
-  if (accepted.some((update) => isAssignable(found, update, context.types) === undefined)) {
-    const expected = accepted.find((update) => isAssignable(found, update, context.types) === undefined);
+  const fitting = accepted.find((update) => isAssignable(found, update, context.types) === undefined);
+  if (fitting !== undefined) {
     // All fields of a record literal must exist in the expected type.
-    if (expected !== undefined && node.call.kind === "Record" && !isEach && write.field === undefined) {
-      reportMisfit({ type, syntax: node.call }, expected, { target: targetOf(channel) }, context);
+    if (node.call.kind === "Record" && !isEach && write.field === undefined) {
+      reportMisfit({ type, syntax: node.call }, fitting, { target: targetOf(channel) }, context);
     }
     return;
   }
