@@ -186,6 +186,13 @@ const SHAPES: Readonly<Record<string, () => string>> = {
       const next = `n${at}->n${at} when x<${at % 100}\nn${at}->n${at + 1} otherwise\n`;
       return `${at === 0 ? "state x: int=0\nstart->n0\n" : ""}node n${at}=x+1 into x\n${at + 2 > STATEMENTS / 4 ? "" : next}`;
     }),
+  // Both ways of each choice can be taken, and meet again.
+  choices: () =>
+    graphWith(STATEMENTS / 5, (at) => {
+      const next = at + 1 < STATEMENTS / 5 ? `a${at + 1}` : "end";
+      const edges = `a${at}->b${at} when i>${at % 100}\na${at}->${next} otherwise\nb${at}->${next}\n`;
+      return `${at === 0 ? "input i: int\nstart->a0\n" : ""}node a${at}=1\nnode b${at}=1\n${edges}`;
+    }),
   "one hub": () =>
     graphWith(STATEMENTS / 2, (at) => (at === 0 ? "node h=1\nstart->h\n" : `node n${at}=1\nh->n${at}\n`)),
   "one target": () =>
