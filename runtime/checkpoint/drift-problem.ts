@@ -1,5 +1,6 @@
 import type { Checkpoint } from "../interface/checkpoint.ts";
 import { ThreadError } from "../interface/thread-error.ts";
+import { listed } from "../value/shown.ts";
 
 /** A part of a checkpoint that does not fit an edited graph, and the ways to say what became of it. */
 export interface DriftProblem {
@@ -26,9 +27,10 @@ export function drift(
   problems: readonly DriftProblem[],
   otherwise?: string,
 ): ThreadError {
-  const texts = problems.map(({ text }) => text);
+  // The results of many items have one problem.
+  const texts = [...new Set(problems.map(({ text }) => text))];
   const ways = [waysForward(threadId, problems), otherwise ?? ""].filter((way) => way !== "").join(", or ");
-  const message = `${what}: ${texts.join("; ")}${ways === "" ? "" : `; ${ways}`}`;
+  const message = `${what}: ${listed(texts, "; ")}${ways === "" ? "" : `; ${ways}`}`;
   return new ThreadError("NG_DRIFT", threadId, message, { details: texts });
 }
 

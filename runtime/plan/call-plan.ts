@@ -11,6 +11,7 @@ import { placeOfCall, Run } from "../run/run.ts";
 import type { Attempt } from "../step/attempt.ts";
 import { loadCall } from "../checkpoint/load-checkpoint.ts";
 import type { JsonObject } from "../value/json.ts";
+import { listed } from "../value/shown.ts";
 import { drivePlan, type DriveEnd } from "./drive-plan.ts";
 import { expandMatrix } from "./expand-matrix.ts";
 import { planContext } from "./plan-hooks.ts";
@@ -95,8 +96,4 @@ export async function callPlan(attempt: Attempt, linked: PlanProgram, input: Jso
 /** The outputs of a matrix in which some task is done: without such a task, nothing is written. */
 function writtenOutput(program: PlanProgram, { scheduler }: DriveEnd, output: JsonObject): JsonObject {
   return program.tasks.some(({ index }) => scheduler.status(index) === "done") ? output : {};
-}
-
-function listed(names: readonly string[]): string {
-  return names.length <= 10 ? names.join(", ") : `${names.slice(0, 10).join(", ")} and ${names.length - 10} more`;
 }

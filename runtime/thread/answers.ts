@@ -5,6 +5,7 @@ import { equal } from "../expression/equal.ts";
 import type { Json } from "../value/json.ts";
 import type { Store } from "../interface/store.ts";
 import { readRecord } from "../value/read-record.ts";
+import { listed } from "../value/shown.ts";
 import { admitJson, compileAdmit, Mismatch } from "../value/validate.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { answeredPause, isAnswer, resumeStep } from "../checkpoint/restore-run.ts";
@@ -151,7 +152,8 @@ function bad(head: Checkpoint, message: string): ThreadError {
 
 function whatWaits(open: readonly PauseItem[]): string {
   if (open.length === 0) return "no pause waits";
-  return `${open.length === 1 ? "the waiting pause is" : "the waiting pauses are"} ${open.map(({ id }) => `\`${id}\``).join(", ")}`;
+  const ids = listed(open.map(({ id }) => `\`${id}\``));
+  return `${open.length === 1 ? "the waiting pause is" : "the waiting pauses are"} ${ids}`;
 }
 
 function shorten(text: string): string {

@@ -14,3 +14,11 @@ export function kindOf(value: unknown): string {
   if (typeof value === "string") return "a text";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
+
+/** The first of many names or sentences: a message stays readable. */
+export function listed(texts: readonly string[], separator = ", "): string {
+  const more = texts.length - MOST_LISTED;
+  return more <= 0 ? texts.join(separator) : `${texts.slice(0, MOST_LISTED).join(separator)} and ${more} more`;
+}
+
+const MOST_LISTED = 10;

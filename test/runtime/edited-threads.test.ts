@@ -590,3 +590,23 @@ describe("edits of a graph in the middle of a step", () => {
     });
   });
 });
+
+test("messages about many items stay short, and name what waits and each problem once", async () => {
+  const text = `graph g { output v: int[] = []  node f = f(i) for i in range(40) into v  start -> f }`;
+  const functions = { f: (item: number, context: NodeContext) => context.interrupt<number>(item) };
+  const store = new MemoryStore();
+  const engine = engineOf(text, functions, { store });
+  const { pauses } = await engine.run({}, { thread: "t" });
+  await engine.resume("t", { answers: Object.fromEntries(pauses.slice(20).map(({ id }) => [id, 1])) });
+  await expect(engine.resume("t", { answers: { no: 1 } })).rejects.toMatchObject({
+    code: "NG_BAD_ANSWER",
+    message: expect.stringMatching(/the waiting pauses are `f\[0\][^`]*`(?:, `[^`]*`){9} and 10 more$/),
+  });
+  const gone = "channel `v` no longer exists, but the stored result of node `f` writes it";
+  const edited = engineOf(text.replaceAll(/\bv\b/g, "w"), functions, { store });
+  await expect(edited.resume("t")).rejects.toMatchObject({
+    code: "NG_DRIFT",
+    message: expect.stringMatching(new RegExp(`^[^;]*: ${gone};[^;]*$`)),
+    details: [gone],
+  });
+});
