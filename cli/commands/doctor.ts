@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { StoreReport } from "../../runtime/stores/contract/inspect-rows.ts";
+import { defaultStoreProblems } from "../doctor/default-store.ts";
 import { readEnvironment } from "../doctor/environment.ts";
 import { readToolLocks } from "../doctor/tool-locks.ts";
 import type { Output } from "../output/output.ts";
@@ -31,7 +32,7 @@ function reportEnvironment(output: Output): ExitCode {
   const environment = readEnvironment();
   const locks = readToolLocks(".");
   const { problems: ownProblems, ...document } = environment;
-  const problems = [...ownProblems, ...locks.problems];
+  const problems = [...ownProblems, ...defaultStoreProblems(), ...locks.problems];
   const { files: toolLocks, warnings } = locks;
   output.document({ version: 1, ok: problems.length === 0, ...document, toolLocks, problems, warnings });
   const { node, platform, ngc, sqlite, packages, terminal } = environment;

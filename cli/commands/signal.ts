@@ -1,5 +1,6 @@
 import { printable } from "../../diagnostics/render/index.ts";
 import type { Json } from "../../runtime/value/json.ts";
+import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import { signalStore } from "../../runtime/thread/signal-thread.ts";
 import { addPlaceOptions, withThreads, type ThreadsPlace } from "../hosts/with-threads.ts";
 import { defineCommand } from "../start/define-command.ts";
@@ -21,7 +22,7 @@ export const signalCommand = defineCommand<SignalOptions>({
   examples: [`ngc signal 42 picked_up '{"weight": 3}'`, "ngc resume --due"],
   run: ([thread = "", name = "", value], options, output) =>
     withThreads(options, { mustExist: true }, async ({ store }) => {
-      await latestOf(store, thread);
+      const head = await latestOf(store, thread);
       const given: Json = value === undefined ? null : parseValue(value);
       const id = options.id === undefined ? {} : { id: options.id };
       const sent = await signalStore(store, thread, name, given, id);
@@ -30,8 +31,16 @@ export const signalCommand = defineCommand<SignalOptions>({
       else {
         output.result(`signal ${printable(name)} to thread ${printable(thread)}`);
         const next = options.host === undefined ? "a node waits for it: ngc resume --due" : "a node waits for it";
-        output.note(sent.isAwaited ? next : "no node waits for it yet");
+        output.note(sent.isAwaited ? next : `no node waits for it yet${otherSignals(head)}`);
       }
       return EXIT.ok;
     }),
 });
+
+/** The signals that the thread waits for. The name that was sent may be misspelled. */
+function otherSignals({ pauses }: Checkpoint): string {
+  const names = pauses.flatMap(({ kind, payload }) =>
+    kind === "signal" && typeof payload === "string" ? [`\`${printable(payload)}\``] : [],
+  );
+  return names.length === 0 ? "" : `; the thread waits for ${[...new Set(names)].join(", ")}`;
+}

@@ -138,7 +138,8 @@ export function reportPauses(result: Pick<RunResult, "pauses" | "thread">, place
   }
   if (pauses.every(({ kind }) => kind === "signal" || kind === "timer")) {
     const isWoken = place.signalFlags !== undefined;
-    const when = signal === undefined ? "when it is due" : "then, or when it is due";
+    const hasDue = pauses.some(({ due }) => due !== undefined);
+    const when = signal === undefined ? "when it is due" : hasDue ? "then, or when it is due" : "then";
     output.result(isWoken ? `the host continues the run ${when}` : `${when}, continue with: ngc resume --due`);
     return;
   }

@@ -146,7 +146,8 @@ export async function openRunSession(
         enterStage({ name: "running", isStarted: true });
         return;
       }
-      say.note(`${isResumed ? "resuming" : "running as"} thread ${printable(thread)}`);
+      const work = isRollback ? "rolling back" : isResumed ? "resuming" : "running as";
+      say.note(`${work} thread ${printable(thread)}`);
       enterStage({
         name: "running",
         isStarted: true,

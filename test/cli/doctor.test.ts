@@ -193,6 +193,12 @@ test.each([
 /** The user `nobody`. Only root can become another user. */
 const NOBODY = 65_534;
 
+test("a file in the place of the directory of runs is a problem", () => {
+  const project = createProject({ ".ngraph": "" });
+  const problem = "runs are stored in .ngraph, which is no directory: --store sqlite:PATH stores runs elsewhere";
+  expect(project.json(["doctor"])).toMatchObject({ status: 1, document: { ok: false, problems: [problem] } });
+});
+
 describe.runIf(process.getuid?.() === 0)("a store that the user cannot write", () => {
   test.each([
     ["a file", (project: Project) => chmodSync(`${project.directory}/.ngraph/runs.db`, 0o444)],
@@ -203,14 +209,7 @@ describe.runIf(process.getuid?.() === 0)("a store that the user cannot write", (
     // The owner of a directory can delete its files, so the directory alone belongs to the user.
     if (what === "a file") chownSync(`${project.directory}/.ngraph`, NOBODY, NOBODY);
     protect(project);
-    const ngc = (...args: readonly string[]) =>
-      spawnSync(process.execPath, [PROGRAM, ...args], {
-        cwd: project.directory,
-        uid: NOBODY,
-        gid: NOBODY,
-        encoding: "utf8",
-        env: { ...process.env, HOME: "/tmp", NO_COLOR: "1", NODE_OPTIONS: "" },
-      });
+    const ngc = (...args: readonly string[]) => asNobody(project, args);
     const before = readdirSync(`${project.directory}/.ngraph`).sort();
     const [head] = (JSON.parse(ngc("history", "t1", "--json").stdout) as { checkpoints: { id: string }[] }).checkpoints;
     for (const args of [["threads"], ["history", "t1"], ["show", head!.id], ["doctor", ...STORE]]) {
@@ -225,6 +224,28 @@ describe.runIf(process.getuid?.() === 0)("a store that the user cannot write", (
     ]) {
       expect(ngc(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining("it cannot be written") });
     }
+    expect(ngc("doctor")).toMatchObject({
+      status: 1,
+      stderr: `error: ${what === "a file" ? ".ngraph/runs.db" : ".ngraph"} cannot be written (permission denied), and runs are stored in .ngraph/runs.db: --store sqlite:PATH stores runs elsewhere\n`,
+    });
     expect(readdirSync(`${project.directory}/.ngraph`).sort()).toEqual(before);
   });
+
+  test("a working directory that cannot be written is a problem", () => {
+    const project = createProject();
+    chmodSync(project.directory, 0o555);
+    const { status, stdout, stderr } = asNobody(project, ["doctor"]);
+    expect(stderr).toMatch(/^error: the working directory cannot be written \(permission denied\)/);
+    expect({ status, last: stdout.split("\n").at(-2) }).toEqual({ status: 1, last: "not ready: 1 problem" });
+  });
 });
+
+function asNobody(project: Project, args: readonly string[]) {
+  return spawnSync(process.execPath, [PROGRAM, ...args], {
+    cwd: project.directory,
+    uid: NOBODY,
+    gid: NOBODY,
+    encoding: "utf8",
+    env: { ...process.env, HOME: "/tmp", NO_COLOR: "1", NODE_OPTIONS: "" },
+  });
+}

@@ -55,3 +55,17 @@ test("wrong uses are refused", () => {
   expect(project.ngc(["resume", "--due", "--interrupted"]).stderr).toContain("exclude each other");
   expect(project.ngc(["resume", "--due", "--answer", "x"]).stderr).toContain("--due answers no pause");
 });
+
+test("a signal that no node waits for is reported with those that the thread waits for", () => {
+  const project = createProject({
+    "g.ngraph": 'graph g {\n  output x: int\n  node a = receive("picked_up") into x\n  start -> a\n}\n',
+  });
+  expect(project.ngc(["run", "g.ngraph", "--thread", "t"]).stdout).toContain(
+    "\nthen, continue with: ngc resume --due\n",
+  );
+  expect(project.ngc(["signal", "t", "pickedup", "1"]).stderr).toBe(
+    "no node waits for it yet; the thread waits for `picked_up`\n",
+  );
+  expect(project.ngc(["signal", "t", "picked_up", "1"]).stderr).toBe("a node waits for it: ngc resume --due\n");
+  expect(project.ngc(["rollback", "t"]).stderr).toMatch(/^rolling back thread t\n/);
+});
