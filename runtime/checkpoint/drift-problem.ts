@@ -9,6 +9,8 @@ export interface DriftProblem {
   readonly declare?: readonly string[];
   /** Options of `ngc migrate`, one of them: `--rename sure=NEW`. */
   readonly migrate?: readonly string[];
+  /** The node whose stored result neither of them can convert. */
+  readonly again?: string;
 }
 
 export function problemsOf(texts: readonly string[]): readonly DriftProblem[] {
@@ -38,11 +40,17 @@ export function drift(
 export function waysForward(threadId: string, problems: readonly DriftProblem[]): string {
   const declare = choices(problems.map((problem) => problem.declare));
   const migrate = choices(problems.map((problem) => problem.migrate));
+  const again = problems.find((problem) => problem.again !== undefined)?.again;
   return [
     ...(declare === "" ? [] : [`declare in the graph what was renamed or removed (${declare})`]),
     ...(migrate === ""
       ? []
       : [`migrate the thread (\`engine.migrate\`, or \`ngc migrate ${quoted(threadId)}\` with ${migrate})`]),
+    ...(again === undefined
+      ? []
+      : [
+          `run node \`${again}\` again (\`at\` of \`engine.resume\`, or \`ngc fork ${quoted(threadId)} --at ${again}\`)`,
+        ]),
   ].join(", or ");
 }
 

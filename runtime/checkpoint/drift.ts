@@ -228,7 +228,7 @@ function resultProblems(
     problems.push({ text: `node \`${node}\` no longer exists, but its result is stored`, ...ofNode(node, part) });
   }
   const { updates, goto = [], sends = [] } = result as unknown as StoredOutcome;
-  for (const [name, value] of updates) {
+  for (const [name, value, mode] of updates) {
     const index = channelIndex.get(name);
     if (index === undefined) {
       const text = `channel \`${name}\` no longer exists, but the stored result of node \`${node}\` writes it`;
@@ -239,7 +239,10 @@ function resultProblems(
     const admitted = isItem ? channels[index]!.admitItem(value) : channels[index]!.admitUpdate(value);
     if (admitted instanceof Mismatch) {
       const text = `channel \`${name}\` does not accept the stored result of node \`${node}\`: ${admitted.describe()}`;
-      problems.push({ text, migrate: ofValue(name, part) });
+      // A migration converts whole values. An item of a list, and an update that a reducer takes, are parts of them.
+      const isWhole = !isItem && (mode === "set" || channels[index]!.spec.reducer === undefined);
+      if (isWhole) problems.push({ text, migrate: [`--map ${part(name)}=EXPRESSION`] });
+      else problems.push({ text, ...(part(name) === name ? { again: node } : { migrate: [`--drop ${part(name)}`] }) });
     }
   }
   for (const target of [...goto, ...sends.map((send) => send.node)]) {

@@ -610,3 +610,19 @@ test("messages about many items stay short, and name what waits and each problem
     details: [gone],
   });
 });
+
+test("what a migration does not convert runs again: the results of items whose type has changed", async () => {
+  const text = `graph g { output v: int[] = []  node f = f(i) for i in [1, 2] into v  start -> f }`;
+  const functions = { f: (item: number, context: NodeContext) => context.interrupt<number | string>(item) };
+  const store = new MemoryStore();
+  const { pauses } = await engineOf(text, functions, { store }).run({}, { thread: "t" });
+  await engineOf(text, functions, { store }).resume("t", { answers: { [pauses[0]!.id]: 1 } });
+  const edited = engineOf(text.replace("int[]", "string[]"), functions, { store });
+  for (const call of [() => edited.resume("t"), () => edited.migrate("t", { map: { v: () => ["one"] } })]) {
+    const message = expect.stringMatching(
+      /found 1; run node `f` again \(`at` of `engine\.resume`, or `ngc fork t --at f`\)/,
+    );
+    await expect(call()).rejects.toMatchObject({ code: "NG_DRIFT", message });
+  }
+  expect((await edited.resume("t", { at: "f" })).pauses).toHaveLength(2);
+});
