@@ -13,7 +13,7 @@ import type { ServedGraph } from "../sources/load-served-graphs.ts";
 import { reasonOf } from "../sources/source-files.ts";
 import { openStore } from "../threads/open-store.ts";
 import type { RestateWorker } from "../../hosts/restate/serve-restate.ts";
-import { parseHost } from "./open-host.ts";
+import { hostFlag, parseHost } from "./open-host.ts";
 
 export interface WorkerOptions extends Pick<ExecutionOptions, "allow" | "builtins" | "drain"> {
   readonly host: string;
@@ -69,7 +69,8 @@ export async function serveWorker(
   const names = tables.map(({ name }) => name);
   output.document({ version: 1, url, graphs: names });
   output.result(`listening on ${url}`);
-  output.note(`graphs: ${names.join(", ")}; make the worker known with: ngc deploy FILE… --worker ${url}`);
+  const deploy = `ngc deploy FILE…${hostFlag(options.host)} --worker ${url}`;
+  output.note(`graphs: ${names.join(", ")}; make the worker known with: ${deploy}`);
   let isTerminated = false;
   markServer();
   await withInterruption(

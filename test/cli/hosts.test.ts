@@ -60,6 +60,22 @@ test("usage", () => {
   refused(["deploy", "flow.ngraph", "--host", NOWHERE, ...worker], 1, "does not answer");
 }, 400_000);
 
+test("a worker prints the whole command that makes it known, and ends in order", async () => {
+  const project = createProject({ "hello.ngraph": HELLO });
+  const child = project.start(["worker", "hello.ngraph", "--host", NOWHERE, "--port", "0"]);
+  const ended = once(child, "close");
+  let printed = "";
+  for await (const chunk of child.stderr) {
+    printed += String(chunk);
+    if (printed.includes("--worker")) break;
+  }
+  expect(printed).toContain(
+    `make the worker known with: ngc deploy FILE… --host ${NOWHERE} --worker http://127.0.0.1:`,
+  );
+  child.kill("SIGTERM");
+  expect((await ended)[0]).toBe(0);
+});
+
 test("credentials in the address of the host are sent in a header, and never shown", async () => {
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
