@@ -16,7 +16,8 @@ export function checkJumps(
   report: (diagnostic: Diagnostic) => void,
 ): void {
   if (graph.nodes.every(({ call }) => call.kind !== "function")) return;
-  const names = new Set([END_NAME, ...graph.nodes.map((node) => node.name)]);
+  // Most functions do not jump: the names of the nodes are not collected for them.
+  let names: Set<string> | undefined;
   const known = new Map<string, readonly Jump[]>();
   for (const { name, call, goes = [], declaration } of graph.nodes) {
     if (call.kind !== "function" || graph.poisoned.has(name)) continue;
@@ -26,7 +27,9 @@ export function checkJumps(
     const key = `${call.args.length} ${call.function.name}`;
     const jumps = known.get(key) ?? jumpsOf(module, call.function.export, call.args.length);
     known.set(key, jumps);
-    const missing = jumps.find(({ target }) => names.has(target) && !goes.includes(target));
+    if (jumps.length === 0) continue;
+    const targets = (names ??= new Set([END_NAME, ...graph.nodes.map((node) => node.name)]));
+    const missing = jumps.find(({ target }) => targets.has(target) && !goes.includes(target));
     if (missing === undefined) continue;
     const place = { file: graph.file, span: declaration.name.span };
     const facts = { callee: call.function.export, module: call.function.module, declared: goes };

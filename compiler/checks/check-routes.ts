@@ -311,13 +311,14 @@ function definedValue(
   edges: readonly BoundEdge[],
   channel: number,
 ): readonly Formula[] {
+  // A channel of numbers has too many values: its definition is not searched.
+  const values = valuesOf(model.data.channels[channel]!.declared);
+  if (values === undefined || values.length > MAX_DEFINED) return [];
   const sources = new Set(edges.flatMap((edge) => (edge.onError ? [START] : sourcesOf(edge).map(({ name }) => name))));
   const [source = START] = sources;
   const definition = sources.size === 1 ? nodeNamed(model, source)?.definitions?.(channel) : undefined;
   const expression = definition && model.lists.original(definition);
-  const { declared } = model.data.channels[channel]!;
-  const values = valuesOf(declared);
-  if (expression === undefined || values === undefined || values.length > MAX_DEFINED) return [];
+  if (expression === undefined) return [];
   const term = termOf(terms, { op: "channel", channel });
   const cases = values.map((value): Formula | undefined => {
     const set = valueSetOf([value]);
