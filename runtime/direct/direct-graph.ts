@@ -151,7 +151,7 @@ export function compileDirect(
     readonly expressions: readonly GeneratedExpression[];
   } & Pick<DirectGraph, "clock" | "turn" | "memory" | "secrets">,
 ): DirectGraph {
-  const { functions, clock, turn, memory, secrets } = code;
+  const { functions } = code;
   const types = new Map(table.types.map(({ name, type }) => [name, type]));
   const expressions = code.expressions.map((generated, at) => metered(generated, at, functions));
   const gates = table.nodes.map((node) => node.waits ?? -1);
@@ -184,6 +184,7 @@ export function compileDirect(
   const start = compileRoutes(table.start, expressions);
   const inputs = table.channels.flatMap((channel, at) => (channel.role === "input" ? [{ ...channel, at }] : []));
   return {
+    ...code,
     table,
     module,
     nodes,
@@ -197,12 +198,7 @@ export function compileDirect(
     first: (start.fixed ?? []).length > 0 && start.fixed!.every(isPlain) ? sortedNodes(start.fixed!) : undefined,
     gates,
     barriers: table.barriers.map((barrier) => module.barriers!.compile(barrier)),
-    functions,
     expressions,
-    clock,
-    turn,
-    memory,
-    secrets,
     scratch: {
       nodes: new Float64Array(table.nodes.length),
       channels: new Float64Array(table.channels.length),
