@@ -14,6 +14,7 @@ import { dirname, join, resolve } from "node:path";
 import { parsePathPattern, type PathPattern } from "../../runtime/plan/path-pattern.ts";
 import type { MergeRefusal, TaskWorktrees } from "../../runtime/plan/task-worktrees.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import { listed } from "../../runtime/value/shown.ts";
 import { makeDirectory } from "../output/make-directory.ts";
 import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
 import { CommandError } from "../process/command-error.ts";
@@ -364,8 +365,4 @@ function readRecord(path: string): { readonly base: string; readonly gitDir: str
   } catch {
     return undefined;
   }
-}
-
-function listed(paths: readonly string[]): string {
-  return paths.length <= 10 ? paths.join(", ") : `${paths.slice(0, 10).join(", ")} and ${paths.length - 10} more`;
 }

@@ -9,6 +9,7 @@ import { nodesOf } from "./plan-nodes.ts";
 import type { PlanTable, TaskIndex, TaskSpec } from "../table/plan-table.ts";
 import { successorsOf, topologicalOrder } from "./plan-order.ts";
 import { expressionsOf } from "./task-expressions.ts";
+import { ownValue } from "../value/own-value.ts";
 
 /**
  * A plan linked with its code, ready to run. Its tasks run as the nodes of a program without edges: the engine runs the
@@ -97,9 +98,7 @@ function pausingTask(plan: PlanTable, plans: readonly PlanProgram[]): string | u
 
 /** Functions of a called plan may be given under its name. Missing ones are taken from the caller. */
 function optionsOf(called: PlanTable, options: EngineOptions): EngineOptions {
-  const own = Object.prototype.hasOwnProperty.call(options.graphs ?? {}, called.name)
-    ? options.graphs?.[called.name]
-    : undefined;
+  const own = ownValue(options.graphs, called.name);
   const { expressions: _, mocks: __, ...rest } = options;
   return {
     ...rest,

@@ -6,11 +6,11 @@ import type { Json } from "../value/json.ts";
 import type { Store } from "../interface/store.ts";
 import { readRecord } from "../value/read-record.ts";
 import { listed } from "../value/shown.ts";
-import { admitJson, compileAdmit, Mismatch } from "../value/validate.ts";
+import { compileAdmit, Mismatch } from "../value/validate.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { answeredPause, isAnswer, resumeStep } from "../checkpoint/restore-run.ts";
 import { stepOfPause } from "../checkpoint/pause-ids.ts";
-import { ENCODED, keyOfEncoded } from "../stores/contract/encoded-text.ts";
+import { admitGiven } from "./admit-given.ts";
 
 /** The answers that a resume uses, by pause id. */
 export interface GivenAnswers {
@@ -46,12 +46,7 @@ export async function takeAnswers(
   const open = head.pauses.filter(({ id }) => !answers.has(id));
   const fresh: { pause: PauseItem; value: Json }[] = [];
   for (const [id, value] of namedAnswers(head, open, options)) {
-    const admitted = admitJson(value);
-    if (admitted instanceof Mismatch)
-      throw bad(head, `the answer to \`${id}\` is not plain JSON: ${admitted.describe()}`);
-    // An engine without the codec could not tell it from an encoded answer.
-    if (keyOfEncoded(admitted) !== undefined)
-      throw bad(head, `the answer to \`${id}\` must not begin with \`${ENCODED}\` and the id of a key`);
+    const admitted = admitGiven(value, (problem) => bad(head, `the answer to \`${id}\` ${problem}`));
     const pause = open.find((item) => item.id === id);
     const known = answers.get(id) ?? (pause === undefined ? await recordedAnswer(store, head, id, present) : undefined);
     if (known !== undefined) {

@@ -10,13 +10,13 @@ import { answeredHead } from "../checkpoint/former-names.ts";
 import { presentPauses } from "../checkpoint/present-pauses.ts";
 import { otherGraph } from "../checkpoint/drift.ts";
 import { withAnswers } from "../checkpoint/restore-run.ts";
-import { ENCODED, keyOfEncoded } from "../stores/contract/encoded-text.ts";
+import { admitGiven } from "./admit-given.ts";
 import { checkThreadId } from "../run/check-thread-id.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { SIGNAL_OPTIONS } from "../run/thread-option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import type { Json } from "../value/json.ts";
-import { admitJson, compileAdmit, Mismatch } from "../value/validate.ts";
+import { compileAdmit, Mismatch } from "../value/validate.ts";
 import { storeOf } from "./thread-access.ts";
 
 /** The pauses that still wait, from the newest checkpoint and what was stored after it. */
@@ -114,13 +114,7 @@ function readSignal(threadId: ThreadId, name: unknown, value: unknown, options: 
     const message = `the \`id\` of a signal is a string of 1 to ${MAX_SIGNAL_NAME} characters`;
     throw new RunError("NG_BAD_INPUT", message);
   }
-  const admitted = admitJson(value);
-  if (!(admitted instanceof Mismatch) && keyOfEncoded(admitted) === undefined) return { id, name, value: admitted };
-  // An engine without the codec could not tell such a text from an encoded value.
-  const problem =
-    admitted instanceof Mismatch
-      ? `is not plain JSON: ${admitted.describe()}`
-      : `must not begin with \`${ENCODED}\` and the id of a key`;
-  const message = `the value of signal \`${name}\` ${problem}`;
-  throw new ThreadError("NG_BAD_ANSWER", threadId, message);
+  const refused = (problem: string): ThreadError =>
+    new ThreadError("NG_BAD_ANSWER", threadId, `the value of signal \`${name}\` ${problem}`);
+  return { id, name, value: admitGiven(value, refused) };
 }
