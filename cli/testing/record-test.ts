@@ -54,7 +54,7 @@ export function recordTest(
   const { failure } = head;
   const cause = failure?.node === undefined ? undefined : table.nodes.find(({ name }) => name === failure.node);
   if (head.status === "failed" && cause !== undefined && failure !== undefined)
-    of(cause).failures.push(failure.message);
+    of(cause).failures.push(reasonOf(failure.message));
 
   const lines: string[] = [];
   for (const channel of channels.values()) {
@@ -92,6 +92,11 @@ function mockOf({ name, call }: NodeSpec, results: readonly Json[], failures: re
   const isAnswered = call.kind === "builtin" && call.name === "ask";
   while (!isAnswered && texts.length > 1 && texts.at(-1) === texts.at(-2)) texts.pop();
   return [`${isAnswered ? "answer" : "mock"} ${name} = ${texts.join(" then ")}`];
+}
+
+/** What the body has thrown: the engine adds the node to a message, and adds it to the one of the mock again. */
+function reasonOf(message: string): string {
+  return message.replace(/^node `[^`]*` failed(?: at item \d+)?(?: after \d+ attempts)?: /, "");
 }
 
 /** Failures of a step whose `on error` edges were taken, by node. */

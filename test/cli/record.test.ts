@@ -73,6 +73,17 @@ test("a failed node is a mock that fails", () => {
   expect(stdout).toContain('expect reply == "sorry"');
 });
 
+test("the mock of the node that failed a run says what the body has thrown", () => {
+  const { ngc, read, write } = createProject({
+    "g.ngraph": "graph g {\n  input n: int\n  node f = fail(`no ${n}`) { tries 2 backoff 1ms..1ms }\n  start -> f\n}\n",
+  });
+  ngc(["run", "g.ngraph", "--thread", "9", "--input", '{"n": 7}']);
+  const { stdout } = ngc(["test", "--record", "9"]);
+  expect(stdout).toContain('mock f fails "no 7"');
+  write("g.ngraph", `${read("g.ngraph")}\n${stdout}`);
+  expect(ngc(["test", "g.ngraph"])).toMatchObject({ status: 0 });
+});
+
 test("the mock of a built-in node has all fields of its result, also those that no channel has", () => {
   const { ngc, read, write } = createProject({
     "g.ngraph": `graph g {
