@@ -13,14 +13,15 @@ export function totalsOf(plan: PlanTable, end: DriveEnd, milliseconds: number): 
   const cancelled = count("cancelled");
   // A plan of which only the `finally` tasks are done has done none of its work.
   const work = end.tasks.filter(({ status }, task) => status === "done" && plan.tasks[task]?.finally !== true).length;
-  const unfinished = cancelled + count("waiting") + count("pending") + count("ready");
+  const open = count("waiting") + count("pending") + count("ready");
   return {
     outcome: outcomeOf({
       done: work,
       failed: end.tasks.filter(endsRunBadly).length,
       blocked,
       flaky: end.flaky,
-      unfinished,
+      cancelled,
+      open,
     }),
     done,
     failed,
@@ -40,10 +41,16 @@ export function endsRunBadly({ status, allowed }: DriveEnd["tasks"][number]): bo
   return status === "failed" && allowed !== true;
 }
 
-/** An interrupted or waiting run has no clean outcome, even if all other tasks are done. */
-function outcomeOf(counts: Parameters<typeof planOutcome>[0] & { readonly unfinished: number }): PlanOutcome {
-  if (counts.unfinished === 0 || counts.failed + counts.blocked > 0) return planOutcome(counts);
-  return counts.done === 0 ? "catastrophic" : "partial";
+/**
+ * An interrupted or waiting run has no clean outcome, even if all other tasks are done. It is catastrophic only if tasks have
+ * failed and no task is left that an answer or a resume can still start.
+ */
+function outcomeOf(
+  counts: Parameters<typeof planOutcome>[0] & { readonly cancelled: number; readonly open: number },
+): PlanOutcome {
+  const { done, failed, blocked, cancelled, open } = counts;
+  if (failed + blocked === 0) return cancelled + open > 0 ? "partial" : planOutcome(counts);
+  return done === 0 && open > 0 ? "partial" : planOutcome(counts);
 }
 
 export function statusOf(end: DriveEnd, isCancelled: boolean): PlanRunStatus {

@@ -185,6 +185,26 @@ describe("called plans and graphs", () => {
     await expect(run.runner.resume("t")).rejects.toMatchObject({ code: "NG_NOT_PAUSED" });
   });
 
+  test("9.8: a run that waits is not catastrophic, whatever has failed before its first task is done", async () => {
+    const text = (other: string): string => `plan p {
+      state answer: string = ""
+      task other = shell("${other}") after asks
+      task fails = shell("fails")
+      task asks  = ask("sure?") into answer
+    }`;
+    const options = { builtins: { ask }, store: new MemoryStore() };
+    for (const [thread, code] of [
+      ["fails", 1],
+      ["passes", 0],
+    ] as const) {
+      const run = textRunner(text("other"), { fails: { codes: [code] } }, options);
+      expect(await run.run({ thread })).toMatchObject({ status: "paused", outcome: "partial", totals: { waiting: 1 } });
+    }
+    const waits = textRunner(`plan q { state answer: string = ""  task asks = ask("sure?") into answer }`, {}, options);
+    expect(await waits.run({ thread: "waits" })).toMatchObject({ status: "paused", outcome: "partial", exitCode: 3 });
+    expect(await waits.resume("waits", { answer: "no" })).toMatchObject({ outcome: "clean", output: {} });
+  });
+
   test("without a store a plan that pauses is refused", async () => {
     const run = textRunner(`plan p { state a: string = ""  task q = ask("?") into a }`, {}, { builtins: { ask } });
     await expect(run.runner.run()).rejects.toMatchObject({ code: "NG_NO_STORE" });
