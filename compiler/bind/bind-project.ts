@@ -172,7 +172,7 @@ function declareFiles(
   // The entry file names its types first: a type of an imported file with the same name gets another one.
   const typeNames = nameTypes([...files].reverse());
   const reserved = new Set(typeNames.values());
-  const read: ReadTypes = { table: types, known: new Map(), reserved, refs: new Set(), imports };
+  const read: ReadTypes = { table: types, known: new Map(), results: new Map(), reserved, refs: new Set(), imports };
   for (const file of files) {
     const scope = declareFile(file, scopes, read, report, suggestions);
     scopes.set(file, scope);

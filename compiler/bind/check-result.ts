@@ -194,6 +194,10 @@ function checkWrite(
     }
     if (write.isSet === true) return `\`set\` takes the whole value, \`${typeToText(channel.type)}\``;
     if (isEach) return `the results of a \`for\` are one list: \`${typeToText(found)}\``;
+    if (mismatch?.reason === "null" && mismatch.path !== "") {
+      const source = callee === "" ? "the expression" : `\`${callee}\``;
+      return `allow \`null\` at \`${mismatch.path}\` in the type of the channel, or let ${source} return a value there`;
+    }
     if (mismatch?.reason === "null") {
       const subject = callee === "" ? "this expression may be `null`" : `\`${callee}\` may end without a value`;
       return `${subject} here: let the channel be \`${typeToText(nullable(channel.type))}\``;

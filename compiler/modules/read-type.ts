@@ -40,6 +40,7 @@ const NO_PARAMETERS: ReadonlyMap<string, TsType | undefined> = new Map();
 export function readType(syntax: TsType, at: string, scope: TypeScope): ValueType {
   const { type, mayBeMissing } = readPossible(syntax, at, scope);
   if (!mayBeMissing) return type;
+  if (scope.named !== undefined) scope.named.hasMissing = true;
   // An argument is never `undefined`. A result may be, and fails the run then.
   return scope.isResult === true ? unionOf([type, notJson("undefined", "", "`undefined`")]) : nullable(type);
 }
@@ -47,6 +48,7 @@ export function readType(syntax: TsType, at: string, scope: TypeScope): ValueTyp
 /** Reads the type of a map's values. A run drops the entries of a result that are `undefined`. */
 function readValue(syntax: TsType, at: string, scope: TypeScope): ValueType {
   const { type, mayBeMissing } = readPossible(syntax, at, scope);
+  if (mayBeMissing && scope.named !== undefined) scope.named.hasMissing = true;
   return mayBeMissing && scope.isResult !== true ? nullable(type) : type;
 }
 
@@ -64,18 +66,28 @@ export function readDeclared(found: FoundDeclaration, at: string, scope: TypeSco
 /** Reads the type that a name declares, without `undefined`, and whether `undefined` is among its values. */
 function readNamed(found: FoundDeclaration, at: string, scope: TypeScope): PossibleType {
   const key = `${found.module.path}#${found.name}`;
-  const { known } = scope.types;
-  const before = known.get(key);
+  const { types, specifier, depth, named: outer, isResult } = scope;
+  const [known, others] = isResult === true ? [types.results, types.known] : [types.known, types.results];
+  const before = known.get(key) ?? sameAsResult(others.get(key));
+  if (before !== undefined) outer?.parts.add(before);
   if (before?.read !== undefined) return before.read;
   if (before !== undefined) {
     // The type contains itself.
-    before.ref ??= freeName(found.name, scope.types);
+    before.ref ??= freeName(found.name, types);
     return { type: { kind: "ref", name: before.ref }, mayBeMissing: false };
   }
-  const entry: NamedType = { ref: undefined, read: undefined };
+  const entry: NamedType = { ref: undefined, read: undefined, hasMissing: false, parts: new Set() };
   known.set(key, entry);
-  const { types, specifier, depth } = scope;
-  const inner: TypeScope = { types, specifier, module: found.module, parameters: NO_PARAMETERS, depth: depth + 1 };
+  outer?.parts.add(entry);
+  const inner: TypeScope = {
+    types,
+    specifier,
+    module: found.module,
+    parameters: NO_PARAMETERS,
+    depth: depth + 1,
+    named: entry,
+    ...(isResult === true ? { isResult } : {}),
+  };
   const { type: body, mayBeMissing } = readStatements(found, at, inner);
   // Within itself, the name of a type that may be `undefined` means what counts for it there: `null`.
   const named = mayBeMissing && entry.ref !== undefined ? nullable(body) : body;
@@ -83,6 +95,17 @@ function readNamed(found: FoundDeclaration, at: string, scope: TypeScope): Possi
   entry.read = { type, mayBeMissing };
   if (type.kind === "opaque") known.delete(key);
   return entry.read;
+}
+
+/** A type that has been read, if a function's result of this type is the same type as any other value. */
+function sameAsResult(entry: NamedType | undefined): NamedType | undefined {
+  if (entry?.read === undefined) return undefined;
+  const seen = new Set([entry]);
+  for (const { hasMissing, parts } of seen) {
+    if (hasMissing) return undefined;
+    for (const part of parts) seen.add(part);
+  }
+  return entry;
 }
 
 /**
@@ -157,7 +180,7 @@ function readAny(syntax: TsType, at: string, scope: TypeScope): ValueType {
       return UNDEFINED;
     case "TSAnyKeyword":
     case "TSUnknownKeyword":
-      return scope.isResult === true ? opaque(at, scope.specifier) : JSON_TYPE;
+      return scope.isResult === true && scope.named === undefined ? opaque(at, scope.specifier) : JSON_TYPE;
     case "TSNeverKeyword":
       return NEVER;
     case "TSBigIntKeyword":

@@ -10,6 +10,8 @@ export interface ReadTypes {
   readonly table: Map<string, ValueType>;
   /** Types by the module and the name of their declaration. */
   readonly known: Map<string, NamedType>;
+  /** The same for types of results, in which `undefined` has another meaning. */
+  readonly results: Map<string, NamedType>;
   /** Names of the types that graph files declare. */
   readonly reserved: ReadonlySet<string>;
   /** Names of `ref`s to types of modules. */
@@ -31,6 +33,10 @@ export interface NamedType {
   ref: string | undefined;
   /** `undefined` while the type is being read. */
   read: PossibleType | undefined;
+  /** Whether an item or value in its own declaration may be `undefined`: as a result, it is another type. */
+  hasMissing: boolean;
+  /** The declared types that its declaration names. */
+  readonly parts: Set<NamedType>;
 }
 
 /** The context in which a type is read. */
@@ -42,9 +48,12 @@ export interface TypeScope {
   /** Type parameters by name, with their constraints. */
   readonly parameters: ReadonlyMap<string, TsType | undefined>;
   readonly depth: number;
+  /** The declared type whose declaration is read; absent in a signature. */
+  readonly named?: NamedType;
   /**
-   * The type is a function's result. `any`, `unknown` and type parameters are opaque here, because results are checked
-   * at run time. The constraint of a type parameter is an upper bound.
+   * The type is a function's result. `any`, `unknown` and type parameters of the signature are opaque here, because results
+   * are checked at run time. The constraint of a type parameter is an upper bound. An item that is `undefined` fails the
+   * run, and a value of a map that is `undefined` is dropped.
    */
   readonly isResult?: true;
 }

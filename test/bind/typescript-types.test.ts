@@ -298,6 +298,33 @@ export function l(): { a: string; more?: () => void } { throw 0; }`,
     finding: "NG408 channel `s` cannot hold the result of `f`: `[*][]` can be `undefined`",
     at: "s",
   },
+  ...[
+    ["Rows", "`[]` can be `undefined`"],
+    ["Page", "`.rows[]` can be `undefined`"],
+    ["Tree", "`.leaves[]` can be `undefined`"],
+    ["Branch", "`.below[].leaves[]` can be `undefined`"],
+    ["Pairs", "`[*][]` can be `undefined`"],
+    ["Record<string, Tree>", "`[*].leaves[]` can be `undefined`"],
+  ].map(([type = "", finding = ""]) => ({
+    about: `a result of a named type with a part that can be \`undefined\`, ${type}`,
+    module: `export type Rows = (string | undefined)[];
+export interface Page { rows: Rows }
+export interface Tree { leaves: (string | undefined)[]; branches: Branch[] }
+export interface Branch { below: Tree[] }
+export type Pairs = Record<string, [string, string | undefined]>;
+export type Labels = Record<string, string | undefined>;
+export interface Sheet { labels: Labels; kind: any }
+export function before(x: ${type}): string { throw x; }
+export function f(): ${type} { throw 0; }
+export function g(x: Labels, y: Sheet, z: Rows): Sheet { throw [x, y, z]; }
+export function h(): Labels { throw 0; }`,
+    fires: `state s: json  node a = f() into s  node b = \`\${s}\` into out  a -> b`,
+    near: `state m: map<string>  state l: map<string>  state n: map<string | null> = { a: null }  state k: string
+      node a = g(n, { labels: n, kind: 1 }, ["a", null]) into { labels: m, kind: k }  node c = h() into l
+      node b = \`\${m} \${l} \${k}\` into out  a -> c -> b`,
+    finding: `NG408 channel \`s\` cannot hold the result of \`f\`: ${finding}`,
+    at: "s",
+  })),
   {
     about: "a picked field of a result that can be `undefined`",
     module:
@@ -383,6 +410,18 @@ describe("signatures", () => {
     expect(labels.map(({ file, span }) => `${file.path}: ${file.text.slice(span.start, span.end)}`)).toEqual([
       "nodes.ts: limit: number",
     ]);
+  });
+
+  it("whose results have `null` in a part name the part in the advice", () => {
+    const module = "export function f(): (string | null)[] { throw 0; }";
+    const about = { about: "", module, fires: "", near: "", finding: "", at: "" };
+    const help = (statements: string): string | undefined => find(about, statements)[0]?.help;
+    expect(help(`state s: string[]  node a = f() into s  node b = \`\${s}\` into out  a -> b`)).toBe(
+      "allow `null` at `[]` in the type of the channel, or let `f` return a value there",
+    );
+    expect(help(`state s: (string | null)[]  node a = f() into s  node b = \`\${s}\` into out  a -> b`)).toBe(
+      undefined,
+    );
   });
 
   it("of overloads count in their order", () => {
