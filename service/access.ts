@@ -65,15 +65,18 @@ export class Gatekeeper {
 
   /**
    * Refuses requests of pages of other sites, which browsers send without a question if they have no body or open a WebSocket. A
-   * page that has no token cannot add the header of one to such a request.
+   * page that has no token cannot add the header of one to such a request. The subprotocols of a WebSocket are the page's own
+   * choice, so that the token in them has to be a known one.
    *
    * @throws Problem `forbidden`
    */
-  checkOrigin(request: Request): void {
-    const origin = request.headers.get("origin");
-    if (origin === null || authorizationOf(request) !== null) return;
-    if (SAFE.has(request.method) && !isUpgrade(request)) return;
-    if (origin === new URL(request.url).origin || this.#options.origins?.includes(origin) === true) return;
+  async checkOrigin(request: Request): Promise<void> {
+    const { headers, method, url } = request;
+    const origin = headers.get("origin");
+    if (origin === null || headers.get("authorization") !== null) return;
+    if (SAFE.has(method) && !isUpgrade(request)) return;
+    if (origin === new URL(url).origin || this.#options.origins?.includes(origin) === true) return;
+    if ((await this.#ownerOf(request)) !== undefined) return;
     throw new Problem("forbidden", "pages of this origin may not call the service: `origins` names those that may");
   }
 
@@ -81,18 +84,21 @@ export class Gatekeeper {
   async principalOf(request: Request): Promise<Principal> {
     const { tokens, authenticate } = this.#options;
     if (tokens === undefined && authenticate === undefined) return ANONYMOUS;
-    const [, token] = /^Bearer +([^\s]+) *$/i.exec(authorizationOf(request) ?? "") ?? [];
-    if (token !== undefined) {
-      const hash = await sha256(token);
-      // All tokens are compared, whichever fits.
-      let name: string | undefined;
-      for (const known of await this.#tokens) if (isEqual(known.hash, hash)) name ??= known.name;
-      if (name !== undefined) return { name };
-    }
-    const principal = await authenticate?.(request);
+    const principal = (await this.#ownerOf(request)) ?? (await authenticate?.(request));
     if (principal !== undefined) return principal;
-    const detail = token === undefined ? "the request has no bearer token" : "the bearer token is not known";
+    const detail = tokenOf(request) === undefined ? "the request has no bearer token" : "the bearer token is not known";
     throw new Problem("unauthorized", detail, { headers: { "www-authenticate": 'Bearer realm="ngraph"' } });
+  }
+
+  /** The principal whose token a request has. */
+  async #ownerOf(request: Request): Promise<Principal | undefined> {
+    const token = tokenOf(request);
+    if (token === undefined) return undefined;
+    const hash = await sha256(token);
+    // All tokens are compared, whichever fits.
+    let name: string | undefined;
+    for (const known of await this.#tokens) if (isEqual(known.hash, hash)) name ??= known.name;
+    return name === undefined ? undefined : { name };
   }
 
   async permits(access: Access): Promise<boolean> {
@@ -100,8 +106,9 @@ export class Gatekeeper {
   }
 }
 
-function authorizationOf(request: Request): string | null {
-  return request.headers.get("authorization") ?? (isUpgrade(request) ? bearerOfSocket(request) : null);
+function tokenOf(request: Request): string | undefined {
+  const text = request.headers.get("authorization") ?? (isUpgrade(request) ? bearerOfSocket(request) : null);
+  return /^Bearer +([^\s]+) *$/i.exec(text ?? "")?.[1];
 }
 
 async function sha256(text: string): Promise<Uint8Array> {

@@ -92,7 +92,7 @@ export function createService(options: ServiceOptions): Service {
   });
   app.use(async (context, next) => {
     core.gatekeeper.checkHost(context.req.raw);
-    core.gatekeeper.checkOrigin(context.req.raw);
+    await core.gatekeeper.checkOrigin(context.req.raw);
     await next();
   });
   if (options.origins !== undefined) {

@@ -474,6 +474,12 @@ test("a host without WebSockets says so, and pages of other sites open none", as
   expect(await get("/threads/t/events", { upgrade: "websocket" })).toMatchObject({ status: 406 });
   const other = { upgrade: "websocket", origin: "https://evil.example" };
   expect(await get("/threads/t/events", other)).toMatchObject({ status: 403 });
+  // A page chooses the subprotocols of its sockets.
+  const forged = { ...other, "sec-websocket-protocol": "ngraph, ngraph.bearer.YQ" };
+  expect(await get("/threads/t/events", forged)).toMatchObject({ status: 403 });
+  const cookies = checkedService({ graphs: [{ table: FLOW }], authenticate: () => ({ name: "ada" }) });
+  await cookies.post("/graphs/flow/runs", { input: { n: 1 }, thread: "t" });
+  expect(await cookies.get("/threads/t/events", forged)).toMatchObject({ status: 403 });
 });
 
 test("metrics count runs, requests and streams", async () => {
