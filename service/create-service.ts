@@ -78,6 +78,8 @@ export function createService(options: ServiceOptions): Service {
     const begin = performance.now();
     await next();
     const { method } = context.req;
+    // The answer to HEAD has no body, so nothing would end the stream of one.
+    if (method === "HEAD") await context.res.body?.cancel();
     const { status } = context.res;
     core.metrics.add("ngraph_http_requests_total", { method: METHODS.has(method) ? method : "other", status });
     core.say({

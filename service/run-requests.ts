@@ -41,37 +41,45 @@ export class RunRequests {
 
   /** A stream of events as the answer to a request. @throws Problem `not-acceptable`, `too-busy` */
   openStream(context: Context, settings: StreamSettings): Promise<Response> | Response {
-    const { options, log, metrics, closing } = this.#core;
-    const { upgradeWebSocket } = options;
+    const { upgradeWebSocket } = this.#core.options;
     const isSocket = isUpgrade(context.req.raw);
     if (isSocket && upgradeWebSocket === undefined) {
       throw new Problem("not-acceptable", "the service has no WebSockets: the events are server-sent");
     }
-    const most = options.limits?.streams ?? 1000;
-    if (this.#streams >= most) {
-      throw new Problem("too-busy", `${most} streams are open`, { headers: { "retry-after": "5" } });
-    }
-    const open = <T>(encode: Parameters<typeof eventStream<T>>[1]): ReadableStream<T> => {
-      this.#streams++;
-      metrics.add("ngraph_streams_open", {});
-      const onClose = (): void => {
-        this.#streams--;
-        metrics.add("ngraph_streams_open", {}, -1);
-      };
-      return eventStream({ ...settings, log, signal: closing.signal, onClose }, encode);
-    };
+    this.#refuseMoreStreams();
     // A handshake that is cut off opens no stream.
     if (isSocket)
       return upgradeWebSocket!(
         context,
-        socketEvents(() => open(socketMessages)),
+        socketEvents(() => this.#stream(settings, socketMessages)),
       );
-    return new Response(open(serverSentEvents), { headers: STREAM_HEADERS });
+    return this.#serverSent(settings);
+  }
+
+  #serverSent(settings: StreamSettings): Response {
+    return new Response(this.#stream(settings, serverSentEvents), { headers: STREAM_HEADERS });
+  }
+
+  #stream<T>(settings: StreamSettings, encode: Parameters<typeof eventStream<T>>[1]): ReadableStream<T> {
+    const { log, metrics, closing } = this.#core;
+    this.#streams++;
+    metrics.add("ngraph_streams_open", {});
+    const onClose = (): void => {
+      this.#streams--;
+      metrics.add("ngraph_streams_open", {}, -1);
+    };
+    return eventStream({ ...settings, log, signal: closing.signal, onClose }, encode);
+  }
+
+  #refuseMoreStreams(): void {
+    const most = this.#core.options.limits?.streams ?? 1000;
+    if (this.#streams < most) return;
+    throw new Problem("too-busy", `${most} streams are open`, { headers: { "retry-after": "5" } });
   }
 
   /** Starts a run or a resume as the run of its thread, and answers as the request prefers. */
   async execute(
-    { request, context }: Call,
+    { request }: Call,
     graph: Served,
     thread: string,
     start: (more: Pick<ExecuteOptions, "signal" | "onEvent">) => Promise<RunResult>,
@@ -83,6 +91,8 @@ export class RunRequests {
     }
     if (this.active.has(thread)) throw busy(thread);
     const wantsStream = (request.headers.get("accept") ?? "").includes("text/event-stream");
+    // Refused before the run has begun: a client that is refused may repeat its request.
+    if (wantsStream) this.#refuseMoreStreams();
     const from = log.end(thread);
     const controller = new AbortController();
     let begin = (): void => undefined;
@@ -115,7 +125,7 @@ export class RunRequests {
     await Promise.race([begun, result]);
     const location = { location: `/threads/${encodeURIComponent(thread)}` };
     if (wantsStream) {
-      const response = await this.openStream(context, { thread, from, end: endOf(result) });
+      const response = this.#serverSent({ thread, from, end: endOf(result) });
       response.headers.set("location", location.location);
       return response;
     }

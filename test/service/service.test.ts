@@ -466,6 +466,27 @@ describe("access", () => {
     expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
     await open.body!.cancel();
   });
+
+  test("refuses the stream of a run before the run begins", async () => {
+    const { post, get, service } = checkedService({ graphs: [{ table: FLOW }], limits: { streams: 1 } });
+    await post("/graphs/flow/runs", { input: { n: 1 }, thread: "t" });
+    const open = await service.fetch(new Request("http://localhost/threads/t/events"));
+    const begun = { input: { n: 1 }, thread: "refused" };
+    expect(await post("/graphs/flow/runs", begun, { accept: "text/event-stream" })).toMatchObject({ status: 503 });
+    expect(await get("/threads/refused")).toMatchObject({ status: 404 });
+    await open.body!.cancel();
+    expect(await post("/graphs/flow/runs", begun, { accept: "text/event-stream" })).toMatchObject({ status: 200 });
+  });
+});
+
+test("a HEAD request opens no stream that stays", async () => {
+  const { post, get, service } = checkedService({ graphs: [{ table: FLOW }], limits: { streams: 1 } });
+  await post("/graphs/flow/runs", { input: { n: 1 }, thread: "t" });
+  for (let each = 0; each < 3; each++) {
+    const head = await service.fetch(new Request("http://localhost/threads/t/events", { method: "HEAD" }));
+    expect([head.status, head.headers.get("content-type"), head.body]).toEqual([200, "text/event-stream", null]);
+  }
+  expect((await get("/threads/t/events?end=true")).body).toContain("event: state");
 });
 
 test("a host without WebSockets says so, and pages of other sites open none", async () => {
