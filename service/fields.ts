@@ -6,7 +6,7 @@ import { similarName } from "../runtime/run/option-names.ts";
 import { Problem } from "./problem.ts";
 
 export interface Field {
-  readonly kind: "text" | "flag" | "count" | "amount" | "json" | "record" | "texts" | "names";
+  readonly kind: "text" | "thread" | "flag" | "count" | "amount" | "json" | "record" | "texts" | "names";
   readonly description: string;
   readonly isRequired?: true;
   /** The smallest value of a count or an amount; default 0. */
@@ -92,7 +92,9 @@ function mismatch(value: Json, field: Field): string | undefined {
   if (value === null && field.isNullable) return undefined;
   switch (field.kind) {
     case "text":
+    case "thread":
       if (typeof value !== "string" || value === "") return "is a text of at least one character";
+      if (field.kind === "thread" && !isNameable(value)) return NOT_NAMEABLE;
       return field.values === undefined || field.values.includes(value)
         ? undefined
         : `is one of ${field.values.join(", ")}`;
@@ -116,6 +118,16 @@ function mismatch(value: Json, field: Field): string | undefined {
         ? undefined
         : "is a JSON object whose values are texts";
   }
+}
+
+/** Parts of an address that every client removes from it. */
+const DOTS: readonly string[] = [".", ".."];
+
+const NOT_NAMEABLE = "is a name that no address can have: `.`, `..`, or a text with half of a character";
+
+/** A lone surrogate has no form in UTF-8, and so none in an address. */
+function isNameable(thread: string): boolean {
+  return !DOTS.includes(thread) && !/\p{Surrogate}/u.test(thread);
 }
 
 function isWithin(value: number, { least = 0, most = Number.MAX_SAFE_INTEGER }: Field): boolean {
@@ -149,6 +161,8 @@ export function schemaOfField(field: Field): object {
         ...(field.values === undefined ? {} : { enum: field.values }),
         description,
       };
+    case "thread":
+      return { type: type("string"), minLength: 1, not: { enum: DOTS }, description };
     case "flag":
       return { type: type("boolean"), description };
     case "count":

@@ -77,7 +77,7 @@ export const OPERATIONS = {
     summary: "Starts a run and waits for its end or its next pause",
     body: {
       input: { kind: "record", description: "The inputs, by name" },
-      thread: { kind: "text", description: "The name of the thread; default: a generated one" },
+      thread: { kind: "thread", description: "The name of the thread; default: a generated one" },
       abandon: { kind: "flag", description: "Abandons an unfinished run of the thread" },
       config: CONFIG,
       ...EXECUTE,
@@ -93,7 +93,7 @@ export const OPERATIONS = {
     action: "run",
     summary: "A turn of a chat of the AI SDK: starts a run or answers its question, and streams a UI message",
     body: {
-      id: { kind: "text", isRequired: true, description: "The chat: the name of its thread" },
+      id: { kind: "thread", isRequired: true, description: "The chat: the name of its thread" },
       messages: { kind: "json", isRequired: true, description: "UI messages; the last one is of the user" },
       input: { kind: "text", description: "The input for the text; default: the only one of type string" },
       trigger: { kind: "text", description: "Of the AI SDK" },
@@ -237,7 +237,7 @@ export const OPERATIONS = {
     summary: "Starts a new chain at a checkpoint",
     body: {
       from: { kind: "text", description: "A checkpoint or a label; default: the newest checkpoint" },
-      as: { kind: "text", description: "The name of the new thread; default: the same thread" },
+      as: { kind: "thread", description: "The name of the new thread; default: the same thread" },
       at: { kind: "text", description: "The node that a resume begins with" },
       config: CONFIG,
       metadata: METADATA,

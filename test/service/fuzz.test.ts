@@ -48,6 +48,7 @@ const values = fc.oneof(
 function valueOf(field: Field): fc.Arbitrary<unknown> {
   const fitting = {
     text: field.values === undefined ? names : fc.constantFrom(...field.values),
+    thread: fc.oneof(names, fc.constantFrom(".", "..", "a\ud800", "a/b")),
     flag: fc.boolean(),
     count: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.maxSafeNat()),
     amount: fc.double(),

@@ -93,6 +93,22 @@ describe("runs", () => {
     expect(wrong.headers.get("allow")).toBe("GET");
   });
 
+  test("threads have names that an address can have", async () => {
+    const { post, get, send } = checkedService({ graphs: [{ table: FLOW }] });
+    await post("/graphs/flow/runs", { input: { n: 1 }, thread: "t" });
+    for (const name of [".", "..", "a\ud800b", "\udc00"]) {
+      const refused = { status: 422, body: { code: "bad-field" } };
+      expect(await post("/graphs/flow/runs", { input: { n: 1 }, thread: name })).toMatchObject(refused);
+      expect(await post("/threads/t/fork", { as: name })).toMatchObject(refused);
+    }
+    for (const name of ["...", "a/b", "😀", "%2e", "?#", " "]) {
+      const { headers } = await post("/graphs/flow/runs", { input: { n: 1 }, thread: name });
+      const address = headers.get("location")!;
+      expect(await send("GET", address)).toMatchObject({ status: 200, body: { thread: name } });
+    }
+    expect((await get("/threads")).body.threads).toHaveLength(7);
+  });
+
   test("names of objects are names like others", async () => {
     const { post, get } = checkedService({ graphs: [{ table: FLOW }] });
     expect(await get("/graphs/__proto__")).toMatchObject({ status: 404 });
