@@ -147,10 +147,18 @@ export function refuseHigherLimits(graph: Served, values: Readonly<Record<string
   }
 }
 
-/** A value whose records have sorted names: equal requests have one text. */
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted);
+/**
+ * A value whose records have sorted names: equal requests have one text.
+ *
+ * @throws Problem `bad-field` for a value that is nested too deeply for any graph
+ */
+function sorted(value: Json, levels = 0): Json {
   if (typeof value !== "object" || value === null) return value;
+  if (levels > MOST_LEVELS) throw new Problem("bad-field", `a request has at most ${MOST_LEVELS} levels of nesting`);
+  if (Array.isArray(value)) return value.map((item) => sorted(item, levels + 1));
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, item]) => [name, sorted(item)]));
+  return Object.fromEntries(entries.map(([name, item]) => [name, sorted(item, levels + 1)]));
 }
+
+/** More than the engine takes in any value. */
+const MOST_LEVELS = 1000;

@@ -342,6 +342,13 @@ describe("idempotency keys", () => {
     expect(calls).toBe(2);
   });
 
+  test("belong to no request that is nested too deeply", async () => {
+    const { post } = checkedService({ graphs: [{ table: FLOW }] });
+    const body = `{ "input": { "n": ${"[".repeat(100_000)}${"]".repeat(100_000)} } }`;
+    const answer = await post("/graphs/flow/runs", body, { "idempotency-key": "deep" });
+    expect(answer).toMatchObject({ status: 422, body: { code: "bad-field" } });
+  });
+
   test("hold for requests at the same time", async () => {
     let calls = 0;
     const gate = deferred<void>();
