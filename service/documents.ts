@@ -48,8 +48,9 @@ export function stateDocument(
   };
 }
 
-export function summaryDocument(summary: ThreadSummary, hidden: JsonObject): object {
-  const { thread, graph, status, step, label, metadata, timestamp, due, checkpointId, checkpoints } = summary;
+/** @param graph the present name of its graph */
+export function summaryDocument(summary: ThreadSummary, graph: string, hidden: JsonObject): object {
+  const { thread, status, step, label, metadata, timestamp, due, checkpointId, checkpoints } = summary;
   const shown = { metadata: withoutHidden(metadata, hidden), timestamp, due, checkpoint: checkpointId, checkpoints };
   return { thread, graph, status, step, label, ...shown };
 }

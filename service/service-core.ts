@@ -6,6 +6,7 @@ import { ThreadError } from "../runtime/interface/thread-error.ts";
 import type { Store } from "../runtime/interface/store.ts";
 import { similarName } from "../runtime/run/option-names.ts";
 import type { Table } from "../runtime/table/table.ts";
+import { namesOf } from "../runtime/thread/list-threads.ts";
 import { CancelWatch } from "../runtime/thread/cancel-requests.ts";
 import type { JsonObject } from "../runtime/value/json.ts";
 import { builtinNodes } from "../stdlib/builtin-nodes.ts";
@@ -86,6 +87,12 @@ export class ServiceCore {
     );
   }
 
+  /** The graph of a stored thread, under its present name or a former one; `undefined` if it is not served. */
+  graphOf(stored: NamesGraph): Served | undefined {
+    const name = nameOf(stored);
+    return this.served.get(name) ?? [...this.served.values()].find(({ table }) => namesOf(table).includes(name));
+  }
+
   /** The tables of the graphs that a principal may read. */
   async tablesFor(principal: Principal): Promise<readonly Table[]> {
     const tables: Table[] = [];
@@ -103,9 +110,7 @@ export class ServiceCore {
   ): Promise<{ readonly graph: Served; readonly head: Checkpoint }> {
     const head = await this.store.loadLatest(thread);
     if (head === undefined) throw unknownThread(thread);
-    const name = head.graph ?? String(head.metadata["graph"]);
-    const graph =
-      this.served.get(name) ?? [...this.served.values()].find(({ table }) => table.was?.includes(name) === true);
+    const graph = this.graphOf(head);
     if (
       graph === undefined ||
       !(await this.gatekeeper.permits({ principal, action: "read", graph: graph.table.name, thread }))
@@ -124,7 +129,7 @@ export class ServiceCore {
     if (this.options.authorize === undefined) return;
     const head = await this.store.loadLatest(thread);
     if (head === undefined) return;
-    const graph = head.graph ?? String(head.metadata["graph"]);
+    const graph = this.graphOf(head)?.table.name ?? nameOf(head);
     if (await this.gatekeeper.permits({ principal, action: "run", graph, thread })) return;
     throw new Problem("forbidden", `the principal \`${principal.name}\` has no permission to use this thread`);
   }
@@ -150,6 +155,13 @@ export class ServiceCore {
     });
     this.served.set(table.name, { ...graph, engine, hidden: metadata });
   }
+}
+
+/** A checkpoint or a listed thread. Those of old versions have the name in their metadata. */
+type NamesGraph = { readonly graph?: string | null; readonly metadata: JsonObject };
+
+function nameOf({ graph, metadata }: NamesGraph): string {
+  return graph ?? String(metadata["graph"]);
 }
 
 export function unknownThread(thread: string): ThreadError {

@@ -1,8 +1,8 @@
 /** The operations on threads: listing, state, history, events, and what changes them. */
 import { checkpointDocument } from "../runtime/checkpoint/checkpoint-document.ts";
-import type { ResumeOptions } from "../runtime/interface/engine-options.ts";
+import type { ResumeOptions, ThreadSummary } from "../runtime/interface/engine-options.ts";
 import { isHeld, keepsCancelRequests, requestCancel, untilFree } from "../runtime/thread/cancel-requests.ts";
-import { threadsOf } from "../runtime/thread/list-threads.ts";
+import { namesOf, threadsOf } from "../runtime/thread/list-threads.ts";
 import type { JsonObject } from "../runtime/value/json.ts";
 import { runDocument, stateDocument, summaryDocument, withoutHidden } from "./documents.ts";
 import { refuseHigherLimits } from "./graph-handlers.ts";
@@ -17,24 +17,26 @@ type Handler = (call: Call) => Promise<Response>;
 const CANCEL_SECONDS = 30;
 
 export function threadHandlers(core: ServiceCore, runs: RunRequests) {
-  const { served, gatekeeper, store, log } = core;
+  const { gatekeeper, store, log } = core;
   return {
     async threads({ principal, values }) {
       const { graph, limit = 100, ...filter } = values;
-      if (graph !== undefined) core.graphNamed(graph as string);
-      const page = await threadsOf(
-        store,
-        { ...filter, limit: limit as number, ...(graph === undefined ? {} : { graph: graph as string }) },
-        (error) => core.fail("a thread cannot be read", error),
-      );
+      const names = graph === undefined ? [undefined] : namesOf(core.graphNamed(graph as string).table);
+      const found: ThreadSummary[] = [];
+      for (const name of names) {
+        const onlyNamed = name === undefined ? {} : { graph: name };
+        const settings = { ...filter, ...onlyNamed, limit: limit as number };
+        found.push(...(await threadsOf(store, settings, (error) => core.fail("a thread cannot be read", error))));
+      }
+      const page = firstPage(found, limit as number);
       const shown: object[] = [];
       for (const summary of page) {
-        const name = summary.graph ?? String(summary.metadata["graph"]);
-        const known = served.get(name);
-        if (known === undefined) continue;
         const { thread } = summary;
+        const known = core.graphOf(summary);
+        if (known === undefined) continue;
+        const { name } = known.table;
         if (await gatekeeper.permits({ principal, action: "read", graph: name, thread })) {
-          shown.push(summaryDocument(summary, known.hidden));
+          shown.push(summaryDocument(summary, name, known.hidden));
         }
       }
       return json({ threads: shown, next: page.length >= (limit as number) ? page.at(-1)!.position : null });
@@ -204,4 +206,11 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
       return new Response(null, { status: 204 });
     },
   } satisfies Partial<Readonly<Record<OperationId, Handler>>>;
+}
+
+/** The first of the threads that were listed under several names. Threads of one place stay together, as in a listing. */
+function firstPage(found: readonly ThreadSummary[], limit: number): readonly ThreadSummary[] {
+  const sorted = found.toSorted((a, b) => b.position - a.position);
+  const last = sorted[limit - 1]?.position;
+  return last === undefined ? sorted : sorted.filter(({ position }) => position >= last);
 }

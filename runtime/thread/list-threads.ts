@@ -6,6 +6,7 @@ import { asStoreError } from "../checkpoint/journal.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
 import { hasOpenWork, withAnswers } from "../checkpoint/restore-run.ts";
 import type { Program } from "../program/program.ts";
+import type { Table } from "../table/table.ts";
 import { THREAD_STATUSES } from "../interface/known-phase.ts";
 import { checkMetadata } from "../run/check-execute-options.ts";
 import { checkChoice } from "../run/check-options.ts";
@@ -173,5 +174,10 @@ async function statusOf(
 }
 
 function isOf({ table }: Program, { graph }: Checkpoint): boolean {
-  return graph !== undefined && (graph === table.name || table.was?.includes(graph) === true);
+  return graph !== undefined && namesOf(table).includes(graph);
+}
+
+/** The present name of a graph and its former ones: stored threads have the name of their time. */
+export function namesOf({ name, was = [] }: Table): readonly string[] {
+  return [name, ...was];
 }

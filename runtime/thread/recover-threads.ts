@@ -12,7 +12,7 @@ import { checkCount } from "../run/check-numbers.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { RECOVER_OPTIONS } from "../run/thread-option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
-import { listThreads } from "./list-threads.ts";
+import { listThreads, namesOf } from "./list-threads.ts";
 import { RunError } from "../interface/errors.ts";
 import { checkThreadId } from "../run/check-thread-id.ts";
 import { shown } from "../value/shown.ts";
@@ -96,9 +96,8 @@ async function resumeAll(
 
 /** The threads of a graph, under its present name and its former ones. The longest unwritten is the first. */
 async function ownThreads(core: EngineCore, filter: Pick<ThreadListOptions, "status" | "due">): Promise<ThreadId[]> {
-  const { name, was = [] } = core.program.table;
   const found: ThreadSummary[] = [];
-  for (const graph of [name, ...was]) {
+  for (const graph of namesOf(core.program.table)) {
     const threads = await listThreads(core, { graph, ...filter, limit: Number.MAX_SAFE_INTEGER });
     for (const thread of threads) found.push(thread);
   }

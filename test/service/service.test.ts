@@ -299,6 +299,34 @@ describe("threads", () => {
     );
   });
 
+  test("are listed under the present name of their graph", async () => {
+    const store = new MemoryStore();
+    const graph = (head: string) =>
+      compiledTable(`graph ${head} {\n  output t: string\n  node a = ask("?") into t\n  start -> a\n}`);
+    const before = checkedService({ graphs: [{ table: graph("first") }], store });
+    for (const thread of ["a", "b", "c"]) await before.post("/graphs/first/runs", { thread });
+    await before.service.drain({ deadline: 1 });
+    const hidden: string[] = [];
+    const { post, get } = checkedService({
+      graphs: [{ table: graph("second was first") }],
+      store,
+      authorize: ({ graph: name, thread }) => name === "second" && thread !== hidden[0],
+    });
+    await post("/graphs/second/runs", { thread: "d" });
+    await post("/threads/b/resume", { answer: "yes" });
+    const listed = async (query: string) => {
+      const { threads, next } = (await get(`/threads${query}`)).body;
+      return [threads.map((each: { thread: string; graph: string }) => `${each.thread} ${each.graph}`), next];
+    };
+    expect(await listed("")).toEqual([["b second", "d second", "c second", "a second"], null]);
+    expect(await listed("?graph=second")).toEqual(await listed(""));
+    const [first, next] = await listed("?graph=second&limit=3");
+    expect(first).toEqual(["b second", "d second", "c second"]);
+    expect(await listed(`?graph=second&limit=3&after=${next}`)).toEqual([["a second"], null]);
+    hidden.push("c");
+    expect(await listed("")).toEqual([["b second", "d second", "a second"], null]);
+  });
+
   test("receive signals, once for each id", async () => {
     const { post, get } = checkedService({ graphs: [{ table: SIGNALS }] });
     await post("/graphs/pay/runs", { thread: "p" });
