@@ -1,5 +1,5 @@
 /** The state of a git working tree, its submodules and nested repositories included, and what has changed between two states. */
-import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { gitFor, gitOr } from "./git.ts";
 
@@ -124,6 +124,42 @@ export function submodules(root: string, prefix: string): readonly string[] {
     const isInside = entry !== "" && path.startsWith(prefix);
     return isInside && isCheckedOut(top, path) ? [withoutPrefix(path, prefix)] : [];
   });
+}
+
+/**
+ * Submodules and nested repositories of a working tree whose content differs from a commit, or whose commit does. Git stores only their
+ * commits. A directory of a submodule that is not checked out is empty.
+ *
+ * @param before the commit with which the working tree began
+ * @param after a git tree of its present state
+ */
+export function changedRepositories(root: string, before: string, after: string): readonly string[] {
+  const [was, is] = [gitLinks(root, before), gitLinks(root, after)];
+  return [...new Set([...was.keys(), ...is.keys()])].filter((path) => {
+    const commit = was.get(path);
+    return commit !== is.get(path) || (commit !== undefined && !holdsCommit(join(root, path), commit));
+  });
+}
+
+/** The commits of submodules and nested repositories by their paths. */
+function gitLinks(root: string, tree: string): ReadonlyMap<string, string> {
+  const links = new Map<string, string>();
+  for (const entry of git(root, ["ls-tree", "-r", "-z", tree]).split("\0")) {
+    const [, commit, path] = /^160000 commit ([0-9a-f]+)\t(.*)$/s.exec(entry) ?? [];
+    if (commit !== undefined && path !== undefined) links.set(path, commit);
+  }
+  return links;
+}
+
+function holdsCommit(directory: string, commit: string): boolean {
+  if (!existsSync(directory) || readdirSync(directory).length === 0) return true;
+  if (!existsSync(join(directory, ".git"))) return false;
+  const tree = new GitTreeReader(directory).read();
+  return tree.head === commit && isUnchanged(tree);
+}
+
+function isUnchanged({ files, nested }: GitTree): boolean {
+  return files.size === 0 && [...nested.values()].every(isUnchanged);
 }
 
 /** A path that leads over a symbolic link is no submodule: it may lead back to the tree itself. */

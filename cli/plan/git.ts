@@ -19,13 +19,16 @@ const SAFE_SETTINGS = [
 
 const SAFE_ENVIRONMENT = { GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", GIT_TERMINAL_PROMPT: "0" };
 
+/** In a hook, git sets variables that name the tree of the hook. They would also hold for its submodules and for other trees. */
+const OTHER_TREE = { GIT_DIR: undefined, GIT_WORK_TREE: undefined, GIT_INDEX_FILE: undefined, GIT_PREFIX: undefined };
+
 function callGit(root: string, args: readonly string[], input?: string, environment?: NodeJS.ProcessEnv): string {
   return execFileSync("git", ["--no-pager", ...args], {
     cwd: root,
     encoding: "utf8",
     maxBuffer: 256 * 1024 * 1024,
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    env: { ...process.env, ...SAFE_ENVIRONMENT, ...environment },
+    env: { ...process.env, ...OTHER_TREE, ...SAFE_ENVIRONMENT, ...environment },
     ...(input === undefined ? {} : { input }),
   });
 }

@@ -21,7 +21,7 @@ import { CommandError } from "../process/command-error.ts";
 import { messageOf } from "../process/user-error.ts";
 import { gitFor, gitOr } from "./git.ts";
 import { isReachable } from "./cache/restore-outputs.ts";
-import { submodules } from "./git-tree.ts";
+import { changedRepositories, submodules } from "./git-tree.ts";
 import { covers } from "./verify-touches.ts";
 
 /** The directory of the worktrees, relative to the working directory. */
@@ -46,9 +46,6 @@ const IDENTITY = Object.fromEntries(
     [`GIT_${who}_DATE`, "@0 +0000"],
   ]),
 );
-
-/** In a hook, git sets variables that name the tree of the hook. */
-const OTHER_TREE = { GIT_DIR: undefined, GIT_WORK_TREE: undefined, GIT_INDEX_FILE: undefined, GIT_PREFIX: undefined };
 
 interface Worktree {
   readonly path: string;
@@ -167,8 +164,8 @@ function findTree(root: string): Tree {
   };
 }
 
-function git(root: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}): string {
-  return runGit(root, args, undefined, { ...OTHER_TREE, ...environment });
+function git(root: string, args: readonly string[], environment?: NodeJS.ProcessEnv): string {
+  return runGit(root, args, undefined, environment);
 }
 
 function checkVersion(root: string): void {
@@ -235,7 +232,6 @@ function mergeInto(tree: Tree, { path, gitDir, base, touches }: Worktree, direct
   const { top, prefix } = tree;
   const theirs = withSnapshot({ top: path, gitDir, prefix }, directory, (snapshot) => snapshot);
   const changed = changedPaths(top, base, theirs).map((each) => fromRoot(each, prefix));
-  if (changed.length === 0) return undefined;
   const stray = changed.filter((each) => !touches.some((pattern) => covers(pattern, each))).sort();
   if (stray.length > 0) {
     const declared = touches.length === 0 ? "declares no paths in `touches`" : "does not declare them in `touches`";
@@ -244,6 +240,14 @@ function mergeInto(tree: Tree, { path, gitDir, base, touches }: Worktree, direct
       message: `changed ${listed(stray)}, and the task ${declared}`,
     };
   }
+  const repositories = changedRepositories(path, base, theirs).map((each) => fromRoot(each, prefix));
+  if (repositories.length > 0) {
+    return {
+      reason: `merge_conflict:${repositories.join(",")}`,
+      message: `changed ${listed(repositories)}, and a worktree merges no changes of submodules and nested repositories: remove the policy \`worktree\``,
+    };
+  }
+  if (changed.length === 0) return undefined;
   return withSnapshot(tree, directory, (ours, index) => {
     const merged = mergeTrees(top, commit(top, ours, [base]), commit(top, theirs, [base]));
     if (typeof merged !== "string") {

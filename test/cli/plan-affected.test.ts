@@ -160,6 +160,19 @@ describe("the files of a submodule", () => {
   const affectedNarrow = (project: Project, ref?: string): readonly string[] | undefined =>
     affectedTasks(narrow as PlanTable, join(project.directory, "ship.ngraph"), ref, project.directory);
 
+  test("count in a hook of git, which names the tree of the hook in the environment", () => {
+    const { project } = withSubmodule();
+    write(project, "api/lib/new.ts", "");
+    const place = join(project.directory, ".git");
+    for (const [name, value] of [
+      ["GIT_DIR", place],
+      ["GIT_INDEX_FILE", ".git/index"],
+      ["GIT_PREFIX", ""],
+    ] as const)
+      vi.stubEnv(name, value);
+    expect(affectedNarrow(project)).toEqual(["number", "api", "clean"]);
+  });
+
   test("count by their own paths: dirty, new, and of another commit", () => {
     const { project, inner } = withSubmodule();
     expect(affectedNarrow(project)).toEqual([]);

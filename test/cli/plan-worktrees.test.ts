@@ -347,3 +347,29 @@ test("no program of a submodule's configuration runs", () => {
   expect([project.read("a.txt"), project.read("lib/l.txt")]).toEqual(["one\n", "changed\n"]);
   expect(existsSync(spy)).toBe(false);
 });
+
+describe("submodules and nested repositories", () => {
+  const commit = "git -c user.name=t -c user.email=t@example.org commit --quiet --message x";
+  const fetched = "git -c protocol.file.allow=always submodule --quiet update --init";
+
+  test.each([
+    ["a file in the empty directory of a submodule", `echo 2 > lib/l.txt`, ["lib"]],
+    ["a file of a submodule", `${fetched}; echo 2 > lib/l.txt`, ["lib"]],
+    ["a commit of a submodule", `${fetched}; cd lib; echo 2 > l.txt; ${commit} --all`, ["lib"]],
+    ["a removed submodule", `rm -r lib`, ["lib"]],
+    ["a new repository", `git init --quiet new; cd new; echo 2 > n; git add n; ${commit}`, ["new"]],
+    ["a submodule that is only read", `${fetched}; cat lib/l.txt > read`, []],
+  ])("no change is lost: %s", (_, command, refused) => {
+    const library = repository({ "l.txt": "1\n" });
+    const project = repository({
+      "p.ngraph": `plan p { task a = shell("echo 2 > a.txt; ${command}") { worktree touches "**" } }`,
+    });
+    git(project, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library.directory, "lib");
+    git(project, "commit", "--quiet", "-m", "A submodule");
+    const { document } = project.json(["run", "p.ngraph"]);
+    const reason = refused.length === 0 ? null : `merge_conflict:${refused.join(",")}`;
+    expect(ends(document)).toEqual([["a", reason === null ? "done" : "failed", 1, reason]]);
+    expect([project.has("a.txt"), project.read("lib/l.txt")]).toEqual([reason === null, "1\n"]);
+    if (reason !== null) expect(document.tasks[0].error).toContain("merges no changes of submodules");
+  });
+});
