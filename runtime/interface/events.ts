@@ -28,6 +28,8 @@ export type RunEvent =
       readonly status: RunStatus;
       readonly error?: EventError;
     })
+  /** The run was broken off, and its promise rejects: the store has failed, or another process has the thread. The run may be resumed. */
+  | (EventBase & { readonly type: "run"; readonly phase: "error"; readonly error: EventError })
   /** The part of the graph that `finally` leads to. Its other events have its namespace. */
   | (EventBase & { readonly type: "finally"; readonly phase: "start"; readonly outcome: RunOutcome })
   | (EventBase & {

@@ -25,7 +25,10 @@ export async function executeRun(
     const { fault, reason } = run.cancellation;
     if (end.status === "cancelled" && fault !== undefined && reason === fault) throw fault;
   } catch (error) {
-    if (!isAbandoned(error) || run.cancellation.fault !== undefined) throw error;
+    if (!isAbandoned(error) || run.cancellation.fault !== undefined) {
+      if (run.listening) emitEvent(run, { type: "run", phase: "error", error: eventError(run, error) });
+      throw error;
+    }
     end = stoppedEnd("cancelled", run.cancelled(error));
   }
   if (run.listening) {

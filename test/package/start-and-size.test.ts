@@ -120,14 +120,14 @@ describe("a bundle for browsers, minified and compressed", () => {
   const rows = [
     { name: "a module that needs no engine", entry: "direct", names: "createDirectGraph", start: 12.9, all: 101.9 },
     { name: "a generated module", names: "createGraph", start: 47.6, all: 107.9 },
-    { name: "a generated module with a question", names: "createGraph, askNode", start: 48.5, all: 108.8 },
+    { name: "a generated module with a question", names: "createGraph, askNode", start: 48.6, all: 108.8 },
     {
       name: "a generated module with calls of graphs and a `finally` part",
       names: "createGraph, callingGraphs, endingFinally",
       start: 48.9,
       all: 109.1,
     },
-    { name: "a generated module with `undo`", names: "createGraph, undoing", start: 48, all: 108.3 },
+    { name: "a generated module with `undo`", names: "createGraph, undoing", start: 48.1, all: 108.3 },
     {
       name: "a generated module with `undo` and secrets",
       names: "createGraph, undoingWithSecrets",

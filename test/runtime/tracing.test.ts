@@ -13,7 +13,9 @@ import { traceRuns } from "../../adapters/opentelemetry/trace-runs.ts";
 import { createEngine } from "../../api/create-engine.ts";
 import { compile } from "../../compiler/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { Table } from "../../runtime/table/table.ts";
+import { CrashingStore } from "../support/crashing-store.ts";
 
 interface Recorded {
   readonly name: string;
@@ -133,5 +135,105 @@ graph outer { output a: string  output b: string  node call = inner() into { t: 
       },
       { name: "chat", attributes: { "gen_ai.operation.name": "chat", "ngraph.node": "own" } },
     ]);
+  });
+
+  test("steps of a graph that a model calls as a tool are below the node of the model", async () => {
+    const { tracer, spans } = recorder();
+    const table = tableOf(
+      `graph find { input x: string  output t: string  node say = llm(x, model: "small") into t  start -> say -> end }
+graph outer { output b: string[] = [] reduce append  node own = llm(i, tools: [find]) for i in ["p"] into b { timeout 1h }  start -> own -> end }`,
+      "outer",
+    );
+    const llm: BuiltinNode = async (_, { tools }) => {
+      await tools?.[0]?.call(["y"], "call 0");
+      return "hello";
+    };
+    const engine = createEngine(table, {
+      builtins: { llm },
+      store: new MemoryStore(),
+      onEvent: traceRuns({ tracer, table }),
+    });
+    expect((await engine.run({})).error).toBe(null);
+    expect(spans.map(({ name, parent }) => `${parent ?? "-"} > ${name}`)).toEqual([
+      "- > run outer",
+      "run outer > step 0",
+      "step 0 > chat",
+      "chat > step 0",
+      "step 0 > chat small",
+    ]);
+    expect(spans.every(({ ends }) => ends === 1)).toBe(true);
+  });
+
+  test("a `finally` part and the attempts of undos have spans of their own", async () => {
+    const { tracer, spans } = recorder();
+    const table = tableOf(
+      `graph g {
+  output a: string = ""  output b: string = ""
+  node book = "x" into a { undo shell("unbook") { tries 2 backoff 1ms..1ms } }
+  node bad = fail("no")
+  node clean = llm("clean") into b
+  start -> book -> bad  bad -> rollback on error
+  finally -> clean
+}`,
+      "g",
+    );
+    const broken = (): never => {
+      throw new Error("not now");
+    };
+    const mocks = { clean: () => "done", bad: broken };
+    const engine = createEngine(table, {
+      builtins: { shell: broken },
+      mocks,
+      store: new MemoryStore(),
+      onEvent: traceRuns({ tracer, table }),
+    });
+    expect((await engine.run({})).status).toBe("failed");
+    expect(
+      spans.map(({ name, parent, error }) => `${parent ?? "-"} > ${name}${error === undefined ? "" : " failed"}`),
+    ).toEqual([
+      "- > run g failed",
+      "run g > step 0",
+      "step 0 > node book",
+      "run g > step 1",
+      "step 1 > node bad failed",
+      "run g > undo book failed",
+      "run g > undo book failed",
+      "run g > finally",
+      "finally > step 0",
+      "step 0 > chat",
+    ]);
+    expect(spans.find(({ name }) => name === "finally")?.attributes).toEqual({
+      "ngraph.outcome": "failed",
+      "ngraph.status": "completed",
+    });
+    expect(spans.every(({ ends }) => ends === 1)).toBe(true);
+  });
+
+  test("a run that is broken off by its store ends its spans with the error", async () => {
+    const { tracer, spans } = recorder();
+    const table = tableOf(
+      `graph g { output a: int = 0  node c = 1 into a  node d = 2 into a  start -> c -> d -> end }`,
+      "g",
+    );
+    const store = new CrashingStore(new MemoryStore(), 1);
+    const engine = createEngine(table, { store, durability: "sync", onEvent: traceRuns({ tracer }) });
+    await expect(engine.run({}, { thread: "t" })).rejects.toMatchObject({ code: "NG_STORE_FAILED" });
+    expect(spans[0]).toMatchObject({ name: "run g", ends: 1, attributes: { "error.type": "NG_STORE_FAILED" } });
+    expect(spans[0]?.attributes).not.toHaveProperty("ngraph.status");
+    expect(spans.every(({ ends }) => ends === 1)).toBe(true);
+  });
+
+  test("a table serves only the runs of its graph, and a list of tables those of each", async () => {
+    const { tracer, spans } = recorder();
+    const model = tableOf(`graph g { output a: string  node c = llm("hi") into a  start -> c -> end }`, "g");
+    const plain = tableOf(`graph h { output a: string  node c = "hi" into a  start -> c -> end }`, "h");
+    const builtins = { llm: () => "hello" };
+    for (const table of [model, [plain, model]]) {
+      const onEvent = traceRuns({ tracer, table });
+      await createEngine(model, { builtins, onEvent }).run({});
+      await createEngine(plain, { onEvent }).run({});
+    }
+    const nodes = spans.filter(({ attributes }) => "ngraph.node" in attributes).map(({ name }) => name);
+    expect(nodes).toEqual(["chat", "node c", "chat", "node c"]);
   });
 });
