@@ -63,8 +63,7 @@ export async function threadsOf(
     const page = await readPage(store, { ...options, after }, report);
     for (const info of page.threads) {
       const present = await statusOf(store, info, program).catch((error: unknown) => {
-        const isDamage = error instanceof StoreError && DAMAGE.has(error.code);
-        if (report === undefined || !isDamage) throw error;
+        if (report === undefined || !isDamage(error)) throw error;
         report(error, info.threadId);
         return undefined;
       });
@@ -82,6 +81,11 @@ export async function threadsOf(
 }
 
 const DAMAGE: ReadonlySet<string> = new Set(["NG_CORRUPT_RECORD", "NG_UNKNOWN_VERSION"]);
+
+/** Whether a thread cannot be read, as opposed to its store. */
+export function isDamage(error: unknown): error is StoreError {
+  return error instanceof StoreError && DAMAGE.has(error.code);
+}
 
 type ListedThread = ThreadInfo & { readonly position: number };
 

@@ -8,6 +8,8 @@ import type {
   ThreadSummary,
 } from "../interface/engine-options.ts";
 import { NgraphError } from "../interface/errors.ts";
+import type { Store } from "../interface/store.ts";
+import type { Table } from "../table/table.ts";
 import { checkCount } from "../run/check-numbers.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { RECOVER_OPTIONS } from "../run/thread-option-names.ts";
@@ -43,25 +45,31 @@ export async function wakeThreads(
   if (typeof now !== "number" || !Number.isFinite(now)) {
     throw new RunError("NG_BAD_INPUT", `the time of \`due\` is a number of milliseconds since 1970, not ${shown(now)}`);
   }
-  // A store without inboxes may not know due times either.
-  const isIndexed = core.options.store?.putSignal !== undefined;
   // Includes an interrupted thread with another pause that is due.
-  return resumeAll(core, isIndexed ? { due: now } : { status: "paused" }, options, (thread, signal) =>
+  return resumeAll(core, dueFilter(core.options.store, now), options, (thread, signal) =>
     resumeDue(core, thread, now, signal),
   );
+}
+
+type Filter = Pick<ThreadListOptions, "status" | "due">;
+
+/** Lists the threads that may be due. A store without inboxes may not know due times either. */
+export function dueFilter(store: Store | undefined, now: number): Filter {
+  return store?.putSignal === undefined ? { status: "paused" } : { due: now };
 }
 
 /** Resumes threads, the longest unwritten first. */
 async function resumeAll(
   core: EngineCore,
-  filter: Pick<ThreadListOptions, "status" | "due">,
+  filter: Filter,
   options: RecoverOptions,
   resume: (thread: string, options: Pick<RecoverOptions, "signal">) => Promise<RunResult | NotResumed>,
 ): Promise<RecoverResult> {
   const { limit = null, concurrency = DEFAULT_CONCURRENCY, signal } = options;
   const most = checkCount("limit", limit, 0) ?? Number.MAX_SAFE_INTEGER;
   const parallel = checkCount("concurrency", concurrency, 1) ?? Number.MAX_SAFE_INTEGER;
-  const open = options.threads?.map(checkThreadId) ?? (await ownThreads(core, filter));
+  const list: Lister = (settings) => listThreads(core, settings);
+  const open = options.threads?.map(checkThreadId) ?? [...(await ownThreads(core.program.table, filter, list))];
   const results: RunResult[] = [];
   const failures: { readonly thread: string; readonly error: NgraphError }[] = [];
   let conflicts = 0;
@@ -94,11 +102,13 @@ async function resumeAll(
   return { results, conflicts, failures };
 }
 
+type Lister = (options: ThreadListOptions) => Promise<readonly ThreadSummary[]>;
+
 /** The threads of a graph, under its present name and its former ones. The longest unwritten is the first. */
-async function ownThreads(core: EngineCore, filter: Pick<ThreadListOptions, "status" | "due">): Promise<ThreadId[]> {
+export async function ownThreads(table: Table, filter: Filter, list: Lister): Promise<readonly ThreadId[]> {
   const found: ThreadSummary[] = [];
-  for (const graph of namesOf(core.program.table)) {
-    const threads = await listThreads(core, { graph, ...filter, limit: Number.MAX_SAFE_INTEGER });
+  for (const graph of namesOf(table)) {
+    const threads = await list({ graph, ...filter, limit: Number.MAX_SAFE_INTEGER });
     for (const thread of threads) found.push(thread);
   }
   return found.sort((a, b) => a.position - b.position).map(({ thread }) => thread);

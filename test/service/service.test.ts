@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { setTimeout } from "node:timers/promises";
-import type { Store } from "../../runtime/index.ts";
+import { StoreError, type Store } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { deferred } from "../support/deferred.ts";
 import { compiledTable } from "../support/compiled-engine.ts";
 import { checkedService } from "./checked-service.ts";
+
+const WAIT = { timeout: 60_000 };
 
 const FLOW = compiledTable(`
 /// Doubles a number and asks whether that is right.
@@ -590,6 +592,89 @@ test("a service that ends refuses runs, and leaves its threads to others", async
   await expect
     .poll(async () => (await second.get("/threads/t")).body)
     .toMatchObject({ status: "completed", output: { done: 3 } });
+});
+
+describe("a look for threads that wait", () => {
+  test("does not wait for runs that last, and reports each run at its end", async () => {
+    const store = new MemoryStore();
+    let isFree = false;
+    let working = 0;
+    const graphs = [
+      worker((n) => {
+        working++;
+        return isFree && n > 9 ? n : new Promise(() => undefined);
+      }),
+      { table: SIGNALS },
+    ];
+    const first = checkedService({ graphs, store });
+    const async = { prefer: "respond-async" };
+    for (let n = 1; n <= 10; n++) {
+      await first.post("/graphs/worker/runs", { input: { n }, thread: `t${n}` }, async);
+      await expect.poll(() => working).toBe(n);
+    }
+    await first.post("/graphs/pay/runs", { thread: "p" });
+    await first.service.drain({ deadline: 1 });
+    isFree = true;
+    working = 0;
+    const second = checkedService({ graphs, store, recoverEveryMs: 10 });
+    second.service.start();
+    // Nine runs do not end. The tenth does, and a signal that another process has taken is seen, too.
+    await expect.poll(async () => (await second.get("/threads/t10")).body.status, WAIT).toBe("completed");
+    expect(working).toBe(10);
+    await first.post("/threads/p/signals", { name: "payment", value: { amount: 3 } });
+    await expect.poll(async () => (await second.get("/threads/p")).body.status, WAIT).toBe("completed");
+    expect((await second.get("/metrics")).body).toContain('ngraph_runs_total{graph="worker",status="completed"} 1\n');
+  });
+
+  test("resumes the others beside a thread that is damaged, and reports the damage once", async () => {
+    class DamagedStore extends MemoryStore {
+      looks = 0;
+      override threads(options: Parameters<MemoryStore["threads"]>[0] = {}) {
+        this.looks++;
+        const damage = new StoreError("NG_CORRUPT_RECORD", "a row of thread `d` is damaged");
+        if (options.onCorrupt === undefined) throw damage;
+        options.onCorrupt(damage, "d");
+        return super.threads(options);
+      }
+    }
+    const store = new DamagedStore();
+    const first = checkedService({ graphs: [{ table: SIGNALS }], store });
+    await first.post("/graphs/pay/runs", { thread: "p" });
+    await first.service.drain({ deadline: 1 });
+    const value = { name: "payment", value: { amount: 3 } };
+    await first.post("/threads/p/signals", value);
+    const second = checkedService({ graphs: [{ table: SIGNALS }], store, recoverEveryMs: 1 });
+    second.service.start();
+    await expect.poll(async () => (await second.get("/threads/p")).body.status, WAIT).toBe("completed");
+    const { looks } = store;
+    await expect.poll(() => store.looks, WAIT).toBeGreaterThan(looks + 8);
+    const failures = second.entries.filter(({ type }) => type === "failure");
+    expect(failures).toMatchObject([{ message: "a thread cannot be read" }]);
+  });
+
+  test("leaves the runs that it has begun to the end of the service", async () => {
+    const store = new MemoryStore();
+    let started = deferred<void>();
+    let released = deferred<number>();
+    const graphs = [
+      worker(() => {
+        started.resolve();
+        return released.promise;
+      }),
+    ];
+    const first = checkedService({ graphs, store });
+    void first.post("/graphs/worker/runs", { input: { n: 3 }, thread: "t" });
+    await started.promise;
+    await first.service.drain({ deadline: 1 });
+    [started, released] = [deferred(), deferred()];
+    const second = checkedService({ graphs, store, recoverEveryMs: 10 });
+    second.service.start();
+    await started.promise;
+    const drained = second.service.drain({ deadline: 60_000 });
+    released.resolve(7);
+    await drained;
+    expect((await second.get("/threads/t")).body.state).toMatchObject({ done: 7 });
+  });
 });
 
 test("a thread that cannot be resumed is logged once for each cause", async () => {
