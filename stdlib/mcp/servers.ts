@@ -34,6 +34,13 @@ interface StdioTransport {
   readonly _process?: ChildProcess & { readonly stdout?: { destroy(): void } | null };
 }
 
+/** What is used of the SDK's transport over HTTP, beside its interface. */
+interface HttpTransport {
+  close(): Promise<void>;
+  /** Does nothing without a session. */
+  terminateSession(): Promise<void>;
+}
+
 /**
  * The field of a request's `_meta` with the idempotency key of the call: equal when a process has died before the result was stored, so
  * that a server can recognise a call that it has already made.
@@ -76,6 +83,9 @@ const LONGEST_CALL = 2 ** 31 - 1;
 
 const CONNECTION_CLOSED = -32000;
 
+/** Milliseconds that a server has to end a session. */
+const SESSION_END = 2000;
+
 /** The most bytes of a message: results are stored in checkpoints. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
@@ -110,19 +120,20 @@ export class McpServers {
 
   /** All tools of a server. */
   async tools(name: string, context?: Pick<BuiltinContext, "allowedHosts">): Promise<readonly McpTool[]> {
-    const client = await this.#clientOf(name, context);
-    const all: McpTool[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await client.listTools(cursor === undefined ? {} : { cursor });
-      all.push(...page.tools);
-      cursor = page.nextCursor;
-      if (all.length > MAX_TOOLS) {
-        throw new NodeFailure(`the MCP server \`${name}\` has more than ${MAX_TOOLS} tools`, { retryable: false });
-      }
-      if (page.tools.length === 0) break;
-    } while (cursor !== undefined);
-    return all;
+    return this.#inSession(name, context, async (client) => {
+      const all: McpTool[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await client.listTools(cursor === undefined ? {} : { cursor });
+        all.push(...page.tools);
+        cursor = page.nextCursor;
+        if (all.length > MAX_TOOLS) {
+          throw new NodeFailure(`the MCP server \`${name}\` has more than ${MAX_TOOLS} tools`, { retryable: false });
+        }
+        if (page.tools.length === 0) break;
+      } while (cursor !== undefined);
+      return all;
+    });
   }
 
   /**
@@ -139,13 +150,18 @@ export class McpServers {
     key?: string,
   ): Promise<ToolResult> {
     const what = `the tool \`${name}\` of the MCP server \`${server}\``;
-    const client = await this.#clientOf(server, context);
+    const options = { signal: context.signal, timeout: LONGEST_CALL };
+    let client: Client | undefined;
     let result: CallResult;
     try {
       const own = key === undefined ? context.idempotencyKey : `${context.idempotencyKey}/${key}`;
       const request = { name, arguments: args, _meta: { [KEY_FIELD]: own } } as const;
-      result = await client.callTool(request, undefined, { signal: context.signal, timeout: LONGEST_CALL });
+      result = await this.#inSession(server, context, (connected) => {
+        client = connected;
+        return connected.callTool(request, undefined, options);
+      });
     } catch (error) {
+      if (client === undefined || error instanceof NodeFailure) throw error;
       if (context.signal.aborted) throw context.signal.reason;
       // The codes of invalid requests in JSON-RPC: the same call fails again.
       const code = (error as { readonly code?: unknown }).code;
@@ -175,16 +191,40 @@ export class McpServers {
     await Promise.allSettled(pending);
   }
 
-  #clientOf(name: string, context: Pick<BuiltinContext, "allowedHosts"> | undefined): Promise<Client> {
-    let client = this.#clients.get(name);
-    if (client === undefined) {
-      const settings = this.settingsOf(name);
-      this.#refuse(name, settings, context);
-      client = this.#connect(name, settings);
-      this.#clients.set(name, client);
-      client.catch(() => this.#clients.delete(name));
+  /**
+   * Uses the connection to a server. A session that the server no longer has, as after its restart, is replaced by a new one. The server has refused
+   * the request, so that it is sent again.
+   */
+  async #inSession<T>(
+    name: string,
+    context: Pick<BuiltinContext, "allowedHosts"> | undefined,
+    use: (client: Client) => Promise<T>,
+  ): Promise<T> {
+    const connected = this.#clientOf(name, context);
+    const client = await connected;
+    try {
+      return await use(client);
+    } catch (error) {
+      if (!isLostSession(error)) throw error;
+      if (this.#clients.get(name) === connected) this.#clients.delete(name);
+      void client.close().catch(() => undefined);
+      return await use(await this.#clientOf(name, context));
     }
-    return client;
+  }
+
+  #clientOf(name: string, context: Pick<BuiltinContext, "allowedHosts"> | undefined): Promise<Client> {
+    const known = this.#clients.get(name);
+    if (known !== undefined) return known;
+    const settings = this.settingsOf(name);
+    this.#refuse(name, settings, context);
+    // The next call starts a server that has ended.
+    const forget = (): void => {
+      if (this.#clients.get(name) === connected) this.#clients.delete(name);
+    };
+    const connected = this.#connect(name, settings, forget);
+    this.#clients.set(name, connected);
+    connected.catch(forget);
+    return connected;
   }
 
   #refuse(name: string, settings: ServerSettings, context: Pick<BuiltinContext, "allowedHosts"> | undefined): void {
@@ -200,7 +240,7 @@ export class McpServers {
     }
   }
 
-  async #connect(name: string, settings: ServerSettings): Promise<Client> {
+  async #connect(name: string, settings: ServerSettings, onEnd: () => void): Promise<Client> {
     const load = this.#options.load ?? importPackage;
     const closings = this.#closings;
     const get = async (path: string, name: string): Promise<new (...args: readonly unknown[]) => object> => {
@@ -232,11 +272,12 @@ export class McpServers {
       const headers = this.#withSecrets(name, settings.headers);
       const tooLarge = (): Error => new Error(`the response is larger than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`);
       const bounded = boundedFetch(MAX_MESSAGE_BYTES, tooLarge);
-      transport = new Transport(new URL(settings.url), {
+      const parameters = {
         requestInit: { headers },
         // The stream of a GET request has all messages of the session.
         fetch: (url: string | URL, init?: RequestInit) => (init?.method === "POST" ? bounded : fetch)(url, init),
-      });
+      };
+      transport = endedAtServer(new Transport(new URL(settings.url), parameters) as HttpTransport);
     }
     // Why the connection has ended: the call that it ends has only "Connection closed" as its error.
     const onerror = (error: Error): void => {
@@ -259,10 +300,9 @@ export class McpServers {
       const reason = problem === undefined || problem === message ? message : `${message}: ${problem}`;
       throw new NodeFailure(`the MCP server \`${name}\` cannot be reached: ${reason}`, { cause: error });
     }
-    // The next call starts a server that has ended.
     const onclose = (): void => {
       this.#open.delete(client);
-      this.#clients.delete(name);
+      onEnd();
     };
     return Object.assign(client, { onclose });
   }
@@ -293,6 +333,28 @@ function endedWithThisProcess(transport: StdioTransport): StdioTransport {
       return started;
     },
   });
+}
+
+/** A server keeps a session until its client ends it. A server that does not answer delays the end for a short time only. */
+function endedAtServer(transport: HttpTransport): HttpTransport {
+  const close = transport.close.bind(transport);
+  return Object.assign(transport, {
+    close: async () => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<void>((resolve) => void (timer = setTimeout(resolve, SESSION_END)));
+      await Promise.race([transport.terminateSession().catch(() => undefined), late]);
+      clearTimeout(timer);
+      await close();
+    },
+  });
+}
+
+/** The protocol has status 404 for a session that the server does not have. Many servers answer 400, and say so. */
+function isLostSession(error: unknown): boolean {
+  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+  // An error that the server has answered with has any code.
+  if (name === "McpError") return false;
+  return code === 404 || (code === 400 && /session|not initialized/i.test(messageOf(error)));
 }
 
 function messageOf(error: unknown): string {

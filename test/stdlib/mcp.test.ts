@@ -2,6 +2,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -188,6 +190,80 @@ test("speaks Streamable HTTP", async () => {
     await servers.close();
     child.kill("SIGKILL");
   }
+});
+
+/** A server over HTTP that forgets its sessions, as a restart does, and answers requests of those with a status. */
+async function forgetful(status: number, message: string) {
+  const sessions = new Set<string>();
+  const log: string[] = [];
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += String(chunk);
+    const session = request.headers["mcp-session-id"] as string | undefined;
+    if (request.method === "GET") return response.writeHead(405).end();
+    if (request.method === "DELETE") {
+      log.push(`end ${session}`);
+      return response.writeHead(sessions.delete(session!) ? 200 : 404).end();
+    }
+    const { id, method, params } = JSON.parse(text) as {
+      id?: number;
+      method: string;
+      params: { protocolVersion: string };
+    };
+    if (id === undefined) return response.writeHead(202).end();
+    const error = (code: number, words: string) =>
+      JSON.stringify({ jsonrpc: "2.0", id, error: { code, message: words } });
+    if (method !== "initialize" && !sessions.has(session!))
+      return response.writeHead(status).end(error(-32000, message));
+    const headers: Record<string, string> = { "content-type": "application/json" };
+    log.push(method);
+    if (method === "initialize") {
+      headers["mcp-session-id"] = `s${log.length}`;
+      sessions.add(`s${log.length}`);
+    }
+    const { protocolVersion } = params;
+    const result =
+      method === "initialize"
+        ? { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "f", version: "1" } }
+        : method === "tools/list"
+          ? { tools: [{ name: "t", inputSchema: { type: "object" } }] }
+          : { content: [{ type: "text", text: "done" }] };
+    const isBroken = method === "tools/call" && text.includes("broken");
+    response
+      .writeHead(200, headers)
+      .end(isBroken ? error(404, "no such order") : JSON.stringify({ jsonrpc: "2.0", id, result }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return { servers: new McpServers({ servers: { f: { url } } }), sessions, log };
+}
+
+test.each([
+  [404, "Session not found"],
+  [400, "Bad Request: No valid session ID provided"],
+])("a session that a server over HTTP has lost (%i) is opened again, and ended by `close`", async (status, message) => {
+  const { servers, sessions, log } = await forgetful(status, message);
+  expect(await servers.call("f", "t", {}, fakeContext())).toEqual({ text: "done" });
+  sessions.clear();
+  const calls = [1, 2].map(() => servers.call("f", "t", {}, fakeContext()));
+  expect(await Promise.all(calls)).toEqual([{ text: "done" }, { text: "done" }]);
+  sessions.clear();
+  expect(await servers.tools("f")).toHaveLength(1);
+  expect(log.filter((line) => line === "initialize")).toHaveLength(3);
+  await servers.close();
+  expect(sessions.size).toBe(0);
+});
+
+test("an error that a tool answers with is no lost session, and a refused request is not sent again", async () => {
+  const { servers, sessions, log } = await forgetful(400, "Bad Request");
+  await expect(servers.call("f", "broken", {}, fakeContext())).rejects.toThrow("no such order");
+  expect(log).toEqual(["initialize", "tools/call"]);
+  sessions.clear();
+  await expect(servers.call("f", "t", {}, fakeContext())).rejects.toThrow("Bad Request");
+  expect(log).toEqual(["initialize", "tools/call"]);
+  await servers.close();
 });
 
 test.each([
