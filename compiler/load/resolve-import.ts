@@ -1,13 +1,15 @@
 import {
+  brokenModule,
   forbiddenSpecifier,
   importEscapesRoot,
   missingFile,
   missingLibraryFile,
   unreadableFile,
 } from "../../diagnostics/catalog/names.ts";
-import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { isLibraryPath, libraryFiles } from "../../stdlib/graphs/library-files.ts";
+import { syntaxErrorOf } from "../modules/parse-module.ts";
 import { findFile, isGraphFile } from "./find-file.ts";
 import type { CompilerHost } from "./host.ts";
 import type { LoadedModule } from "./load-module.ts";
@@ -82,7 +84,23 @@ export function resolveImport(
     files.set(real, known);
     return { kind: "file", file: known };
   }
-  return { kind: "module", module: resolution.readModule(found) };
+  const module = resolution.readModule(found);
+  if (module.scope === undefined) reportSyntaxError(module, place, specifier, report);
+  return { kind: "module", module };
+}
+
+function reportSyntaxError(
+  { source, path }: LoadedModule,
+  place: Place,
+  specifier: string,
+  report: (diagnostic: Diagnostic) => void,
+): void {
+  const found = syntaxErrorOf(source.text, path);
+  if (found === undefined) return;
+  const { message, offset } = found;
+  report(
+    brokenModule(place, { specifier, message, error: { file: source, span: { start: offset, end: offset + 1 } } }),
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-import { parse, type ParserPlugin } from "@babel/parser";
+import { parse, type ParserOptions, type ParserPlugin } from "@babel/parser";
 import type { SyntaxTrees } from "../load/host.ts";
 import { readTypedefs } from "./read-jsdoc.ts";
 
@@ -22,11 +22,7 @@ const MAX_LENGTH = 2 * 1024 * 1024;
 export function parseModule(text: string, path: string): Program | undefined {
   if (text.length > MAX_LENGTH || /\.c[jt]s$/.test(path)) return undefined;
   try {
-    const { program, comments } = parse(text, {
-      sourceType: "module",
-      allowUndeclaredExports: true,
-      plugins: pluginsFor(path),
-    });
+    const { program, comments } = parse(text, optionsFor(path));
     // A JavaScript file without imports and exports may be CommonJS. Its typedefs are skipped: as exports they would
     // make the file look like an ES module.
     const isScript = !program.body.some(({ type }) => /^(Import|Export)/.test(type));
@@ -61,12 +57,71 @@ function toJson(program: Program): string | undefined {
   return isExact ? tree : undefined;
 }
 
+/** A syntax error of a module, without its place in the message. */
+export interface ModuleError {
+  readonly message: string;
+  readonly offset: number;
+}
+
+/**
+ * The first syntax error of a module that `parseModule` does not read. Returns `undefined` for text that a run may load: CommonJS,
+ * and syntax that only this parser refuses.
+ */
+export function syntaxErrorOf(text: string, path: string): ModuleError | undefined {
+  if (text.length > MAX_LENGTH || !/\.[cm]?[jt]sx?$/.test(path)) return undefined;
+  const error = errorOf(text, optionsFor(path));
+  if (error === undefined || isTypeScript(path) || path.endsWith(".mjs")) return error;
+  const asScript = errorOf(text, { ...optionsFor(path), sourceType: "script", allowReturnOutsideFunction: true });
+  return asScript === undefined ? undefined : error;
+}
+
+/** Errors after which the parser continues, and which every other parser reports, too. */
+const CERTAIN: ReadonlySet<string> = new Set(["MissingSemicolon", "VarRedeclaration", "DeclarationMissingInitializer"]);
+/** Errors about syntax that is new to this parser. */
+const UNKNOWN: ReadonlySet<string> = new Set(["MissingPlugin", "MissingOneOfPlugins"]);
+
+function errorOf(text: string, options: ParserOptions): ModuleError | undefined {
+  const found = firstError(text, options);
+  if (found === undefined) return undefined;
+  const message = found.message
+    .replace(/\.? \(\d+:\d+\)$/, "")
+    .replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase());
+  return { message, offset: found.pos };
+}
+
+interface ParserError {
+  readonly message: string;
+  readonly pos: number;
+  readonly reasonCode: string;
+}
+
+function firstError(text: string, options: ParserOptions): ParserError | undefined {
+  try {
+    const { errors } = parse(text, { ...options, errorRecovery: true });
+    return (errors as unknown as readonly ParserError[] | null)?.find(({ reasonCode }) => CERTAIN.has(reasonCode));
+  } catch (error) {
+    const { reasonCode, pos, message } = error as Partial<ParserError>;
+    if (typeof pos !== "number" || message === undefined || reasonCode === undefined || UNKNOWN.has(reasonCode))
+      return undefined;
+    return { reasonCode, pos, message };
+  }
+}
+
+function optionsFor(path: string): ParserOptions {
+  return { sourceType: "module", allowUndeclaredExports: true, plugins: pluginsFor(path) };
+}
+
 export function isTypeScript(path: string): boolean {
   return /\.[cm]?tsx?$/.test(path);
 }
 
 function pluginsFor(path: string): ParserPlugin[] {
-  const plugins: ParserPlugin[] = ["decorators", "explicitResourceManagement"];
+  const plugins: ParserPlugin[] = [
+    "decorators",
+    "decoratorAutoAccessors",
+    "deferredImportEvaluation",
+    "explicitResourceManagement",
+  ];
   if (isTypeScript(path)) plugins.push(["typescript", { dts: /\.d\.[cm]?ts$/.test(path) }]);
   // JSX is not parsed in `.ts` files, where `<T>x` is a cast.
   if (!isTypeScript(path) || path.endsWith("x")) plugins.push("jsx");

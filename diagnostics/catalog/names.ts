@@ -324,6 +324,17 @@ export function unreadableFile(place: Place, facts: { specifier: string; why: st
   });
 }
 
+/** NG105: an imported module has a syntax error. */
+export function brokenModule(place: Place, facts: { specifier: string; message: string; error: Place }): Diagnostic {
+  const { specifier, message, error } = facts;
+  const { line, column } = error.file.position(error.span.start);
+  return diagnostic("NG105", place, `cannot read \`${specifier}\`: syntax error at ${line}:${column}, ${message}`, {
+    label: "imported here",
+    labels: [{ ...error, message }],
+    help: "correct the module: until then, its types are not checked and no run can load it",
+  });
+}
+
 /** NG105: an imported file has no export of this name. */
 export function missingExport(
   place: Place,

@@ -235,6 +235,33 @@ describe("imports of modules", () => {
     expect(use("./a.ts", { "a.ts": `export * from "package"` })).toBe("");
     expect(use("./a.ts", { "a.ts": `export * from "./a.ts"; export const f = 1` })).toBe("");
   });
+  it.each<[path: string, code: string, finding: string]>([
+    ["a.ts", "export function f() { return 1 + ; }", "syntax error at 1:34, unexpected token"],
+    ["a.mts", "\nexport const f = () => 'a;", "syntax error at 2:24, unterminated string constant"],
+    ["a.tsx", "export const f = () => <b>;", "syntax error at "],
+    ["a.js", "export const f = (a { return a }", 'syntax error at 1:21, unexpected token, expected ","'],
+    ["a.cts", "export function f( {", "syntax error at 1:21, unexpected token"],
+    ["a.ts", "export const f = () => 1; const f = 2;", "identifier 'f' has already been declared"],
+    ["a.ts", "export class A { a: string b: string }", "missing semicolon"],
+    ["a.d.ts", "export function f(): ;", "syntax error at 1:22"],
+  ])("report a syntax error of a module: %s, %s", (path, code, finding) => {
+    const text = `import { f } from "./${path}"\n${graph(`node x = f()`, `start -> x`)}`;
+    const [found, ...others] = findingsOf(text, { [path]: code });
+    expect(explain(others)).toBe("");
+    expect(`${found?.code} ${found?.message}`).toContain(`NG105 cannot read \`./${path}\`: `);
+    expect(found?.message).toContain(finding);
+    expect(found?.labels.map(({ file }) => file.path)).toEqual([path]);
+  });
+  it.each([
+    ["a.cjs", "return module.exports = 08; with (a) {}"],
+    ["a.js", "exports.f = () => 1; if (a) return;"],
+    ["a.ts", "export class A { accessor a = 1; abstract b(): void }\nexport const f = () => 1;"],
+    ["a.ts", "import defer * as late from './late.ts'; export function f() { return late.f(); }"],
+    ["a.ts", "@seal export class A {} export const f = (a?, b) => <any>a satisfies object; export { missing };"],
+    ["a.json", "{ not a module }"],
+  ])("accept a module that may be loaded: %s, %s", (path, code) => {
+    expect(use(`./${path}`, { [path]: code })).toBe("");
+  });
   it("NG111 is silent about what a broken statement may use", () => {
     const text = `import { f } from "pkg"\n${graph(`node x = print("")`, `node y = f( into`, `start -> x`)}`;
     expect(bindText(text).diagnostics.map(({ code }) => code)).not.toContain("NG111");

@@ -91,7 +91,6 @@ describe("what a node leaves behind does not change exit code and document", () 
 
 describe("modules that cannot be loaded", () => {
   const cases: readonly (readonly [name: string, top: string, status: number, message: string])[] = [
-    ["a syntax error", "const = 1;", 64, "nodes.ts:1:7: Expected identifier"],
     ["an import of nothing", 'import "./nowhere.ts";', 64, 'nodes.ts:1:8: Could not resolve "./nowhere.ts"'],
     ["a package that is not installed", 'import "not-installed";', 64, 'Could not resolve "not-installed"'],
     ["a throw", 'throw new Error("not today");', 1, "could not be loaded: not today (nodes.ts:1:7)"],
@@ -108,6 +107,19 @@ describe("modules that cannot be loaded", () => {
     const { status, document } = project.json(["run", "trap.ngraph"]);
     expect(status).toBe(expected);
     expect(document.error.message).toContain(message);
+  });
+
+  test("a syntax error of the module that a graph imports is found before the run, one of another module by the run", () => {
+    const broken = withNode(CALM, "const = 1;");
+    expect(broken.ngc(["run", "trap.ngraph"])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("cannot read `./nodes.ts`: syntax error at 1:7, unexpected token"),
+    });
+    const project = withNode(CALM, 'import "./other.ts";');
+    project.write("other.ts", "const = 1;");
+    const { status, document } = project.json(["run", "trap.ngraph"]);
+    expect(status).toBe(64);
+    expect(document.error.message).toContain("other.ts:1:7: Expected identifier");
   });
 
   test("enums, namespaces, parameter properties and decorators are TypeScript too", () => {
