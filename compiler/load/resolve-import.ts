@@ -14,7 +14,7 @@ import { findFile, isGraphFile } from "./find-file.ts";
 import type { CompilerHost } from "./host.ts";
 import type { LoadedModule } from "./load-module.ts";
 import type { ImportTarget, LoadedFile } from "./load-project.ts";
-import { directoryOf, isInside, joinPath } from "./paths.ts";
+import { directoryOf, isInside, joinPath, relativeSpecifier } from "./paths.ts";
 import { realPathOf } from "./project-root.ts";
 
 /** The state that all imports of a project share. */
@@ -75,7 +75,11 @@ export function resolveImport(
   if (found === undefined || real === undefined) {
     const why = isPath ? host.whyUnreadable?.(path) : undefined;
     if (why !== undefined) report(unreadableFile(place, { specifier, why }));
-    else report(missingFile(place, { specifier, isPath, similar: similarSpecifier(specifier, isPath, path, host) }));
+    else {
+      const similar = similarSpecifier(specifier, isPath, path, host);
+      const inPackage = isPath || similar !== undefined ? undefined : pathInPackage(specifier, directory, resolution);
+      report(missingFile(place, { specifier, isPath, similar, inPackage }));
+    }
     return { kind: "broken" };
   }
 
@@ -123,4 +127,24 @@ function similarSpecifier(specifier: string, isPath: boolean, path: string, host
   if (similar === undefined) return undefined;
   const slash = specifier.lastIndexOf("/");
   return `${slash === -1 ? "./" : specifier.slice(0, slash + 1)}${similar}`;
+}
+
+/**
+ * The relative specifier of a graph file that an import names by its package, as Node.js finds packages: in the nearest
+ * `node_modules` above that has the file. A workspace links its packages there.
+ */
+function pathInPackage(
+  specifier: string,
+  directory: string,
+  { host, root, workspaceRoot }: ImportResolution,
+): string | undefined {
+  const own = realPathOf(directory, host);
+  for (let at = own; ; at = directoryOf(at)) {
+    const path = joinPath(joinPath(at, "node_modules"), specifier);
+    if (host.readFile(path) !== undefined) {
+      const real = realPathOf(path, host);
+      return isInside(real, root) || isInside(real, workspaceRoot()) ? relativeSpecifier(own, real) : undefined;
+    }
+    if (directoryOf(at) === at || at === "..") return undefined;
+  }
 }

@@ -275,22 +275,31 @@ export function unknownFunction(
 /** NG105: an imported file does not exist. */
 export function missingFile(
   place: Place,
-  facts: { specifier: string; isPath: boolean; similar?: string | undefined },
+  facts: {
+    specifier: string;
+    isPath: boolean;
+    similar?: string | undefined;
+    /** The relative path of the file that the specifier names in a package. */
+    inPackage?: string | undefined;
+  },
 ): Diagnostic {
-  const { specifier, isPath, similar } = facts;
+  const { specifier, isPath, similar, inPackage } = facts;
+  const meant = similar ?? inPackage;
+  const relative = "a graph file is imported by its relative path, not by the name of a package";
   return diagnostic("NG105", place, `no file \`${specifier}\``, {
-    label: "not found, relative to this file",
-    help:
-      similar !== undefined
-        ? `a file with a similar name exists: \`${similar}\``
-        : isPath
-          ? undefined
-          : "a graph file is imported by its path, also that of another package: begin with `./` or `../`",
+    label: isPath || similar !== undefined ? "not found, relative to this file" : relative,
+    help: helpFor(),
     fixes:
-      similar === undefined
+      meant === undefined
         ? []
-        : [{ title: `import \`${similar}\``, edits: [{ span: place.span, text: JSON.stringify(similar) }] }],
+        : [{ title: `import \`${meant}\``, edits: [{ span: place.span, text: JSON.stringify(meant) }] }],
   });
+
+  function helpFor(): string | undefined {
+    if (similar !== undefined) return `a file with a similar name exists: \`${similar}\``;
+    if (inPackage !== undefined) return `the package has the file here: \`${inPackage}\``;
+    return isPath ? undefined : "write the path from this file, such as `./review.ngraph` or `../shared/review.ngraph`";
+  }
 }
 
 /** NG105: a specifier that names neither a file of the project nor a package. */

@@ -229,6 +229,42 @@ describe("imports of modules", () => {
       "NG105 a file with a similar name exists: `./f.ngraph`",
     ]);
   });
+  describe("of a graph file by the name of its package", () => {
+    const text = `import { f } from "@acme/shared/f.ngraph"\n${graph(`node x = f()`, `start -> x`)}`;
+    const find = (files: Record<string, string>, links: Record<string, string> = {}): string => {
+      const path = "/w/packages/app/flows/main.ngraph";
+      const memory = memoryHost({ "/w/packages/app/package.json": "{}", ...files });
+      const toReal = (at: string): string =>
+        Object.entries(links).reduce((real, [from, to]) => real.replace(from, to), at);
+      const host: CompilerHost = {
+        readFile: (at) => memory.readFile(toReal(at)),
+        realPath: (at) => memory.realPath(toReal(at)),
+      };
+      const [found] = bindProject(loadProject(text, { path, host })).diagnostics;
+      return `${found?.code} ${found?.label}; ${found?.help}; ${found?.fixes[0]?.edits[0]?.text}`;
+    };
+    const advice = "NG105 a graph file is imported by its relative path, not by the name of a package; ";
+    const file = "graph f { node a = print(1)  start -> a }";
+    it("leads to its path in the workspace", () => {
+      const files = { "/w/package.json": `{ "workspaces": ["packages/*"] }`, "/w/packages/shared/f.ngraph": file };
+      expect(find(files, { "/w/node_modules/@acme/shared": "/w/packages/shared" })).toBe(
+        `${advice}the package has the file here: \`../../shared/f.ngraph\`; "../../shared/f.ngraph"`,
+      );
+    });
+    it("leads to its path in node_modules", () => {
+      expect(find({ "/w/packages/app/node_modules/@acme/shared/f.ngraph": file })).toBe(
+        `${advice}the package has the file here: \`../node_modules/@acme/shared/f.ngraph\`; "../node_modules/@acme/shared/f.ngraph"`,
+      );
+    });
+    it.each<[string, Record<string, string>]>([
+      ["is missing", {}],
+      ["lies outside the project", { "/w/node_modules/@acme/shared/f.ngraph": file }],
+    ])("has an advice if the file %s", (_, files) => {
+      expect(find(files)).toBe(
+        `${advice}write the path from this file, such as \`./review.ngraph\` or \`../shared/review.ngraph\`; undefined`,
+      );
+    });
+  });
   it("follow `export *`", () => {
     expect(use("./a.ts", { "a.ts": `export * from "./b.js"`, "b.ts": "export function f() {}" })).toBe("");
     expect(use("./a.ts", { "a.ts": `export * from "./b.js"`, "b.ts": "export function g() {}" })).toContain("NG105");
