@@ -18,7 +18,7 @@ import { planContext } from "./plan-hooks.ts";
 import type { PlanProgram } from "./plan-program.ts";
 import { ledgerOf } from "./run-ledger.ts";
 import { certainRecords } from "./task-record.ts";
-import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
+import { NOTHING_RESTORED, restorePlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { endsRunBadly, exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
 
@@ -45,7 +45,7 @@ export async function callPlan(attempt: Attempt, linked: PlanProgram, input: Jso
   });
   const call = durable === undefined ? undefined : await loadCall(durable, run, caller.children);
   const head = call?.head;
-  let restored: RestoredPlan = { tasks: new Map(), changed: new Set(), waited: [] };
+  let restored = NOTHING_RESTORED;
   if (call !== undefined && head !== undefined && continuesCall(attempt, run, head, input)) {
     restored = restorePlan(program, run, head, call.writes);
     inheritConfig(run, caller);
@@ -70,6 +70,7 @@ export async function callPlan(attempt: Attempt, linked: PlanProgram, input: Jso
     records: restored.tasks,
     changed: restored.changed,
     waited: restored.waited,
+    executions: restored.executions,
     leftOut: [],
   });
   const totals = totalsOf(program.plan, end, shared.clock.now() - begin);

@@ -41,6 +41,8 @@ export interface DriveRequest {
   readonly changed: ReadonlySet<TaskIndex>;
   /** Tasks that waited for an answer when the last run ended. */
   readonly waited: readonly TaskIndex[];
+  /** Of tasks whose questions have ids of their own in this execution: its number. */
+  readonly executions: ReadonlyMap<TaskIndex, number>;
   /** Tasks that were done and are selected to run again. */
   readonly again?: ReadonlySet<TaskIndex>;
   /** Tasks that run even if they have a cached result. */
@@ -288,6 +290,7 @@ class Drive {
           run,
           values: this.#values,
           renew: this.#wasDone(task.index),
+          execution: this.#request.executions.get(task.index),
           afterTask: options.afterTask,
           holder: this.#holder(task.index),
           worktrees: options.worktrees,

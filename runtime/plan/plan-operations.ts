@@ -35,7 +35,7 @@ import type { TaskIndex } from "../table/plan-table.ts";
 import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
 import { callsPlans, ledgerOf } from "./run-ledger.ts";
 import { certainRecords } from "./task-record.ts";
-import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
+import { NOTHING_RESTORED, restorePlan, type RestoredPlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { retriedTasks, selectTasks } from "./select-tasks.ts";
 import { refuseMissingReads } from "./selected-reads.ts";
@@ -92,7 +92,7 @@ async function startPlan(
     applyInput(run, input);
     applyConfig(run, options.config);
     followRun(run, head);
-    return executePlan(plan, run, { tasks: new Map(), changed: new Set(), waited: [] }, selected, info, options);
+    return executePlan(plan, run, NOTHING_RESTORED, selected, info, options);
   });
 }
 
@@ -119,7 +119,7 @@ async function startWithoutStore(
     applyInput(run, input);
     applyConfig(run, options.config);
     const info: PlanRunInfo = { runId, resumedFrom: null, thread: null, lastRun: null };
-    return await executePlan(plan, run, { tasks: new Map(), changed: new Set(), waited: [] }, selected, info, options);
+    return await executePlan(plan, run, NOTHING_RESTORED, selected, info, options);
   } finally {
     cancellation.unlink();
   }
@@ -162,9 +162,9 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
       metadata: { ...head.metadata, ...metadataOf(plan, info, options) },
     });
     const run = new Run(plan.program, shared, { cancellation, limits: NO_LIMITS });
-    const restored = restorePlan(plan, run, head, writes, { keepsChanged: selected !== undefined });
-    changeConfig(run, options.config);
     const repeated = selected ?? retried;
+    const restored = restorePlan(plan, run, head, writes, { keepsChanged: selected !== undefined, repeated });
+    changeConfig(run, options.config);
     const kept = withoutSelected(run, plan, restored, repeated);
     if (core.missingSecrets.size > 0) {
       // A task whose result is kept reads no secret.
@@ -221,6 +221,7 @@ async function executePlan(
     records: restored.tasks,
     changed: restored.changed,
     waited: restored.waited,
+    executions: restored.executions,
     ...repeated,
     leftOut:
       selected === undefined

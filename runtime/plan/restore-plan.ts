@@ -1,4 +1,5 @@
-import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
+import type { Checkpoint, PauseItem, PendingWrite } from "../interface/checkpoint.ts";
+import { stepOfPause } from "../checkpoint/pause-ids.ts";
 import { pausesByTask, isResult, restoreUsage } from "../checkpoint/restore-run.ts";
 import type { Run } from "../run/run.ts";
 import { ThreadError } from "../interface/thread-error.ts";
@@ -14,14 +15,29 @@ export interface RestoredPlan {
   /** Tasks that were done and have another call now. They run again. */
   readonly changed: ReadonlySet<TaskIndex>;
   readonly waited: readonly TaskIndex[];
+  /** The numbers of executions that pause under ids of their own; 0 for all other tasks. */
+  readonly executions: ReadonlyMap<TaskIndex, number>;
 }
+
+interface RestoreOptions {
+  readonly keepsChanged?: boolean;
+  readonly repeated?: ReadonlySet<TaskIndex> | undefined;
+}
+
+/** What a plan has before its first run. */
+export const NOTHING_RESTORED: RestoredPlan = {
+  tasks: new Map(),
+  changed: new Set(),
+  waited: [],
+  executions: new Map(),
+};
 
 /**
  * Restores inputs and configuration, and returns the finished tasks (9.10). Tasks are found by name, so the plan may have new tasks.
  * Finished tasks must still exist, and their updates must fit.
  *
  * @param writes results that were stored after the checkpoint
- * @param options `keepsChanged`: a task with another call keeps its result
+ * @param options `keepsChanged`: a task with another call keeps its result; `repeated`: tasks that are to run again, whatever they did
  * @throws ThreadError NG_DRIFT with a list of the problems
  */
 export function restorePlan(
@@ -29,7 +45,7 @@ export function restorePlan(
   run: Run,
   head: Checkpoint,
   writes: readonly PendingWrite[],
-  { keepsChanged = false }: { readonly keepsChanged?: boolean } = {},
+  { keepsChanged = false, repeated }: RestoreOptions = {},
 ): RestoredPlan {
   const problems: string[] = [];
   restoreUsage(run, head, writes);
@@ -49,6 +65,8 @@ export function restorePlan(
   }
   const tasks = new Map<TaskIndex, TaskRecord>();
   const changed = new Set<TaskIndex>();
+  /** By task with a stored result, the run that has made it. */
+  const made = new Map<TaskIndex, number>();
   for (const write of [...(head.finished ?? []), ...writes]) {
     if (!isResult(write)) continue;
     const task = program.taskIndex.get(write.node);
@@ -57,6 +75,7 @@ export function restorePlan(
       continue;
     }
     const record = readRecord(program, write.result as JsonObject);
+    made.set(task, record.epoch);
     if (!keepsChanged && record.call !== undefined && record.call !== digestOfCall(program.plan, task))
       changed.add(task);
     else if (record.updates === undefined)
@@ -84,9 +103,41 @@ export function restorePlan(
       writer.written.add(index);
     }
   }
-  const waited = [...pausesByTask(run, head.pauses).keys()].flatMap((id) => {
-    const task = program.taskIndex.get(id);
-    return task === undefined || tasks.has(task) ? [] : [task];
-  });
-  return { tasks, changed, waited: waited.sort((a, b) => a - b) };
+  const asking = [...pausesByTask(run, head.pauses).keys()].flatMap((id) => program.taskIndex.get(id) ?? []);
+  // The answers of a failed task are used up, too, if the task is to run again.
+  for (const task of repeated ?? []) if (!asking.includes(task)) made.set(task, Number.POSITIVE_INFINITY);
+  const executions = renumbered(program, run, head.pauses, made);
+  const waited = asking.filter((task) => !tasks.has(task)).sort((a, b) => a - b);
+  return { tasks, changed, waited, executions };
+}
+
+/**
+ * A task that was done and runs again asks again: answers to its earlier questions are removed from the run, and the new questions have
+ * other ids. An execution is numbered by the claim of the run in which it began, so the number of an answered question is at most that
+ * of the run that has made the result.
+ *
+ * @param made by task that begins an execution, the last claim whose questions belong to earlier ones
+ */
+function renumbered(
+  program: PlanProgram,
+  run: Run,
+  pauses: readonly PauseItem[],
+  made: ReadonlyMap<TaskIndex, number>,
+): ReadonlyMap<TaskIndex, number> {
+  const { answers, durable } = run.shared;
+  const open = new Map<TaskIndex, number>();
+  for (const id of [...answers.keys(), ...pauses.map((pause) => pause.id)]) {
+    const own = run.ownPauseId(id) ?? "";
+    // A question of a graph or plan that a task calls has the call before it, so no task has this name.
+    const at = own.lastIndexOf("@");
+    const task = program.taskIndex.get(own.slice(0, Math.max(at, 0)));
+    if (task === undefined) continue;
+    const execution = stepOfPause(own.slice(at));
+    if (execution <= (made.get(task) ?? -1)) answers.delete(id);
+    else open.set(task, Math.max(open.get(task) ?? 0, execution));
+  }
+  const renewed = [...made.keys()].flatMap((task) =>
+    open.has(task) ? [] : [[task, durable?.claim.epoch ?? 0] as const],
+  );
+  return new Map([...open, ...renewed]);
 }

@@ -37,7 +37,7 @@ export async function runChecks(
     try {
       show();
     } catch (error) {
-      const name = nameOf(run, check, taskOf(check.node, task, failure, true));
+      const name = nameOf(run, check, taskOf(check.node, task, failure, { renew: true }));
       results.push({
         cmd: run.shared.redact(name),
         rc: 1,
@@ -46,8 +46,8 @@ export async function runChecks(
       });
       continue;
     }
-    const name = run.shared.redact(nameOf(run, check, taskOf(check.node, task, failure, true)));
-    const checking = new Attempt(run, taskOf(check.node, task, failure, true), attempt);
+    const name = run.shared.redact(nameOf(run, check, taskOf(check.node, task, failure, { renew: true })));
+    const checking = new Attempt(run, taskOf(check.node, task, failure, { renew: true }), attempt);
     const outcome = await runAttempt(checking);
     if (outcome.cancelled) return { results, passed: false, cancelled: true };
     const verdict =

@@ -43,6 +43,8 @@ export interface TaskEnvironment {
   readonly onAttempt: (attempt: TaskAttempt) => void;
   /** The task was done and runs again: completed runs of what it calls are not continued. */
   readonly renew: boolean;
+  /** Its number in the ids of the task's questions, unless it is the first one. */
+  readonly execution: number | undefined;
   /** Once it is aborted, the task starts no further attempt. */
   readonly drain?: AbortSignal | undefined;
   /** Called when a task with a `cache` policy has to run, with the changes. */
@@ -95,7 +97,7 @@ async function tryTask(task: TaskCode, environment: TaskEnvironment): Promise<Pl
     } catch (error) {
       return fail("reducer_failed", describeError(error, run.shared.redact), undefined, attempt - 1, undefined);
     }
-    const trying = new Attempt(run, taskOf(task.node, task, lastFailure, environment.renew), attempt);
+    const trying = new Attempt(run, taskOf(task.node, task, lastFailure, environment), attempt);
     const started = runAttempt(trying);
     const outcome = started instanceof Promise ? await started : started;
     // A resumed call of a graph or plan continues the attempt that an earlier run was on.

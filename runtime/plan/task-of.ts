@@ -7,9 +7,14 @@ import type { TaskCode } from "./plan-program.ts";
  * The engine's task for a task of a plan, or for one of its checks.
  *
  * @param failure why the previous attempt has failed
- * @param renew a completed run of a called graph or plan is not continued
+ * @param environment `renew`: a completed run of a called graph or plan is not continued; `execution`: its number in the ids of questions
  */
-export function taskOf(node: NodeCode, { spec }: TaskCode, failure: JsonObject | null, renew: boolean): Task {
+export function taskOf(
+  node: NodeCode,
+  { spec }: TaskCode,
+  failure: JsonObject | null,
+  { renew, execution }: { readonly renew: boolean; readonly execution?: number | undefined },
+): Task {
   return {
     node,
     id: node.spec.name,
@@ -20,5 +25,6 @@ export function taskOf(node: NodeCode, { spec }: TaskCode, failure: JsonObject |
     items: undefined,
     broken: undefined,
     ...(renew ? { renew } : {}),
+    ...(execution === undefined ? {} : { execution }),
   };
 }

@@ -273,7 +273,7 @@ export class Attempt {
   }
 
   #nextPauseId(): string {
-    return this.run.pauseId(taskName(this.task), this.step, this.interrupts++);
+    return this.run.pauseId(taskName(this.task), this.task.execution ?? this.step, this.interrupts++);
   }
 
   /** The due time of a wait with a deadline. @throws NodeError NG_NODE_TIMEOUT if it has passed */

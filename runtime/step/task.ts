@@ -24,6 +24,8 @@ export interface Task {
   readonly failure?: JsonObject;
   /** A completed run of the called graph or plan belongs to an earlier result: the call starts a new run. */
   readonly renew?: true;
+  /** Takes the place of the step in the ids of pauses: a task of a plan that was done runs again, and asks again. */
+  readonly execution?: number;
   /** Set for the task of an undo. */
   readonly undo?: UndoEntry;
 }

@@ -1,6 +1,7 @@
 /** 9.10: a resume keeps a result while the call of its task and the results of its dependencies are the same. */
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { ask } from "../../stdlib/nodes/ask.ts";
 import { textRunner } from "./run-text.ts";
 
 const REPORT = `plan p {
@@ -99,5 +100,63 @@ describe("a task whose call has changed", () => {
     const next = textRunner(edited, {}, { store });
     expect(await next.resume("t")).toMatchObject({ outcome: "clean" });
     expect(next.started).toEqual(["show two", "last"]);
+  });
+});
+
+describe("a question of a task that runs again (6.2)", () => {
+  const text = (called: string): string => `plan p {
+    state version: string
+    output answer: string
+    task find    = shell("find") into { stdout: version }
+    task approve = ${called.replace(" into", " after done find into")}
+    task deploy  = shell("deploy") after approve
+    task other   = shell("other")
+  }`;
+  const ASK = 'ask(`deploy ${version ?? "nothing"}?`) into answer';
+  const INNER = 'inner(version: version ?? "nothing") into { answer }';
+  const CALLED = `plan inner { input version: string  output answer: string  task q = ask(\`deploy \${version}?\`) into answer }`;
+
+  test.each([
+    ["a task", ASK, ""],
+    ["a called plan", INNER, CALLED],
+  ])("is asked again: %s", async (_, call, rest) => {
+    const options = { store: new MemoryStore(), builtins: { ask } };
+    const outputs = { find: { codes: [1, 1, 0], stdout: "2" }, other: { codes: [1] } };
+    const { run, resume, runner, started } = textRunner(`${text(call)}\n${rest}`, outputs, options);
+    const first = await run({ thread: "t" });
+    expect(first).toMatchObject({ status: "paused", pauses: [{ payload: { question: "deploy nothing?" } }] });
+    const old = first.pauses[0]!.id;
+    expect(await resume("t", { answers: { [old]: "yes" } })).toMatchObject({ pauses: [], output: { answer: "yes" } });
+    // The second resume finds the version at last: it is another question.
+    const { pauses } = await resume("t");
+    expect(pauses).toMatchObject([{ payload: { question: "deploy 2?" } }]);
+    expect(pauses[0]!.id).not.toBe(old);
+    // An answer that is delivered twice does not reach it, and another answer to the first question is refused.
+    expect(await resume("t", { answers: { [old]: "yes" } })).toMatchObject({ status: "paused", pauses });
+    await expect(runner.resume("t", { answers: { [old]: "no" } })).rejects.toMatchObject({ code: "NG_BAD_ANSWER" });
+    expect(started.filter((name) => name === "deploy")).toHaveLength(1);
+    expect(await resume("t", { answers: { [pauses[0]!.id]: "no" } })).toMatchObject({ output: { answer: "no" } });
+    // What is done keeps its answer.
+    expect(await resume("t")).toMatchObject({ pauses: [], output: { answer: "no" } });
+    const again = await resume("t", { retry: ["approve"] });
+    expect(again).toMatchObject({ status: "paused", pauses: [{ payload: { question: "deploy 2?" } }] });
+    expect(await resume("t", { answer: "yes" })).toMatchObject({ pauses: [], output: { answer: "yes" } });
+  });
+
+  test("is asked again by `retry` after the task has failed, and by no other resume", async () => {
+    const text = `plan p {
+      output answer: string
+      task q = ask("go?") into answer { done when answer == "yes" tries 1 }
+    }`;
+    const { run, resume } = textRunner(text, {}, { store: new MemoryStore(), builtins: { ask } });
+    const { pauses } = await run({ thread: "t" });
+    expect(await resume("t", { answer: "no" })).toMatchObject({ tasks: [{ status: "failed" }] });
+    expect(await resume("t")).toMatchObject({ tasks: [{ status: "failed" }] });
+    const again = await resume("t", { retry: ["q"] });
+    expect(again).toMatchObject({ status: "paused" });
+    expect(again.pauses[0]!.id).not.toBe(pauses[0]!.id);
+    // The open question keeps its id, and takes its answer in the call that retries the task.
+    expect(await resume("t", { retry: ["q"] })).toMatchObject({ pauses: again.pauses });
+    expect(await resume("t", { retry: ["q"], answer: "yes" })).toMatchObject({ outcome: "clean", pauses: [] });
   });
 });
