@@ -35,11 +35,16 @@ function compiled(
   text: string,
   type: string,
 ): { readonly evaluate?: Evaluate; readonly diagnostics: readonly Diagnostic[] } {
-  // The channel `value` has index 0.
-  const { table, diagnostics } = compile(
-    `graph convert {\n  input value: ${type}\n  output result: json | null = null\n  node convert = ((\n${text}\n)) into result\n  start -> convert\n}\n`,
-    { path: "value.ngraph" },
-  );
+  // In YAML the expression is a text of its own, which its messages are about. The channel `value` has index 0.
+  const graph = {
+    graph: "convert",
+    input: { value: type },
+    output: { result: { type: "json | null", default: null } },
+    derive: { converted: text },
+    nodes: { convert: { expr: "converted", into: "result" } },
+    edges: ["start -> convert"],
+  };
+  const { table, diagnostics } = compile(JSON.stringify(graph), { path: "value.yaml" });
   if (hasErrors(diagnostics) || table?.kind !== "graph") return { diagnostics };
   const { call } = table.nodes[0]!;
   if (call.kind !== "expression") return { diagnostics };

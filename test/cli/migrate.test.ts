@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import type { Json } from "../../runtime/value/json.ts";
+import { valueMapper } from "../../cli/threads/map-values.ts";
 import { createProject, type Project } from "./project.ts";
 
 const graph = (node: string, channel: string, type = "string"): string => `graph g {
@@ -120,6 +122,27 @@ test("5.7: migrate --map converts values with an expression; --keep keeps those 
     state: { n: "3", log: [1] },
     pauses: [{ payload: { question: "3?" } }],
   });
+});
+
+test.each([
+  ["value +", "expected an expression after `+`, found the end"],
+  ["[value", "expected `,` or `]` after `value`, found the end"],
+  ["value)", "expected the end after `value`, found `)`"],
+  ["", "expected an expression, found the end"],
+  ["value into x", "expected the end after `value`, found `into`"],
+])("the message about the expression %j of --map has only the text of the option", (text, message) => {
+  expect(() => valueMapper("--map n", text)).toThrow(`the expression of --map n is not valid: ${message}`);
+});
+
+test.each<[text: string, value: Json, expected: Json]>([
+  ["value\n  + 1 // one more", 1, 2],
+  ["{ a: value }", 1, { a: 1 }],
+  ['"# text: 1"', 1, "# text: 1"],
+  ["- value", 1, -1],
+  ["value.x", { x: "a" }, "a"],
+  ['value["x y"] ?? 0', { "x y": 3 }, 3],
+])("--map %j", (text, value, expected) => {
+  expect(valueMapper("--map n", text)(value)).toEqual(expected);
 });
 
 test("5.7: check --baseline --fix declares what was renamed or removed, and the threads resume", () => {
