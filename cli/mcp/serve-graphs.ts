@@ -29,7 +29,10 @@ interface Context {
 
 /** The parts of `@modelcontextprotocol/sdk`, an optional peer, that are used. */
 interface Server {
-  setRequestHandler(schema: unknown, handler: (request: ToolRequest) => unknown): void;
+  setRequestHandler(
+    schema: unknown,
+    handler: (request: ToolRequest, extra: { readonly signal: AbortSignal }) => unknown,
+  ): void;
   connect(transport: object): Promise<void>;
   close(): Promise<void>;
 }
@@ -109,7 +112,12 @@ export async function serveGraphs(graphs: readonly ServedGraph[], context: Conte
     server.setRequestHandler(types["ListToolsRequestSchema"], () => ({
       tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
     }));
-    server.setRequestHandler(types["CallToolRequestSchema"], ({ params }) => callTool(tools, params, signal, served));
+    const calls = new Set<Promise<object>>();
+    server.setRequestHandler(types["CallToolRequestSchema"], (request, { signal: cancelled }) => {
+      const call = callTool(tools, request.params, cancelled, served).finally(() => calls.delete(call));
+      calls.add(call);
+      return call;
+    });
     const requests = boundedLines();
     const ended = new Promise<void>((resolve, reject) => {
       requests.once("error", reject);
@@ -120,9 +128,11 @@ export async function serveGraphs(graphs: readonly ServedGraph[], context: Conte
     await server.connect(new (StdioServerTransport as Constructor)(requests, protocol));
     process.stdin.pipe(requests);
     await ended;
+    // Aborts the signals of all requests. Each run stores what has ended before it stops.
+    await server.close();
+    await Promise.all(calls);
     return signal.aborted;
   });
-  await server.close();
   for (const { session } of served) await session.close();
   return isAborted ? EXIT.interrupted : EXIT.ok;
 }
@@ -224,8 +234,11 @@ function resumeTool(served: readonly Served[], context: Context): ToolOfServer {
     call: async ({ thread, answer, answers }, signal) => {
       const id = String(thread);
       const { engine } = await graphOf(id, served, context);
-      const given = (answers ?? answer) as Json | undefined;
-      const result = await engine.resume(id, { signal, ...(given === undefined ? {} : { answers: given as never }) });
+      const given = {
+        ...(answer === undefined ? {} : { answer }),
+        ...(answers === undefined ? {} : { answers: answers as Readonly<Record<string, Json>> }),
+      };
+      const result = await engine.resume(id, { signal, ...given });
       return answerOf(result, id);
     },
   };

@@ -1,5 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createProject, FLOW, HELLO, PROGRAM, type Project } from "./project.ts";
 
@@ -121,4 +123,75 @@ test("ends with 0 when standard input ends, and refuses graphs with one name", (
   const reserved = project.ngc(["mcp", "c.ngraph", "--store", "memory"]);
   expect(reserved.status).toBe(64);
   expect(reserved.stderr).toContain("the graph `state` has the name of another tool");
+});
+
+test("a request that its client cancels, and the end of standard input, stop the run, which can be resumed", async () => {
+  const project = createProject({
+    "wait.ngraph": `import { wait } from "./wait.ts"
+graph waits {
+  output text: string
+  node a = wait() into text
+  start -> a
+}
+`,
+    "wait.ts": `import { appendFileSync, existsSync } from "node:fs";
+export async function wait({ signal }: { signal: AbortSignal }): Promise<string> {
+  if (existsSync("go")) return "gone";
+  appendFileSync("log", "begun\\n");
+  await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  return "never";
+}
+`,
+  });
+  const client = await connect(project, ["wait.ngraph"]);
+  const begun = () =>
+    existsSync(join(project.directory, "log")) ? readFileSync(join(project.directory, "log"), "utf8") : "";
+  const cancelled = new AbortController();
+  const first = client.callTool({ name: "waits", arguments: {} }, undefined, { signal: cancelled.signal });
+  await expect.poll(begun).toBe("begun\n");
+  cancelled.abort("enough");
+  await expect(first).rejects.toThrow("enough");
+  const statuses = () => project.json(["threads"]).document["threads"].map(({ status }: { status: string }) => status);
+  await expect.poll(statuses, { timeout: 10_000 }).toEqual(["cancelled"]);
+  const second = client.callTool({ name: "waits", arguments: {} });
+  await Promise.all([
+    expect(second).rejects.toThrow("closed"),
+    expect
+      .poll(begun)
+      .toBe("begun\nbegun\n")
+      .then(() => client.close()),
+  ]);
+  expect(statuses()).toEqual(["cancelled", "cancelled"]);
+  writeFileSync(join(project.directory, "go"), "");
+  const { thread } = project.json(["threads"]).document["threads"][0];
+  const again = await connect(project, ["wait.ngraph"]);
+  expect((await again.callTool({ name: "resume", arguments: { thread } })).structuredContent).toMatchObject({
+    status: "completed",
+    output: { text: "gone" },
+  });
+});
+
+test("`answer` takes a record and null, and `answers` the answers by the ids of pauses", async () => {
+  const project = createProject({
+    "form.ngraph": `graph form {
+  output size: { a: int } | null = null
+  node q = ask("Size?") into size
+  start -> q
+}
+`,
+  });
+  const client = await connect(project, ["form.ngraph", "--store", "memory"]);
+  const call = async (name: string, args: Record<string, unknown>) =>
+    (await client.callTool({ name, arguments: args })).structuredContent as {
+      thread: string;
+      pauses: { id: string }[];
+      output: unknown;
+    };
+  for (const answer of [{ a: 1 }, null]) {
+    const { thread } = await call("form", {});
+    expect(await call("resume", { thread, answer })).toMatchObject({ status: "completed", output: { size: answer } });
+  }
+  const { thread, pauses } = await call("form", {});
+  const answers = { [pauses[0]!.id]: { a: 2 } };
+  expect(await call("resume", { thread, answers })).toMatchObject({ output: { size: { a: 2 } } });
 });
