@@ -383,14 +383,28 @@ async function* readEvents(
       }
     } catch (error) {
       if (signal?.aborted === true) return;
-      // What the service refuses, it refuses again.
-      if (error instanceof ServiceError && error.status < 500) throw error;
+      // What the service refuses, it refuses again, unless there were too many requests.
+      if (error instanceof ServiceError && error.status < 500 && error.status !== 429) throw error;
       if (failures === 0 && isFirst) throw error;
     }
     if (signal?.aborted === true) return;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** failures)));
+    const isAborted = await pause(Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** failures), signal);
+    if (isAborted) return;
     failures++;
   }
+}
+
+/** Waits, at most until the signal is aborted. Returns whether it is. */
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve(signal?.aborted === true);
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener("abort", end, { once: true });
+  });
 }
 
 function isOver({ type, data }: ClientEvent): boolean {

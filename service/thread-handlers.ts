@@ -13,7 +13,7 @@ import { busy, json, POLL_MS, unknownThread, type ServiceCore } from "./service-
 
 type Handler = (call: Call) => Promise<Response>;
 
-/** How long a request waits for the end of a run of another process. */
+/** How long a request waits for the end of the run that it cancels. */
 const CANCEL_SECONDS = 30;
 
 export function threadHandlers(core: ServiceCore, runs: RunRequests) {
@@ -136,10 +136,13 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
     async cancel({ principal, parameters, request }) {
       const thread = parameters.thread!;
       const { graph } = await core.threadNamed(thread, principal, "cancel");
+      const seconds = preferredWait(request.headers.get("prefer")) ?? CANCEL_SECONDS;
       const run = runs.active.get(thread);
       if (run !== undefined) {
         run.controller.abort();
-        return json(runDocument(await run.result));
+        // Its `finally` part may take long.
+        const ended = await orLater(run.result, seconds);
+        return ended === undefined ? json({ thread, status: "running" }, 202) : json(runDocument(ended));
       }
       // A run that a timer or a recovery has started, or one of another process.
       if (!(await graph.engine.cancel(thread))) {
@@ -154,7 +157,6 @@ export function threadHandlers(core: ServiceCore, runs: RunRequests) {
         }
         await requestCancel(store, thread);
       }
-      const seconds = preferredWait(request.headers.get("prefer")) ?? CANCEL_SECONDS;
       const free = untilFree(store, thread, core.closing.signal);
       const isOver = (await orLater(free, seconds)) ?? false;
       // The answer may come before the end of the run.

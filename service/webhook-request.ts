@@ -1,5 +1,6 @@
 import { fetchPublic } from "../stdlib/http/fetch-public.ts";
 import { isPublicAddress } from "../stdlib/http/public-address.ts";
+import { readRetryAfter } from "../stdlib/http/retry-after.ts";
 import type { RunStatus } from "../runtime/interface/engine-options.ts";
 import { eitherSignal } from "../runtime/run/either-signal.ts";
 
@@ -111,6 +112,8 @@ export async function sendWebhook(
     ? await fetch(url, { method: "POST", headers, body, signal, redirect: "manual" })
     : await fetchPublic(url, { method: "POST", headers, body, signal });
   void response.body?.cancel().catch(() => undefined);
-  const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN);
-  return { status: response.status, retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1000 : undefined };
+  return {
+    status: response.status,
+    retryAfterMs: readRetryAfter(Object.fromEntries(response.headers), Date.now()),
+  };
 }

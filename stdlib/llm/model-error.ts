@@ -1,3 +1,4 @@
+import { readRetryAfter } from "../http/retry-after.ts";
 import { NodeFailure } from "../node-failure.ts";
 import { cut, RETRYABLE_STATUSES } from "../nodes/http.ts";
 import type { Sdk, SdkApiError } from "./sdk.ts";
@@ -127,18 +128,6 @@ const OVERFLOW =
 function overflowOf(text: string, { what, redact }: Described): ModelError | undefined {
   if (!OVERFLOW.test(text)) return undefined;
   return new ModelError("ModelContextOverflow", `${what}: ${cut(redact(text), 300)}; shorten the messages`);
-}
-
-/** The wait that a response requests: `retry-after-ms`, or `retry-after` as seconds or as a date. */
-export function readRetryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
-  const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN);
-  if (Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds;
-  const text = headers["retry-after"];
-  if (text === undefined) return undefined;
-  const seconds = Number(text);
-  if (text.trim() !== "" && Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : undefined;
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 function messageIn(body: string): string | undefined {

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createClient, ServiceError, type ClientEvent } from "../../service/client.ts";
 import type { RunEvent } from "../../runtime/index.ts";
 import { EventLog } from "../../service/event-log.ts";
@@ -145,6 +145,33 @@ test("a connection that is lost is made again where it was", async () => {
   expect(events.map(({ data }) => data["seq"])).toEqual(events.map((_, index) => index));
   expect(events.at(-1)!.data).toMatchObject({ type: "run", phase: "end" });
   expect(requests.at(-1)!.headers.get("last-event-id")).toBe(events[1]!.id);
+});
+
+test("a connection that waits for its next attempt ends with the signal, and too many requests are not its end", async () => {
+  const { client, service } = connected({ graphs: [loop(async (total) => total + 1)] });
+  await client.graph("loop").run({ n: 1 }, { thread: "t" });
+  const answers: (() => Promise<Response> | Response)[] = [];
+  const failing = createClient({
+    url: "http://localhost",
+    fetch: async (input, init) => (answers.shift() ?? (() => service.fetch(new Request(input, init))))(),
+  });
+  const cut = (): Response => new Response(": connected\n\n");
+  const problem = { code: "too-many-requests", detail: "wait", status: 429 };
+  answers.push(cut, () => Response.json(problem, { status: 429 }));
+  const events: ClientEvent[] = [];
+  for await (const event of failing.thread("t").events({ end: true })) events.push(event);
+  expect(events.at(-1)).toMatchObject({ type: "run", data: { phase: "end" } });
+
+  const controller = new AbortController();
+  const waits = vi.spyOn(globalThis, "setTimeout");
+  onTestFinished(() => waits.mockRestore());
+  for (let each = 0; each < 6; each++) answers.push(cut);
+  const reading = failing.thread("t").events({ signal: controller.signal })[Symbol.asyncIterator]().next();
+  await expect.poll(() => waits.mock.calls.some(([, ms]) => ms === 500), { timeout: 60_000 }).toBe(true);
+  controller.abort();
+  expect(await reading).toEqual({ done: true, value: undefined });
+  // No further request was made.
+  expect(answers).toHaveLength(5);
 });
 
 test("the state takes the place of events that this process does not have", async () => {

@@ -193,6 +193,32 @@ describe("runs", () => {
     expect((await post("/threads/t/resume")).body).toMatchObject({ status: "completed", output: { done: 3 } });
   });
 
+  test("a cancel does not wait longer than it is asked to for a `finally` part", async () => {
+    const { started, ended } = { started: deferred<void>(), ended: deferred<number>() };
+    const table = compiledTable(
+      `
+graph tidy {
+  output done: int = 0
+  node first = work() into done
+  node last = clean() into done
+  start -> first
+  finally -> last
+}`,
+      ["work", "clean"],
+    );
+    const work = (): Promise<number> => {
+      started.resolve();
+      return new Promise(() => undefined);
+    };
+    const { post } = checkedService({ graphs: [{ table, functions: { work, clean: () => ended.promise } }] });
+    const running = post("/graphs/tidy/runs", { thread: "t" });
+    await started.promise;
+    const first = await post("/threads/t/cancel", undefined, { prefer: "respond-async" });
+    expect(first).toMatchObject({ status: 202, body: { thread: "t", status: "running" } });
+    ended.resolve(7);
+    expect((await running).body).toMatchObject({ status: "cancelled" });
+  });
+
   test("a run of another process is cancelled", async () => {
     const store = new MemoryStore();
     const started = deferred<void>();

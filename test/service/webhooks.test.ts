@@ -29,15 +29,19 @@ interface Received {
   readonly body: string;
 }
 
+type Reply = number | { readonly status: number; readonly headers: Readonly<Record<string, string>> };
+
 /** A server that answers with the statuses, the last one for all further requests. */
-async function receiver(...statuses: readonly number[]) {
+async function receiver(...replies: readonly Reply[]) {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
       received.push({ headers: request.headers, body });
-      response.writeHead(statuses[Math.min(received.length, statuses.length) - 1]!, { location: "/elsewhere" }).end();
+      const reply = replies[Math.min(received.length, replies.length) - 1]!;
+      const { status, headers } = typeof reply === "number" ? { status: reply, headers: {} } : reply;
+      response.writeHead(status, { location: "/elsewhere", ...headers }).end();
     });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -124,6 +128,21 @@ test("a request that failed is repeated with its id, and redirects are failures"
   expect(failures.join()).not.toContain("hidden");
   const stored = () => store.listItems(["ngraph"], { limit: 10, now: Date.now() });
   await expect.poll(stored, WITHIN).toHaveLength(2);
+});
+
+test("a receiver names the time of the next attempt in seconds or as a date", async () => {
+  for (const header of ["3600", new Date(Date.now() + 3_600_000).toUTCString()]) {
+    const { received, hook } = await receiver({ status: 503, headers: { "retry-after": header } });
+    const store = new MemoryStore();
+    const { webhooks, engine, sent } = sender({ hooks: [hook], store });
+    webhooks.start();
+    await webhooks.add("flow", await engine.run({ n: 1 }, { thread: "t" }));
+    await expect.poll(() => sent, WITHIN).toEqual(["failed"]);
+    const items = store.listItems(["ngraph"], { limit: 10, now: Date.now() });
+    const pending = items.find(({ namespace }) => namespace.at(-1) === "pending");
+    expect(Number(pending!.key.slice(0, 15))).toBeGreaterThan(Date.now() + 3_000_000);
+    expect(received).toHaveLength(1);
+  }
 });
 
 test("an event is abandoned after its last attempt, or when the receiver is gone", async () => {

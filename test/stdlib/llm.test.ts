@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ExpectedType } from "../../runtime/interface/context.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { readRetryAfter } from "../../stdlib/llm/model-error.ts";
+import { readRetryAfter } from "../../stdlib/http/retry-after.ts";
 import { createLlm, problemOfModel, type LlmOptions } from "../../stdlib/nodes/llm.ts";
 import { isStrict, schemaOf } from "../../stdlib/type-schema.ts";
 import { startModelServer, type ModelReply, type ModelServer } from "../support/model-server.ts";
