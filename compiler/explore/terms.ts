@@ -7,6 +7,7 @@ import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import { type ExpressionNames, printExpression } from "../../runtime/expression/print-expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
+import { ERROR_TYPE, OUTCOME_TYPE } from "../types/failure-types.ts";
 import type { Formula } from "./formula.ts";
 import { calculate, calculateCall, SAFE_NUMBERS } from "./arithmetic.ts";
 import {
@@ -310,12 +311,15 @@ export function hasKnownType(table: TermTable, expression: Expression): boolean 
   return typeOf(table, expression) !== undefined;
 }
 
-/** The declared type of a path through records and lists. */
+/** The declared type of a path through records and lists, which begins at a channel, `outcome` or `error`. */
 function typeOf(table: TermTable, expression: Expression): { type: ValueType; orNull: boolean } | undefined {
   if (expression.op === "channel") {
     const channel = table.channels[expression.channel];
     return channel === undefined ? undefined : { type: channel.type, orNull: false };
   }
+  // A field of `outcome` or `error` is read only where it is not null, or with `?.`.
+  if (expression.op === "outcome") return { type: OUTCOME_TYPE, orNull: false };
+  if (expression.op === "error") return { type: ERROR_TYPE, orNull: false };
   if (expression.op !== "member" && expression.op !== "index") return undefined;
   const outer = typeOf(table, expression.of);
   if (outer === undefined) return undefined;

@@ -84,3 +84,30 @@ test("findings about loops say that they repeat in the part that begins at `fina
     "in the part of the graph that begins at `finally`",
   ]);
 });
+
+describe("conditions on fields of `outcome` and `error`", () => {
+  const find = (edges: string): readonly string[] => {
+    const text = `import { act } from "./nodes.ts"\ngraph g {\n  node a = act(1)\n  node b = act(2)\n  node c = act(3)\n  start -> a\n  ${edges}\n}`;
+    const { diagnostics = [], verdict } = checkLast(text) ?? {};
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    return [verdict?.kind ?? "", ...errors.map(({ code, message }) => `${code} ${message}`)];
+  };
+  test.each([
+    `finally -> b\n  b -> c when outcome.status == "failed"
+      b -> end when outcome.status in ["completed", "incomplete", "limit", "cancelled", "rolled_back"]`,
+    `finally -> b when outcome.status == "failed" || outcome.status == "cancelled"
+      finally -> c when outcome.status == "completed" || outcome.status == "incomplete"
+      finally -> c when outcome.status == "limit" || outcome.status == "rolled_back"`,
+    "a -> b on error when error.attempts > 1\n  a -> c on error when error.attempts <= 1",
+  ])("cover the values of its type: %s", (edges) => {
+    expect(find(edges)).toEqual(["sound"]);
+  });
+  test.each([
+    [`finally -> b\n  b -> c when outcome.status == "failed"`, '`outcome.status` is `"cancelled"`'],
+    [`finally -> b when outcome.status != "failed"\n  b -> c`, '`outcome.status` is `"failed"`'],
+  ])("NG501 names a value that it can have: %s", (edges, value) => {
+    const [, ...errors] = find(edges);
+    expect(errors).toEqual([expect.stringMatching(/^NG501/)]);
+    expect(errors[0]).toContain(value);
+  });
+});
