@@ -26,19 +26,28 @@ export const plainStyles: Styles = {
   strong: asIs,
 };
 
-/** Always colours: `--color`, `NO_COLOR` and the terminal are examined by the caller. */
-const { blue, bold, cyan, red, yellow } = colors.createColors(true);
+type ColorName = "blue" | "cyan" | "red" | "yellow";
 
-/** The sixteen colours that every terminal has. */
+let created: ReturnType<typeof colors.createColors> | undefined;
+
+/** Made at the first use: the package opens the streams of the process when it is loaded (`lazily` in scripts/bundle-library.mjs). */
+const palette = (): ReturnType<typeof colors.createColors> => (created ??= colors.createColors(true));
+
+const bold = (text: string): string => (text === "" ? "" : palette().bold(text));
+
+/**
+ * The sixteen colours that every terminal has. Always colours: `--color`, `NO_COLOR` and the terminal are examined by the
+ * caller.
+ */
 export const ansiStyles: Styles = {
-  error: painted(red),
-  warning: painted(yellow),
-  info: painted(cyan),
-  gutter: painted(blue),
-  secondary: painted(blue),
-  strong: (text) => (text === "" ? "" : bold(text)),
+  error: painted("red"),
+  warning: painted("yellow"),
+  info: painted("cyan"),
+  gutter: painted("blue"),
+  secondary: painted("blue"),
+  strong: bold,
 };
 
-function painted(color: (text: string) => string): (text: string) => string {
-  return (text) => (text === "" ? "" : bold(color(text)));
+function painted(color: ColorName): (text: string) => string {
+  return (text) => (text === "" ? "" : bold(palette()[color](text)));
 }
