@@ -14,6 +14,7 @@ import { writeDocument, writeTo } from "./output/output.ts";
 import { printableText } from "./output/printable-text.ts";
 import { stdoutFailure, watchOutputStreams } from "./process/output-streams.ts";
 import { createProgram } from "./program.ts";
+import { MISSING_PART } from "./start/missing-part.ts";
 import { currentStage, activeRun, type Stage } from "./process/stage.ts";
 import { reasonOf } from "./sources/source-files.ts";
 import { describeThrown, describeUserError, isThrownElsewhere, messageOf } from "./process/user-error.ts";
@@ -67,8 +68,8 @@ export async function main(args: readonly string[]): Promise<void> {
   onImpatientSignal(() => endProcess(report(interrupted(), json)));
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
-  const program = createProgram((code) => (exitCode = code));
   try {
+    const program = await createProgram(args[0] ?? "", (code) => (exitCode = code));
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
     try {
@@ -243,6 +244,9 @@ function explain(error: unknown): Explanation {
       message: "the working directory was deleted meanwhile",
       help,
     };
+  }
+  if ("code" in error && error.code === MISSING_PART) {
+    return { exitCode: EXIT.failed, code: "replaced", message, help: "start the command again" };
   }
   // V8's limit of the length of a string, 512 MiB: JSON of a value of the run, or of the whole document.
   if (error instanceof RangeError && message === "Invalid string length") {

@@ -2,93 +2,64 @@ import { statSync } from "node:fs";
 import { Command } from "commander";
 import { isGraphFile } from "../compiler/load/find-file.ts";
 import { findSimilar } from "../diagnostics/similar.ts";
-import { checkCommand } from "./commands/check.ts";
-import { compileCommand } from "./commands/compile.ts";
-import { completionCommand } from "./commands/completion.ts";
-import { convertCommand } from "./commands/convert.ts";
-import { deleteCommand } from "./commands/delete.ts";
-import { doctorCommand } from "./commands/doctor.ts";
-import { evalCommand } from "./commands/eval.ts";
-import { explainCommand } from "./commands/explain.ts";
-import { fmtCommand } from "./commands/fmt.ts";
-import { forkCommand } from "./commands/fork.ts";
-import { exportCommand } from "./commands/export.ts";
-import { graphCommand } from "./commands/graph.ts";
-import { historyCommand } from "./commands/history.ts";
-import { importCommand } from "./commands/import.ts";
-import { labelCommand } from "./commands/label.ts";
-import { logsCommand } from "./commands/logs.ts";
-import { lspCommand } from "./commands/lsp.ts";
-import { mcpCommand } from "./commands/mcp.ts";
-import { migrateCommand } from "./commands/migrate.ts";
-import { newCommand } from "./commands/new.ts";
-import { planCommand } from "./commands/plan.ts";
-import { pruneCommand } from "./commands/prune.ts";
-import { resumeCommand } from "./commands/resume.ts";
-import { rollbackCommand } from "./commands/rollback.ts";
-import { runCommand } from "./commands/run.ts";
-import { signalCommand } from "./commands/signal.ts";
-import { serveCommand } from "./commands/serve.ts";
-import { playgroundCommand } from "./commands/playground.ts";
-import { studioCommand } from "./commands/studio.ts";
-import { showCommand } from "./commands/show.ts";
-import { testCommand } from "./commands/test.ts";
-import { threadsCommand } from "./commands/threads.ts";
-import { toolsCommand } from "./commands/tools.ts";
-import { typesCommand } from "./commands/types.ts";
-import { updateCommand } from "./commands/update.ts";
-import { workerCommand } from "./commands/worker.ts";
-import { deployCommand } from "./commands/deploy.ts";
 import { writeTo } from "./output/output.ts";
 import { quoteArgument } from "./output/quote-argument.ts";
 import { printableText } from "./output/printable-text.ts";
-import { addCommonOptions } from "./start/define-command.ts";
+import { addCommonOptions, type AddCommand } from "./start/define-command.ts";
 import { CommandError } from "./process/command-error.ts";
 import type { ExitCode } from "./process/exit-codes.ts";
 import { VERSION } from "./start/version.ts";
 
-const COMMANDS = [
-  checkCommand,
-  compileCommand,
-  typesCommand,
-  runCommand,
-  resumeCommand,
-  signalCommand,
-  rollbackCommand,
-  historyCommand,
-  showCommand,
-  forkCommand,
-  labelCommand,
-  logsCommand,
-  updateCommand,
-  migrateCommand,
-  threadsCommand,
-  pruneCommand,
-  deleteCommand,
-  doctorCommand,
-  testCommand,
-  evalCommand,
-  fmtCommand,
-  convertCommand,
-  importCommand,
-  exportCommand,
-  graphCommand,
-  planCommand,
-  mcpCommand,
-  toolsCommand,
-  serveCommand,
-  studioCommand,
-  playgroundCommand,
-  workerCommand,
-  deployCommand,
-  lspCommand,
-  explainCommand,
-  completionCommand,
-  newCommand,
-];
+/** The commands in the order of the help text. A command line loads its own alone, unless it lists them. */
+const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
+  ["check", async () => (await import("./commands/check.ts")).checkCommand],
+  ["compile", async () => (await import("./commands/compile.ts")).compileCommand],
+  ["types", async () => (await import("./commands/types.ts")).typesCommand],
+  ["run", async () => (await import("./commands/run.ts")).runCommand],
+  ["resume", async () => (await import("./commands/resume.ts")).resumeCommand],
+  ["signal", async () => (await import("./commands/signal.ts")).signalCommand],
+  ["rollback", async () => (await import("./commands/rollback.ts")).rollbackCommand],
+  ["history", async () => (await import("./commands/history.ts")).historyCommand],
+  ["show", async () => (await import("./commands/show.ts")).showCommand],
+  ["fork", async () => (await import("./commands/fork.ts")).forkCommand],
+  ["label", async () => (await import("./commands/label.ts")).labelCommand],
+  ["logs", async () => (await import("./commands/logs.ts")).logsCommand],
+  ["update", async () => (await import("./commands/update.ts")).updateCommand],
+  ["migrate", async () => (await import("./commands/migrate.ts")).migrateCommand],
+  ["threads", async () => (await import("./commands/threads.ts")).threadsCommand],
+  ["prune", async () => (await import("./commands/prune.ts")).pruneCommand],
+  ["delete", async () => (await import("./commands/delete.ts")).deleteCommand],
+  ["doctor", async () => (await import("./commands/doctor.ts")).doctorCommand],
+  ["test", async () => (await import("./commands/test.ts")).testCommand],
+  ["eval", async () => (await import("./commands/eval.ts")).evalCommand],
+  ["fmt", async () => (await import("./commands/fmt.ts")).fmtCommand],
+  ["convert", async () => (await import("./commands/convert.ts")).convertCommand],
+  ["import", async () => (await import("./commands/import.ts")).importCommand],
+  ["export", async () => (await import("./commands/export.ts")).exportCommand],
+  ["graph", async () => (await import("./commands/graph.ts")).graphCommand],
+  ["plan", async () => (await import("./commands/plan.ts")).planCommand],
+  ["mcp", async () => (await import("./commands/mcp.ts")).mcpCommand],
+  ["tools", async () => (await import("./commands/tools.ts")).toolsCommand],
+  ["serve", async () => (await import("./commands/serve.ts")).serveCommand],
+  ["studio", async () => (await import("./commands/studio.ts")).studioCommand],
+  ["playground", async () => (await import("./commands/playground.ts")).playgroundCommand],
+  ["worker", async () => (await import("./commands/worker.ts")).workerCommand],
+  ["deploy", async () => (await import("./commands/deploy.ts")).deployCommand],
+  ["lsp", async () => (await import("./commands/lsp.ts")).lspCommand],
+  ["explain", async () => (await import("./commands/explain.ts")).explainCommand],
+  ["completion", async () => (await import("./commands/completion.ts")).completionCommand],
+  ["new", async () => (await import("./commands/new.ts")).newCommand],
+]);
 
-/** The command line as a commander program. `finish` is called with the exit code of the command that ran. */
-export function createProgram(finish: (code: ExitCode) => void): Command {
+/**
+ * The command line as a commander program.
+ *
+ * @param name the command that is called; any other text loads all commands, which help texts and suggestions name
+ * @param finish is called with the exit code of the command that ran
+ */
+export async function createProgram(name: string, finish: (code: ExitCode) => void): Promise<Command> {
+  const called = name === "completion" ? undefined : COMMANDS.get(name);
+  const commands = await Promise.all(called === undefined ? [...COMMANDS.values()].map((load) => load()) : [called()]);
   const program = new Command("ngc")
     .description("Compiles, checks and runs agent and workflow graphs")
     .version(VERSION, "-V, --version", "print the version")
@@ -97,7 +68,7 @@ export function createProgram(finish: (code: ExitCode) => void): Command {
     .exitOverride()
     .configureOutput({ writeErr: (text) => writeTo(process.stderr, printableText(text)) });
   addCommonOptions(program);
-  for (const addCommand of COMMANDS) addCommand(program, finish);
+  for (const addCommand of commands) addCommand(program, finish);
   program
     .command("help")
     .argument("[command]")

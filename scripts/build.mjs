@@ -16,13 +16,13 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { bundleLibrary, entryPoints, pruneDeclarations, writeLicences } from "./bundle-library.mjs";
 import { buildPlayground } from "./build-playground.mjs";
+import { bundleProgram } from "./bundle-program.mjs";
 import { assembleRuntimePackage } from "./runtime-package.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -92,66 +92,26 @@ function buildTypes(output) {
   }
 }
 
-/** The entry is a module that loads the rest, one script, with V8's code cache (cli/start/load-program.ts). */
+/** The entry is a module that loads the rest, scripts with V8's code cache (cli/start/load-program.ts). */
 async function buildCli(outdir) {
-  const common = {
+  const define = { __NGRAPH_VERSION__: JSON.stringify(version) };
+  const { main, modules } = await bundleProgram(root, join(outdir, "parts"), define);
+  await build({
     absWorkingDir: root,
     bundle: true,
     platform: "node",
     target: "node20",
-    define: { __NGRAPH_VERSION__: JSON.stringify(version) },
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: "none",
     logLevel: "warning",
-  };
-  const { metafile } = await build({
-    ...common,
-    metafile: true,
-    entryPoints: ["cli/main.ts"],
-    outfile: join(outdir, "main.cjs"),
-    format: "cjs",
-    // The variant for Node reads the environment at each token of a text: an eighth of the time of reading it.
-    alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
-    plugins: [lazily("@babel/parser"), separately("@restatedev/restate-sdk", "./restate-sdk.cjs")],
-    // Loaded only by the commands that need them, from where they are installed.
-    external: [
-      "esbuild",
-      "prettier",
-      "pg",
-      "@photostructure/sqlite",
-      "@hpcc-js/wasm-graphviz",
-      "vscode-languageserver-protocol",
-    ],
-    // A script has no `import.meta`: the entry hands it over.
-    define: { ...common.define, "import.meta.url": "__ngcUrl" },
-  });
-  const imported = Object.values(metafile.outputs)
-    .flatMap((output) => output.imports)
-    .filter(({ kind, external }) => kind === "dynamic-import" && external);
-  if (imported.length > 0) {
-    throw new Error(`import(${JSON.stringify(imported[0].path)}) in the program: use cli/start/import-module.ts`);
-  }
-  const program = readFileSync(join(outdir, "main.cjs"));
-  if (!program.every((byte) => byte < 0x80))
-    throw new Error("the program is not ASCII: cli/start/load-program.ts reads it as such");
-  const hash = createHash("sha256").update(program).digest("hex").slice(0, 32);
-  await build({
-    ...common,
     entryPoints: ["cli/ngc.ts"],
     outfile: join(outdir, "ngc.js"),
     format: "esm",
-    define: { ...common.define, __NGRAPH_PROGRAM_HASH__: JSON.stringify(hash) },
-  });
-  const sdk = await build({
-    ...common,
-    metafile: true,
-    stdin: { contents: 'export * from "@restatedev/restate-sdk";', resolveDir: root },
-    outfile: join(outdir, "restate-sdk.cjs"),
-    format: "cjs",
+    define: { ...define, __NGRAPH_MAIN__: JSON.stringify(main) },
   });
   chmodSync(join(outdir, "ngc.js"), 0o755);
-  return [metafile, sdk.metafile].flatMap(({ inputs }) => Object.keys(inputs).map((file) => join(root, file)));
+  return modules;
 }
 
 /** The page of the studio, which `ngc serve --studio` sends. It loads nothing from elsewhere. */
@@ -182,43 +142,6 @@ async function buildStudio(outdir) {
   });
   copyFileSync(join(root, "studio", "index.html"), join(outdir, "index.html"));
   return Object.keys(metafile.inputs).map((file) => join(root, file));
-}
-
-/**
- * Bundles a package so that its code runs when one of its functions is first called: most commands never need it. The use is
- * noted for the code cache (cli/start/load-program.ts).
- */
-function lazily(name) {
-  const require = createRequire(import.meta.url);
-  return {
-    name: `lazily ${name}`,
-    setup(builder) {
-      builder.onResolve({ filter: new RegExp(`^${name}$`) }, ({ namespace }) =>
-        namespace === "lazy" ? { path: require.resolve(name) } : { path: name, namespace: "lazy" },
-      );
-      builder.onLoad({ filter: /.*/, namespace: "lazy" }, () => ({
-        contents: `export const parse = (...args) => {
-          __ngcStart.parts.add(${JSON.stringify(name)});
-          return require(${JSON.stringify(name)}).parse(...args);
-        };`,
-        resolveDir: root,
-      }));
-    },
-  };
-}
-
-/** Leaves a large package to a file of its own, which `require` loads: reading the program costs every command time. */
-function separately(name, file) {
-  return {
-    name: `separately ${name}`,
-    setup(builder) {
-      builder.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: "separate" }));
-      builder.onResolve({ filter: /.*/, namespace: "separate" }, ({ path }) => ({ path, external: true }));
-      builder.onLoad({ filter: /.*/, namespace: "separate" }, () => ({
-        contents: `module.exports = require(${JSON.stringify(file)});`,
-      }));
-    },
-  };
 }
 
 function swap(from, to) {

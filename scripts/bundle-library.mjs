@@ -8,7 +8,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
-import { parseAst } from "rolldown/parseAst";
+import { nodesOf, toAscii } from "./ascii.mjs";
 
 /** The packages that become part of the library. All other packages are imported from where they are installed. */
 const BUNDLED = /^(?:@babel\/parser|chevrotain|get-east-asian-width|picocolors|prettier\/doc|yaml)$/;
@@ -92,8 +92,6 @@ const RUNTIME_CHUNKS = [
   ["runtime", ["api/runtime.ts", "api/generated.ts", "api/stdlib.ts"]],
 ];
 
-const BEYOND_ASCII = /[^\0-\x7f]/;
-
 /** The entry points below `api/`: the files that `exports` of package.json names. */
 export function entryPoints(packageJson) {
   return Object.values(packageJson.exports)
@@ -151,22 +149,6 @@ export async function bundleLibrary(root, output, entries) {
 }
 
 /**
- * Node decodes a file of ASCII ten times as fast, and V8 keeps it in half the memory. The characters beyond ASCII are all in
- * texts, templates and regular expressions, which know the same escapes.
- */
-function toAscii(code) {
-  for (const { type, start, end } of nodesOf(code)) {
-    if (type === "TaggedTemplateExpression" && BEYOND_ASCII.test(code.slice(start, end))) {
-      throw new Error(`a tag may read the escapes of its template: ${code.slice(start, end)}`);
-    }
-  }
-  return code.replace(
-    new RegExp(BEYOND_ASCII, "g"),
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
-/**
  * One line for each statement and each member of a class. Node prints the line of an error that a program does not catch, which would
  * otherwise be the whole file.
  */
@@ -181,17 +163,6 @@ function breakLines(code) {
     .map((at, index) => code.slice(places[index - 1] ?? 0, at))
     .concat(code.slice(places.at(-1) ?? 0))
     .join("\n");
-}
-
-/** All nodes of the syntax tree of a text. */
-function* nodesOf(code) {
-  const open = [parseAst(code)];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    yield node;
-    for (const value of Object.values(node)) {
-      for (const part of Array.isArray(value) ? value : [value]) if (typeof part?.type === "string") open.push(part);
-    }
-  }
 }
 
 /** The modules of this repository that the files import statically, including these files. */

@@ -2,16 +2,10 @@ import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, wr
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Script } from "node:vm";
+import { MISSING_PART } from "./missing-part.ts";
 
-declare const __NGRAPH_PROGRAM_HASH__: string;
-
-/** Marks the cache of runs that used a part of the program that is loaded on its first use (`lazily` in scripts/build.mjs). */
-const LARGE = "+parts";
-
-/** What the entry hands to the program, as the global `__ngcStart` of its script. */
+/** What the entry hands to the program, as the global `__ngcStart` of its scripts. */
 export interface ProgramStart {
-  /** Parts of the program that are loaded on their first use, added as they are. */
-  readonly parts: Set<string>;
   /** The directory for syntax trees of modules that this version of the program parsed. */
   readonly trees: string;
 }
@@ -21,52 +15,80 @@ export interface Program {
   main(args: readonly string[]): Promise<void>;
 }
 
+/** A part that has been loaded: a script, and the file for its code cache if that has none that V8 accepts. */
+interface Part {
+  readonly script: Script;
+  readonly cache: string;
+  readonly isMissing: boolean;
+  readonly module: { exports: unknown };
+}
+
 /**
- * Loads the bundled program beside this file with V8's code cache, which halves the time to the first line of output. (Node 22.8
- * has a compile cache of its own; this one works with every version and also holds the functions that `command` compiles lazily.)
- * The cache is stored beside the program: writing it needs the same permission as changing the program. Where the directory is
- * not writable there is no cache. V8 rejects a cache of another V8 version or of other flags, but compares only the length of the
- * source; so the file name contains the source's hash. The build states the hash, since computing it here would cost every command
- * 10 ms; the size and the time of the last change stand beside it, so that a program changed by hand gets a cache of its own.
+ * Loads the bundled program in parts, with V8's code cache, which halves the time to the first line of output. (Node 22.8 has a
+ * compile cache of its own; this one works with every version and also holds the functions that `command` compiles lazily.) The
+ * caches are stored beside the program: writing them needs the same permission as changing the program. Where the directory is not
+ * writable there are none. V8 rejects a cache of another V8 version or of other flags, but compares only the length of the source;
+ * the name of a part contains its hash, and beside it stand the size and the time of the last change, so that a part changed by hand
+ * gets a cache of its own.
  *
- * @param directory the directory of `main.cjs`
- * @param url the URL of the file that loads it; the program's modules see it as their `import.meta.url`
+ * @param directory contains `parts/`, and `.cache/` if it is writable
+ * @param url the URL of the file that loads them; the program's modules see it as their `import.meta.url`
+ * @param main the file name of the first part
  */
-export function loadProgram(directory: string, url: string, command: string): Program {
-  const path = join(directory, "main.cjs");
-  const { source, version } = readProgram(path);
+export function loadProgram(directory: string, url: string, main: string, command: string): Program {
   const caches = join(directory, ".cache");
-  const cacheOf = (part: string): string =>
-    join(caches, `${command}${part}-${process.version}-${process.arch}-${version}.bin`);
-  const largeCache = readIfThere(cacheOf(LARGE));
-  const cachedData = largeCache ?? readIfThere(cacheOf(""));
-  const script = new Script(`(function (exports, require, module, __ngcUrl, __ngcImport, __ngcStart) {${source}\n})`, {
-    filename: path,
-    ...(cachedData === undefined ? {} : { cachedData }),
-  });
-  const parts = new Set<string>();
-  const start: ProgramStart = { parts, trees: join(caches, `trees-${version}`) };
+  const start: ProgramStart = { trees: join(caches, `trees-${main}`) };
+  const installed = createRequire(url);
+  const parts = Object.create(null) as Record<string, Part>;
+  const loaded: Part[] = [];
+  let isMissing = false;
+  const load = (name: string): unknown => {
+    const known = parts[name];
+    if (known !== undefined) return known.module.exports;
+    const part = readPart(directory, name, (version) => join(caches, `${command}-${version}.bin`));
+    parts[name] = part;
+    loaded[loaded.length] = part;
+    isMissing ||= part.isMissing;
+    const run = part.script.runInThisContext() as (...args: unknown[]) => void;
+    run(part.module.exports, request, part.module, url, (specifier: string) => import(specifier), start);
+    return part.module.exports;
+  };
+  // User code may have replaced the methods of strings and arrays before a part is loaded.
+  const request = (specifier: string): unknown =>
+    specifier[0] === "." && specifier[1] === "/" ? load(join(specifier)) : installed(specifier);
   process.once("exit", (exitCode) => {
     // After wrong usage the command's own functions are not compiled.
     if (exitCode === 64) return;
-    const isMissing = cachedData === undefined || script.cachedDataRejected === true;
-    // The functions of a part that the program loads on its first use are in a cache only if the run that wrote it used the part.
-    if (parts.size > 0 && (isMissing || largeCache === undefined)) writeCache(caches, cacheOf(LARGE), script);
-    else if (isMissing) writeCache(caches, cacheOf(largeCache === undefined ? "" : LARGE), script);
+    // A run that loads a part for the first time calls other functions of the other parts, too.
+    if (isMissing) writeCaches(caches, loaded);
   });
-  const module = { exports: {} as Program };
-  const run = script.runInThisContext() as (...args: unknown[]) => void;
-  run(module.exports, createRequire(url), module, url, (specifier: string) => import(specifier), start);
-  return module.exports;
+  return load(main) as Program;
 }
 
-function readProgram(path: string): { readonly source: string; readonly version: string } {
-  const file = openSync(path, "r");
+/** @param cacheOf the path of the code cache, by the version of the part */
+function readPart(directory: string, name: string, cacheOf: (version: string) => string): Part {
+  const path = join(directory, "parts", name);
+  const { source, version } = readSource(path, name);
+  const cache = cacheOf(`${name}-${version}`);
+  const cachedData = readIfThere(cache);
+  const script = new Script(source, { filename: path, ...(cachedData === undefined ? {} : { cachedData }) });
+  const isMissing = cachedData === undefined || script.cachedDataRejected === true;
+  return { script, cache, isMissing, module: { exports: {} } };
+}
+
+function readSource(path: string, name: string): { readonly source: string; readonly version: string } {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch (cause) {
+    const message = `the file ${name} of this program cannot be read: it was replaced or removed`;
+    throw Object.assign(new Error(message, { cause }), { code: MISSING_PART });
+  }
   try {
     const { size, mtimeMs } = fstatSync(file);
     // The build writes ASCII only, which V8 keeps in one byte a character without decoding it.
     const source = readFileSync(file, "latin1");
-    return { source, version: `${__NGRAPH_PROGRAM_HASH__}-${size}-${Math.trunc(mtimeMs)}` };
+    return { source, version: `${process.version}-${process.arch}-${size}-${Math.trunc(mtimeMs)}` };
   } finally {
     closeSync(file);
   }
@@ -80,14 +102,16 @@ function readIfThere(path: string): Buffer | undefined {
   }
 }
 
-/** Writes a temporary file and renames it: another process never reads an incomplete cache. */
-function writeCache(directory: string, path: string, script: Script): void {
+/** Writes temporary files and renames them: another process never reads an incomplete cache. */
+function writeCaches(directory: string, parts: readonly Part[]): void {
   try {
     mkdirSync(directory, { recursive: true });
-    const next = `${path}.${process.pid}`;
-    writeFileSync(next, script.createCachedData());
-    renameSync(next, path);
+    for (const { script, cache } of parts) {
+      const next = `${cache}.${process.pid}`;
+      writeFileSync(next, script.createCachedData());
+      renameSync(next, cache);
+    }
   } catch {
-    // The directory is not writable for this user: the program works without a cache, but starts slower.
+    // The directory is not writable for this user: the program works without caches, but starts slower.
   }
 }

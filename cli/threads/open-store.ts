@@ -1,6 +1,5 @@
 import { accessSync, constants, existsSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { MaybePromise } from "../../runtime/value/json.ts";
 import { StoreError } from "../../runtime/interface/errors.ts";
 import type { Store } from "../../runtime/interface/store.ts";
@@ -121,8 +120,10 @@ export async function openStore(given: string | undefined, use: StoreUse): Promi
     throw new CommandError("a store in memory is empty at the start of a command: name the store that the run used");
   }
   switch (name.kind) {
-    case "memory":
+    case "memory": {
+      const { MemoryStore } = await import("../../runtime/stores/memory.ts");
       return { store: new MemoryStore(), flag, isMemory };
+    }
     case "sqlite": {
       const copy = use.readOnly === true ? await copyUnwritable(name.path) : undefined;
       const store = await openSqlite(copy?.path ?? name.path, use);

@@ -1,4 +1,14 @@
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -26,7 +36,13 @@ function installed() {
     });
     return { status, stdout, stderr };
   };
-  return { cli, ngc, caches: () => readdirSync(join(cli, ".cache")) };
+  return {
+    cli,
+    ngc,
+    caches: () => readdirSync(join(cli, ".cache")).filter((name) => name.endsWith(".bin")),
+    read: (name: string) => readFileSync(join(cli, ".cache", name)),
+    write: (name: string, text: string) => writeFileSync(join(project.directory, name), text),
+  };
 }
 
 const CHECKED = {
@@ -36,29 +52,67 @@ const CHECKED = {
 };
 
 test("a command writes compiled code beside the program, and has the same output with it", () => {
-  const { ngc, caches, cli } = installed();
+  const { ngc, caches, read } = installed();
   expect(ngc("check", "hello.ngraph")).toEqual(CHECKED);
-  const [only = "", ...others] = caches();
-  expect(only).toMatch(/^check-v\d+.*\.bin$/);
-  expect(others).toEqual([]);
-  const before = readFileSync(join(cli, ".cache", only));
+  const names = caches();
+  expect(names.length).toBeGreaterThan(3);
+  for (const name of names) expect(name).toMatch(/^check-[\w-]+\.cjs-v\d+.*\.bin$/);
+  expect(names.some((name) => name.startsWith("check-compiler-"))).toBe(true);
+  const before = names.map(read);
   expect(ngc("check", "hello.ngraph")).toEqual(CHECKED);
-  expect(readFileSync(join(cli, ".cache", only)).equals(before)).toBe(true);
+  expect(caches()).toEqual(names);
+  expect(names.map((name, at) => read(name).equals(before[at] ?? Buffer.alloc(0)))).toEqual(names.map(() => true));
   ngc("fmt", "--check", "hello.ngraph");
-  expect(caches()).toHaveLength(2);
+  const more = caches().filter((name) => name.startsWith("fmt-"));
+  expect(more.length).toBeGreaterThan(3);
+  expect(more.filter((name) => name.startsWith("fmt-compiler-"))).toEqual([]);
 });
 
-test("a damaged cache is replaced, and wrong usage leaves none", () => {
-  const { ngc, caches, cli } = installed();
+test("a run that loads another part stores all of its code again", () => {
+  const { ngc, caches, read, write } = installed();
+  write("f.ts", "export const f = (x: number): number => x;\n");
+  write(
+    "call.ngraph",
+    'import { f } from "./f.ts"\ngraph g { input x: int  output y: int  node n = f(x) into y  start -> n }\n',
+  );
+  expect(ngc("check", "hello.ngraph")).toEqual(CHECKED);
+  const compiler = caches().find((name) => name.startsWith("check-compiler-")) ?? "";
+  const before = read(compiler).length;
+  expect(ngc("check", "call.ngraph").status).toBe(0);
+  expect(caches().some((name) => name.startsWith("check-parser-"))).toBe(true);
+  expect(read(compiler).length).toBeGreaterThan(before);
+});
+
+test("damaged caches are replaced, and wrong usage leaves none", () => {
+  const { ngc, caches, cli, read } = installed();
   expect(ngc("chekc").status).toBe(64);
+  expect(existsSync(join(cli, ".cache"))).toBe(false);
   ngc("check", "hello.ngraph");
-  const [only = ""] = caches();
-  const path = join(cli, ".cache", only);
-  for (const damage of [Buffer.alloc(0), Buffer.from("not a cache"), readFileSync(path).subarray(0, 5000)]) {
-    writeFileSync(path, damage);
+  const names = caches();
+  const sizes = names.map((name) => read(name).length);
+  for (const damage of [Buffer.alloc(0), Buffer.from("not a cache"), read(names[0] ?? "").subarray(0, 500)]) {
+    for (const name of names) writeFileSync(join(cli, ".cache", name), damage);
     expect(ngc("check", "hello.ngraph")).toEqual(CHECKED);
-    expect(readFileSync(path).length).toBeGreaterThan(100_000);
+    expect(names.map((name, at) => read(name).length > (sizes[at] ?? 0) / 2)).toEqual(names.map(() => true));
   }
+});
+
+test("a part that was removed is an error with a way out", () => {
+  const { ngc, cli } = installed();
+  const remove = (part: string): void => {
+    const name = readdirSync(join(cli, "parts")).find((each) => each.startsWith(`${part}-`)) ?? "";
+    rmSync(join(cli, "parts", name));
+  };
+  remove("compiler");
+  const late = ngc("check", "hello.ngraph");
+  expect(late.stderr).toMatch(
+    /^error: the file compiler-[\w-]+\.cjs of this program cannot be read: it was replaced or removed\n {2}= help: start the command again\n$/,
+  );
+  expect(late.status).toBe(1);
+  remove("main");
+  const early = ngc("check", "hello.ngraph");
+  expect(early.stderr).toMatch(/^error: the file main-[\w-]+\.cjs .*\n {2}= help: install ngraph again\n$/);
+  expect(early.status).toBe(70);
 });
 
 test("without write permission for the program's directory, commands work without a cache", () => {

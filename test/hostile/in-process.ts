@@ -28,7 +28,8 @@ export async function runInProcess(
     enterStage({ name: "idle" });
     let status = 0;
     try {
-      await createProgram((code) => (status = code)).parseAsync(args, { from: "user" });
+      const program = await createProgram(args[0] ?? "", (code) => (status = code));
+      await program.parseAsync(args, { from: "user" });
     } catch (error) {
       status = report(error, args.includes("--json"));
     }

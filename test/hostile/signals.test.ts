@@ -220,8 +220,9 @@ function phasesOf(postgres: number): readonly Phase[] {
   return phases;
 }
 
-test("each command has a phase", () => {
-  const names = createProgram(() => {}).commands.map((command) => command.name());
+test("each command has a phase", async () => {
+  const { commands } = await createProgram("", () => {});
+  const names = commands.map((command) => command.name());
   for (const name of names) expect(PRINTING, `add \`${name}\` to the tables of this file`).toHaveProperty(name);
 });
 
