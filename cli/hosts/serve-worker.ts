@@ -67,10 +67,6 @@ export async function serveWorker(
   const address = options.address.includes(":") ? `[${options.address}]` : options.address;
   const url = `http://${address}:${port}`;
   const names = tables.map(({ name }) => name);
-  output.document({ version: 1, url, graphs: names });
-  output.result(`listening on ${url}`);
-  const deploy = `ngc deploy FILE…${hostFlag(options.host)} --worker ${url}`;
-  output.note(`graphs: ${names.join(", ")}; make the worker known with: ${deploy}`);
   let isTerminated = false;
   markServer();
   await withInterruption(
@@ -78,6 +74,11 @@ export async function serveWorker(
       new Promise<void>((resolve) => {
         signal.addEventListener("abort", () => resolve(), { once: true });
         onTerminate = resolve;
+        // Only now: a signal that arrives once the address is printed ends the worker in order.
+        output.document({ version: 1, url, graphs: names });
+        output.result(`listening on ${url}`);
+        const deploy = `ngc deploy FILE…${hostFlag(options.host)} --worker ${url}`;
+        output.note(`graphs: ${names.join(", ")}; make the worker known with: ${deploy}`);
       }),
     () => {
       isTerminated = true;

@@ -96,12 +96,12 @@ export async function servePlayground(port: number, output: Output): Promise<Exi
   });
   await listen(server, port);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  output.document({ version: 1, url });
-  output.result(`playground: ${url}`);
   markServer();
   let isEnded = false;
   const isAborted = await withInterruption(
     async (signal) => {
+      output.document({ version: 1, url });
+      output.result(`playground: ${url}`);
       await new Promise<void>((resolve) => {
         signal.addEventListener("abort", () => resolve(), { once: true });
         server.once("ending", resolve);

@@ -110,15 +110,16 @@ export async function serveHttp(graphs: readonly ServedGraph[], context: Context
   const server = await listen(service, sockets, serve as Serve, options);
   const address = server.address() as AddressInfo;
   const url = `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
-  output.document({ version: 1, url, graphs: graphs.map(({ table }) => table.name) });
-  output.result(`listening on ${url}`);
-  const names = graphs.length === 0 ? "no graphs" : `graphs: ${graphs.map(({ table }) => table.name).join(", ")}`;
-  output.note(`${names}; the API is described at ${url}/openapi.json`);
-  if (options.studio === true) output.note(`studio: ${url}/studio`);
   let isDrained = false;
   markServer();
   const isAborted = await withInterruption(
     async (signal) => {
+      // Only now: a signal that arrives once the address is printed ends the service in order.
+      output.document({ version: 1, url, graphs: graphs.map(({ table }) => table.name) });
+      output.result(`listening on ${url}`);
+      const names = graphs.length === 0 ? "no graphs" : `graphs: ${graphs.map(({ table }) => table.name).join(", ")}`;
+      output.note(`${names}; the API is described at ${url}/openapi.json`);
+      if (options.studio === true) output.note(`studio: ${url}/studio`);
       service.start();
       await new Promise<void>((resolve) => {
         signal.addEventListener("abort", () => resolve(), { once: true });
