@@ -98,8 +98,13 @@ export function unterminated(
 
 /** NG002 for a template. */
 export function unterminatedTemplate(place: Place): Diagnostic {
-  const { end } = place.span;
-  return unterminated(place, "template", "`", [replacement("close it with a backtick", { start: end, end }, "`")]);
+  const { start, end } = place.span;
+  const text = place.file.text.slice(start, end);
+  // A backtick inside of `${` would begin another template.
+  const closing = text.lastIndexOf("${") > text.lastIndexOf("}") ? "}`" : "`";
+  const title = closing === "`" ? "close it with a backtick" : "close it with `}` and a backtick";
+  const found = unterminated(place, "template", "`", [replacement(title, { start: end, end }, closing)]);
+  return { ...found, help: title };
 }
 
 /** NG003: a character that is not allowed outside of strings. */

@@ -217,6 +217,20 @@ describe("NG002: strings, templates and comments without an end", () => {
     expect(shape(file.items)).toContain("Graph { Edge }");
   });
 
+  it.each([
+    ["node n = `abc", "close it with a backtick"],
+    ["node n = `abc ${x} d", "close it with a backtick"],
+    ["node n = `abc ${x", "close it with `}` and a backtick"],
+    ["node n = `abc ${x} d ${y", "close it with `}` and a backtick"],
+  ])("offers what closes a template: %s", (body, help) => {
+    const [found] = parse(`${graph(body)}\ngraph h { start -> end }`).diagnostics;
+    expect([found?.help, found?.fixes[0]?.title]).toEqual([help, help]);
+    const [edit] = found?.fixes[0]?.edits ?? [];
+    const text = `${graph(body)}\ngraph h { start -> end }`;
+    const fixed = `${text.slice(0, edit?.span.start)}${edit?.text}${text.slice(edit?.span.end)}`;
+    expect(parse(fixed).diagnostics).toEqual([]);
+  });
+
   it("reports a comment at its beginning", () => {
     expect(found("graph g { start -> end }\n/* abc")).toEqual(["NG002 «/*» this comment is never closed"]);
     expect(found("/*/")).toEqual(["NG002 «/*» this comment is never closed"]);
