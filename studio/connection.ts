@@ -8,6 +8,10 @@ export function rememberToken(token: string): void {
   sessionStorage.setItem(TOKEN, token);
 }
 
+export function hasToken(): boolean {
+  return (sessionStorage.getItem(TOKEN) ?? "") !== "";
+}
+
 /** The page is at `…/studio`, beside the routes. */
 const url = new URL(".", location.href).href;
 

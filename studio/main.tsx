@@ -3,13 +3,14 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ClientGraph } from "../service/client.ts";
 import { placeOf, PLANS } from "./addresses.ts";
-import { client, needsToken, rememberToken, sentenceOf } from "./connection.ts";
+import { client, hasToken, needsToken, rememberToken, sentenceOf } from "./connection.ts";
 import { PlanList } from "./plan-list.tsx";
 import { PlanPage } from "./plan-page.tsx";
 import { StartRun } from "./start-run.tsx";
 import { ThreadList } from "./thread-list.tsx";
 import { ThreadPage } from "./thread-page.tsx";
 import type { Base } from "./timeline.tsx";
+import { showHiddenCharacters } from "./visible-text.ts";
 
 function Studio() {
   const [place, setPlace] = useState(() => placeOf(location.hash));
@@ -58,7 +59,7 @@ function Studio() {
       </header>
       <main>
         {needsToken(error) ? (
-          <TokenForm onToken={() => setTries((count) => count + 1)} />
+          <TokenForm isRefused={hasToken()} onToken={() => setTries((count) => count + 1)} />
         ) : graphs === undefined ? (
           <p role="status">{error === undefined ? "Loading…" : sentenceOf(error)}</p>
         ) : place.kind === "thread" ? (
@@ -80,7 +81,7 @@ function Studio() {
 
 const RETRY_MS = 2_000;
 
-function TokenForm({ onToken }: { readonly onToken: () => void }) {
+function TokenForm({ isRefused, onToken }: { readonly isRefused: boolean; readonly onToken: () => void }) {
   const [token, setToken] = useState("");
   return (
     <form
@@ -103,9 +104,15 @@ function TokenForm({ onToken }: { readonly onToken: () => void }) {
           onInput={(event) => setToken(event.currentTarget.value)}
         />
       </div>
+      {isRefused ? (
+        <p class="problem" role="alert">
+          The service does not know the token.
+        </p>
+      ) : null}
       <button class="primary">Sign in</button>
     </form>
   );
 }
 
+showHiddenCharacters();
 render(<Studio />, document.getElementById("studio")!);

@@ -154,6 +154,11 @@ test("markup in names and values is text", async () => {
   expect(JSON.parse((await page.locator(".question + pre").textContent()) ?? "")).toEqual({ twice: 3 });
   await page.locator(".picture svg").waitFor();
   expect(await page.locator("main b, main img, main script").count()).toBe(0);
+  // Characters that reorder the text around them are shown.
+  await createClient({ url }).graph("flow").run({ n: 1, title: "\u202epay\u0007\nnow" }, { thread: "turned" });
+  await page.goto(`${url}/studio#/threads/turned`);
+  await page.locator(".question", { hasText: "right for \\u{202e}pay\\u{0007}" }).waitFor();
+  expect(await page.locator("main").textContent()).not.toContain("\u202e");
   expect(problems).toEqual([]);
 });
 
@@ -224,8 +229,11 @@ test("a service with tokens asks for one; a phone shows the page without scrolli
   const { url } = JSON.parse(line.toString()) as { url: string };
   const { page, problems } = await open(`${url}/studio`);
   await page.setViewportSize({ width: 360, height: 700 });
-  await page.getByLabel("Token of the service").fill("0123456789abcdef0123");
-  await page.getByRole("button", { name: "Sign in" }).click();
+  for (const token of ["0123456789abcdef0124", "0123456789abcdef0123"]) {
+    await page.getByLabel("Token of the service").fill(token);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    if (token.endsWith("4")) await page.getByText("The service does not know the token.").waitFor();
+  }
   await startRun(page, "t");
   await status(page, "paused");
   expect(await page.locator("html").evaluate((element) => element.scrollWidth)).toBe(360);
