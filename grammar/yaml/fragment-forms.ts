@@ -46,13 +46,22 @@ export function readFragment<Kind extends keyof Fragments>(
     toSource: (offset) => offsets(from + Math.max(0, offset - prefix.length)),
   });
   for (const diagnostic of diagnostics) {
-    const better = kind === "expression" ? (templateHelp(String(node.value)) ?? help) : help;
+    const better =
+      kind === "expression" ? (clauseHelp(diagnostic.message) ?? templateHelp(String(node.value)) ?? help) : help;
     complain(
       reader,
       better === undefined || diagnostic.help !== undefined ? diagnostic : { ...diagnostic, help: better },
     );
   }
   return diagnostics.some(({ severity }) => severity === "error") ? undefined : fragment;
+}
+
+/** The help for a node that is written with its clauses, as in the text spelling. */
+function clauseHelp(message: string): string | undefined {
+  const found = /^expected the end .* found `(into|for|\{)`$/.exec(message)?.[1];
+  if (found === undefined) return undefined;
+  if (found === "{") return "policies are keys of the node: `{ expr: …, tries: 3 }`";
+  return `\`${found}\` is a key of the node: \`{ expr: …, ${found}: ${found === "into" ? "reply" : "x in xs"} }\``;
 }
 
 /** The help for the templates of other systems, and for text without backticks. */

@@ -315,3 +315,28 @@ describe("large files", () => {
     }
   });
 });
+
+describe("clauses of a node behind its expression", () => {
+  cases("NG001", [
+    [
+      "graph: g\nnodes: { a: f(x) «into» y }",
+      "expected the end after `)`, found `into`",
+      "`into` is a key of the node: `{ expr: …, into: reply }`",
+    ],
+    [
+      "graph: g\nnodes:\n  a: { expr: f(x) «for» x in xs }",
+      "expected the end after `)`, found `for`",
+      "`for` is a key of the node: `{ expr: …, for: x in xs }`",
+    ],
+    [
+      "graph: g\nnodes:\n  a: f(x) «{» tries 3 }",
+      "expected the end after `)`, found `{`",
+      "policies are keys of the node: `{ expr: …, tries: 3 }`",
+    ],
+    [
+      "graph: g\nnodes:\n  a: f(x) «y»",
+      "expected the end after `)`, found `y`",
+      "this is an expression; text needs its own quotes: '\"text\"'",
+    ],
+  ]);
+});
