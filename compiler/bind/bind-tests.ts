@@ -2,7 +2,9 @@
 import {
   duplicateField,
   notSupported,
+  graphHelp,
   unknownChannel,
+  unknownGraph,
   unknownNode,
   unknownSignal,
   wrongSortOfName,
@@ -128,15 +130,17 @@ export function bindTests(
       return graph === undefined ? [] : bindCases(test, graph.resolved, graph.bound, report);
     }
     if (declared?.kind === "broken" || (declared === undefined && isPoisoned(name, scope))) return [];
-    const is = declared === undefined ? "unknown" : KIND_NAMES[declared.kind];
     const { similar, known } = suggest(name, () => [...namesOf("graph", scope)], scope.suggestions);
-    const help =
-      similar !== undefined
-        ? `a graph with a similar name exists: \`${similar}\``
-        : known.length > 0
-          ? `the graphs are ${known.map((each) => `\`${each}\``).join(", ")}`
-          : "declare the graph in this file";
-    report(wrongSortOfName(place, { name, is, expected: "a graph", help }));
+    report(
+      declared === undefined
+        ? unknownGraph(place, { name, similar, known })
+        : wrongSortOfName(place, {
+            name,
+            is: KIND_NAMES[declared.kind],
+            expected: "a graph",
+            help: graphHelp(similar, known),
+          }),
+    );
     return [];
   });
 }

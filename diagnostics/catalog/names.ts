@@ -193,6 +193,25 @@ export function unknownType(
   });
 }
 
+/** NG105: a test is for a graph that the file does not declare. */
+export function unknownGraph(
+  place: Place,
+  facts: { name: string; similar?: string | undefined; known: readonly string[] },
+): Diagnostic {
+  const { name, similar, known } = facts;
+  return diagnostic("NG105", place, `unknown graph \`${name}\``, {
+    label: "no graph of this file has this name",
+    help: graphHelp(similar, known),
+    fixes: rename(place.span, similar),
+  });
+}
+
+/** The graphs of a file, for a name that is none of them. */
+export function graphHelp(similar: string | undefined, known: readonly string[]): string {
+  if (similar !== undefined) return `a graph with a similar name exists: \`${similar}\``;
+  return known.length > 0 ? `the graphs are ${listNames(known)}` : "declare the graph in this file";
+}
+
 /** NG105: a name refers to another kind of declaration than the place needs. */
 export function wrongSortOfName(
   place: Place,

@@ -1,5 +1,5 @@
 /** `test` blocks: binding, and runs on the engine with mocks, answers and a simulated clock. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { compile } from "../../compiler/compile.ts";
 import { printResults, resultsDocument, TEST_FORMATS, type TestFormat } from "../../cli/testing/report-tests.ts";
@@ -267,9 +267,17 @@ test "a loop ends at its limit" for loop { given bound = 1000  expect status lim
   });
 });
 
+test("the fix of a misspelt graph of a test names the graph", () => {
+  const graph = "graph support { node a = print(1)  start -> a }\n";
+  const { diagnostics } = compile(`${graph}test "t" for suport { expect status completed }`, { path: "g.ngraph" });
+  const found = diagnostics.find(({ code }) => code === "NG105");
+  expect(found?.help).toBe("a graph with a similar name exists: `support`");
+  expect(found?.fixes[0]?.edits[0]?.text).toBe("support");
+});
+
 describe("the names and values of a test", () => {
   it.each([
-    [`test "t" for suport { expect status completed }`, "NG105 `suport` is unknown, not a graph"],
+    [`test "t" for suport { expect status completed }`, "NG105 unknown graph `suport`"],
     [`test "t" for support { given nothing = 1 }`, "NG104 unknown channel `nothing`"],
     [`test "t" for support { given score = 1 }`, "NG104 unknown channel `score`"],
     [`test "t" for support { given ticket = 1 }`, "NG408 input `ticket` does not accept this value"],
