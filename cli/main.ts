@@ -43,6 +43,11 @@ const HELP: ReadonlyMap<string, string> = new Map([
   ["NG_THREAD_BUSY", "resume the thread, or start a new run with --abandon"],
 ]);
 
+/** Threads of plans are not migrated: the messages about them name another remedy. */
+function helpFor({ code, message }: NgraphError): string | undefined {
+  return code === "NG_DRIFT" && !message.includes("migrate") ? undefined : HELP.get(code);
+}
+
 /** Errors after the end of a run that are printed. A node may leave thousands of promises. */
 const MAX_LATE_ERRORS = 20;
 
@@ -215,7 +220,7 @@ function explain(error: unknown): Explanation {
   if (error instanceof NgraphError) {
     const isInterrupted = error.code === "NG_CANCELLED";
     const exitCode = isInterrupted ? EXIT.interrupted : WRONG_USAGE.has(error.code) ? EXIT.usage : EXIT.failed;
-    return { exitCode, code: error.code, message: `${error.message} [${error.code}]`, help: HELP.get(error.code) };
+    return { exitCode, code: error.code, message: `${error.message} [${error.code}]`, help: helpFor(error) };
   }
   const user = describeUserError(error);
   if (user !== undefined) {

@@ -1,4 +1,4 @@
-import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
+import type { Checkpoint, PauseItem, ThreadId } from "../interface/checkpoint.ts";
 import { RunError, StoreError } from "../interface/errors.ts";
 import { ThreadError } from "../interface/thread-error.ts";
 import { takeAnswers } from "../thread/answers.ts";
@@ -6,7 +6,7 @@ import { Cancellation } from "../run/cancellation.ts";
 import { checkOptions } from "../run/option-names.ts";
 import { PLAN_RESUME_OPTIONS, PLAN_RUN_OPTIONS } from "./plan-option-names.ts";
 import { isAbandoned } from "../checkpoint/abandoned-call.ts";
-import { answerWrite } from "../checkpoint/restore-run.ts";
+import { answerWrite, pausesByTask } from "../checkpoint/restore-run.ts";
 import { applyConfig, changeConfig } from "../run/run-config.ts";
 import { followRun } from "../run/follow-run.ts";
 import { applyInput } from "../run/run-input.ts";
@@ -164,6 +164,10 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
     const run = new Run(plan.program, shared, { cancellation, limits: NO_LIMITS });
     const repeated = selected ?? retried;
     const restored = restorePlan(plan, run, head, writes, { keepsChanged: selected !== undefined, repeated });
+    for (const { pause } of fresh) {
+      const [task] = pausesByTask(run, [pause]).keys();
+      if (task !== undefined && !plan.taskIndex.has(task)) refuseAnswerOf(task, pause, threadId, plan);
+    }
     changeConfig(run, options.config);
     const kept = withoutSelected(run, plan, restored, repeated);
     if (core.missingSecrets.size > 0) {
@@ -270,6 +274,15 @@ function shareWithCalledPlans(
       ...(worktrees === undefined ? {} : { worktrees }),
     },
   });
+}
+
+/** The answer would be recorded, and no task would ever take it. */
+function refuseAnswerOf(task: string, { id }: PauseItem, thread: ThreadId, { plan }: PlanProgram): never {
+  throw new ThreadError(
+    "NG_DRIFT",
+    thread,
+    `\`${id}\` waits in task \`${task}\`, which no longer exists in plan \`${plan.name}\`: resume the thread without this answer`,
+  );
 }
 
 /** Tasks that are selected or tried again run even if they are done. */

@@ -89,7 +89,7 @@ export function restorePlan(
     throw new ThreadError(
       "NG_DRIFT",
       head.threadId,
-      `thread \`${head.threadId}\` cannot be resumed with this version of plan \`${program.plan.name}\`: ${problems.join("; ")}`,
+      `thread \`${head.threadId}\` cannot be resumed with this version of plan \`${program.plan.name}\`: ${problems.join("; ")}; resume it with the plan as it was, or start a new run with \`abandon\` (\`--abandon\`)`,
       { details: problems },
     );
   }

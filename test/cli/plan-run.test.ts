@@ -541,3 +541,13 @@ describe("one run in a working tree", () => {
     expect(project.ngc(["run", "p.ngraph"]).status).toBe(0);
   });
 });
+
+test("a plan that lacks a done task names a remedy that works for plans", () => {
+  const text = `plan p {\n  task a = shell("true")\n  task b = shell("false") after a\n}\n`;
+  const project = createProject({ "p.ngraph": text });
+  expect(project.ngc(["run", "p.ngraph", "--thread", "t"]).status).toBe(1);
+  project.write("p.ngraph", text.replace("task a", "task z").replace("after a", "after z"));
+  const { status, stderr } = project.ngc(["resume", "t"]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining("start a new run with `abandon` (`--abandon`)")]);
+  expect(stderr).not.toContain("migrate");
+});

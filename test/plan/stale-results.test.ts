@@ -159,4 +159,17 @@ describe("a question of a task that runs again (6.2)", () => {
     expect(await resume("t", { retry: ["q"] })).toMatchObject({ pauses: again.pauses });
     expect(await resume("t", { retry: ["q"], answer: "yes" })).toMatchObject({ outcome: "clean", pauses: [] });
   });
+
+  test("takes no answer if the plan has its task no longer", async () => {
+    const text = `plan p { output answer: string  task q = ask("go?") into answer }`;
+    const options = { store: new MemoryStore(), builtins: { ask } };
+    const { pauses } = await textRunner(text, {}, options).run({ thread: "t" });
+    const renamed = textRunner(text.replace("task q", "task asks"), {}, options);
+    await expect(renamed.runner.resume("t", { answer: "yes" })).rejects.toMatchObject({
+      code: "NG_DRIFT",
+      message: expect.stringContaining(`\`${pauses[0]!.id}\` waits in task \`q\`, which no longer exists`),
+    });
+    expect(await renamed.resume("t")).toMatchObject({ status: "paused", pauses: [{ node: "asks" }] });
+    expect(await renamed.resume("t", { answer: "no" })).toMatchObject({ output: { answer: "no" } });
+  });
 });
