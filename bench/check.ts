@@ -1,7 +1,7 @@
 /**
- * What `ngc check` costs as a program: a file of ten nodes, in both spellings, beside an empty Node start of the same
- * run (the built `dist/` is measured: `npm run build` first); and the compiler alone, from a thousand nodes to a
- * hundred thousand.
+ * What `ngc check` and imports of the library cost as programs: a file of ten nodes, in both spellings, and the entry
+ * points, beside an empty Node start of the same run (the built `dist/` is measured: `npm run build` first); and the
+ * compiler alone, from a thousand nodes to a hundred thousand.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -110,6 +110,10 @@ function starts(): void {
       ["ngc check, ten nodes", [PROGRAM, "check", "ten.ngraph"]],
       ["ngc check, ten nodes, YAML", [PROGRAM, "check", "ten.ngraph.yaml"]],
       ["ngc check, 200 functions of 50 modules", [PROGRAM, "check", "many.ngraph"]],
+      ...["index", "runtime", "generated", "direct"].map((entry): [string, string[]] => [
+        `import ${entry === "index" ? "ngraph" : `ngraph/${entry}`}`,
+        [resolve(`dist/api/${entry}.js`)],
+      ]),
     ];
     const times = programs.map((): number[] => []);
     // The programs run in turn, so that other load affects all of them. The first round writes the code cache.

@@ -101,6 +101,8 @@ async function writeParts(root, outdir, options) {
   const result = await bundle.write({
     dir: outdir,
     format: "cjs",
+    // As in the modules: an assignment to a frozen object is an error.
+    strict: true,
     entryFileNames: "[name]-[hash].cjs",
     chunkFileNames: "[name]-[hash].cjs",
     comments: false,

@@ -97,6 +97,14 @@ test("damaged caches are replaced, and wrong usage leaves none", () => {
   }
 });
 
+test("all parts are strict code, as the modules are", () => {
+  const { cli } = installed();
+  const names = readdirSync(join(cli, "parts"));
+  expect(names.length).toBeGreaterThan(100);
+  const start = /^\(function \([\w, ]+\) \{"use strict";/;
+  expect(names.filter((name) => !start.test(readFileSync(join(cli, "parts", name), "utf8")))).toEqual([]);
+});
+
 test("a part that was removed is an error with a way out", () => {
   const { ngc, cli } = installed();
   const remove = (part: string): void => {
