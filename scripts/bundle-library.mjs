@@ -116,7 +116,7 @@ export async function bundleLibrary(root, output, entries) {
     plugins: [copied(root), lazily()],
     transform: { target: "es2022", define: { process: "globalThis.process" } },
     // A module that one entry point imports statically and another one dynamically is loaded by both.
-    checks: { ineffectiveDynamicImport: false },
+    checks: { ineffectiveDynamicImport: false, bundlerTimings: false },
   });
   const paths = (files) => files.map((file) => join(root, file));
   const runtime = RUNTIME_CHUNKS.map(([name, files, others = []]) => ({

@@ -79,7 +79,7 @@ async function writeParts(root, outdir, options) {
     platform: "node",
     // The variant for Node reads the environment at each token of a text: an eighth of the time of reading it.
     resolve: { alias: { yaml: join(root, "node_modules/yaml/browser/index.js") } },
-    checks: { ineffectiveDynamicImport: false },
+    checks: { ineffectiveDynamicImport: false, bundlerTimings: false },
     ...options,
     plugins: [
       ...(options.plugins ?? []),

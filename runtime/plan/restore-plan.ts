@@ -103,11 +103,11 @@ export function restorePlan(
       writer.written.add(index);
     }
   }
-  const asking = [...pausesByTask(run, head.pauses).keys()].flatMap((id) => program.taskIndex.get(id) ?? []);
+  const asking = new Set([...pausesByTask(run, head.pauses).keys()].flatMap((id) => program.taskIndex.get(id) ?? []));
   // The answers of a failed task are used up, too, if the task is to run again.
-  for (const task of repeated ?? []) if (!asking.includes(task)) made.set(task, Number.POSITIVE_INFINITY);
+  for (const task of repeated ?? []) if (!asking.has(task)) made.set(task, Number.POSITIVE_INFINITY);
   const executions = renumbered(program, run, head.pauses, made);
-  const waited = asking.filter((task) => !tasks.has(task)).sort((a, b) => a - b);
+  const waited = [...asking].filter((task) => !tasks.has(task)).sort((a, b) => a - b);
   return { tasks, changed, waited, executions };
 }
 
