@@ -15,10 +15,12 @@ export interface Program {
   main(args: readonly string[]): Promise<void>;
 }
 
-/** A part that has been loaded: a script, and the file for its code cache if that has none that V8 accepts. */
+/** A part that has been loaded. */
 interface Part {
   readonly script: Script;
+  /** The file of its code cache. */
   readonly cache: string;
+  /** Whether there was no cache that V8 accepts. */
   readonly isMissing: boolean;
   readonly module: { exports: unknown };
 }
@@ -40,15 +42,11 @@ export function loadProgram(directory: string, url: string, main: string, comman
   const start: ProgramStart = { trees: join(caches, `trees-${main}`) };
   const installed = createRequire(url);
   const parts = Object.create(null) as Record<string, Part>;
-  const loaded: Part[] = [];
-  let isMissing = false;
   const load = (name: string): unknown => {
     const known = parts[name];
     if (known !== undefined) return known.module.exports;
     const part = readPart(directory, name, (version) => join(caches, `${command}-${version}.bin`));
     parts[name] = part;
-    loaded[loaded.length] = part;
-    isMissing ||= part.isMissing;
     const run = part.script.runInThisContext() as (...args: unknown[]) => void;
     run(part.module.exports, request, part.module, url, (specifier: string) => import(specifier), start);
     return part.module.exports;
@@ -58,9 +56,7 @@ export function loadProgram(directory: string, url: string, main: string, comman
     specifier[0] === "." && specifier[1] === "/" ? load(join(specifier)) : installed(specifier);
   process.once("exit", (exitCode) => {
     // After wrong usage the command's own functions are not compiled.
-    if (exitCode === 64) return;
-    // A run that loads a part for the first time calls other functions of the other parts, too.
-    if (isMissing) writeCaches(caches, loaded);
+    if (exitCode !== 64) writeCaches(caches, parts);
   });
   return load(main) as Program;
 }
@@ -102,16 +98,21 @@ function readIfThere(path: string): Buffer | undefined {
   }
 }
 
-/** Writes temporary files and renames them: another process never reads an incomplete cache. */
-function writeCaches(directory: string, parts: readonly Part[]): void {
+/**
+ * Stores the code of all parts if one had no cache: a run that loads a part for the first time calls other functions of the other
+ * parts, too. Writes temporary files and renames them, so that another process never reads an incomplete cache.
+ */
+function writeCaches(directory: string, parts: Readonly<Record<string, Part>>): void {
   try {
+    const all = Object.values(parts);
+    if (!all.some(({ isMissing }) => isMissing)) return;
     mkdirSync(directory, { recursive: true });
-    for (const { script, cache } of parts) {
+    for (const { script, cache } of all) {
       const next = `${cache}.${process.pid}`;
       writeFileSync(next, script.createCachedData());
       renameSync(next, cache);
     }
   } catch {
-    // The directory is not writable for this user: the program works without caches, but starts slower.
+    // The directory is not writable for this user, or user code has broken what this needs: the program starts slower without caches.
   }
 }
